@@ -74,7 +74,9 @@ class Fingerprints:
             if read
         ]
         models = [self._model(role, step, domain, assistant) for role in step.models]
-        parameters = (domain.name, domain.datasets, domain.parameters, domain.seed, domain.limit)
+        parameters = (
+            *(domain.name, domain.datasets, domain.parameters, domain.seed, domain.limit, domain.decoding),
+        )
         return digest(
             step.name,
             parameters,

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from memflow.benchmarks import registry
 from resources.settings import OwnMemory, Settings
 
 FILE = "added_partitions.jsonl"
@@ -50,9 +49,8 @@ def with_added_partitions(settings: Settings) -> Settings:
     Stored partitions whose domain or model is no longer in the settings are skipped.
     """
     domains, assistants, memories = list(settings.domains), list(settings.assistants), dict(settings.memories)
-    known = {*settings.own_domains, *registry.domains()}
     for line in _lines(settings.home / FILE):
-        domains += [name for name in line["domains"] if name in known]
+        domains += [name for name in line["domains"] if settings.has_domain(name)]
         assistants += [
             name for name in line["assistants"] if (name.partition("@")[2] or "scripted") in settings.models
         ]

@@ -4,11 +4,12 @@ endpoints/ sends requests; models.py owns the event loop on which the clients li
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
@@ -153,6 +154,8 @@ class Chats:
     clients: Clients
     account: RequestContext
     watch: Watch
+    decoding: Mapping[str, RoleDecoding] = field(default_factory=dict)
+    """The decoding that the profile of the step's domain sets, by role."""
     done: int = 0
     total: int = 0
     _ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
@@ -181,7 +184,7 @@ class Chats:
 
     def of_stage(self, stage: str) -> "Chats":
         """Return the same models for another stage of the partition; requests are recorded under that stage."""
-        return Chats(self.clients, replace(self.account, stage=stage), self.watch)
+        return Chats(self.clients, replace(self.account, stage=stage), self.watch, self.decoding)
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Start a task that may continue after the step. The caller must cancel the task."""
@@ -205,6 +208,7 @@ class Chats:
         chat = await self.clients.chat(name)
         if (name, role) not in self._ledgered:
             account = replace(self.account, role=role, model=name)
-            bound = self.clients.settings.bounds.of(role)
-            self._ledgered[name, role] = LedgeredChat(chat, self.clients.ledger, account, bound)
+            decoding = self.decoding.get(role, RoleDecoding())
+            bound, sampling = decoding.applied(self.clients.settings.bounds.of(role), chat.sampling)
+            self._ledgered[name, role] = LedgeredChat(chat, self.clients.ledger, account, bound, sampling)
         return self._ledgered[name, role]

@@ -7,6 +7,7 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
@@ -22,7 +23,8 @@ from pydantic_settings import (
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.domains import DEFAULT_PROFILE, Domain
+from memflow.benchmarks.protocol import apply_profile, profile_in, with_profile
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from resources.settings_sections import (
@@ -143,7 +145,7 @@ class Settings(BaseSettings):
                     f"the assistant {assistant} uses the unknown model {model}. Add [models.{model}], or fix the name."
                 )
         for name in self.domains:
-            if name not in registry.domains() and name not in self.own_domains:
+            if not self.has_domain(name):
                 raise ValueError(
                     f"the domain {name} does not exist. Fix the name, or add [own_domains.{name}] to "
                     "memflow.toml."
@@ -170,10 +172,28 @@ class Settings(BaseSettings):
 
     def domain(self, name: str) -> Domain:
         """Return a domain by name. Raises BadSettings for an unknown name, with the known names."""
+        stem, profile = profile_in(name)
+        if profile != DEFAULT_PROFILE:
+            domain = self.domain(stem)
+            if domain.profile != DEFAULT_PROFILE:
+                raise BadSettings(
+                    f"the domain {name} names a profile, but [own_domains.{stem}] already sets the profile "
+                    f"{domain.profile}. Use {stem}, or remove `profile` there."
+                )
+            return with_profile(domain, registry.protocol(domain.benchmark).points, profile)
         if name in self.own_domains:
             own = self.own_domains[name]
-            return Domain(name, own.benchmark, own.datasets, own.title or name, own.parameters, own.seed)
+            domain = Domain(name, own.benchmark, own.datasets, own.title or name, own.parameters, own.seed)
+            if own.profile == DEFAULT_PROFILE:
+                return domain
+            profiled = apply_profile(domain, registry.protocol(own.benchmark).points, own.profile)
+            return replace(profiled, parameters={**profiled.parameters, **own.parameters})
         return registry.find_domain(name, {each: Domain(each, "", (), "") for each in self.own_domains})
+
+    def has_domain(self, name: str) -> bool:
+        """Return whether a domain of this name exists, possibly with a profile: `DOMAIN.PROFILE`."""
+        stem, _ = profile_in(name)
+        return stem in self.own_domains or stem in registry.domains()
 
     @property
     def datasets(self) -> dict[str, Dataset]:

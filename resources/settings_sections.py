@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import DEFAULT_PROFILE, ProtocolProfile
 from memflow.chat.requests import Sampling, TokenBound
 from memflow.fingerprint import digest
 from memflow.labels import HASHING
@@ -316,4 +317,8 @@ class OwnDomain(StrictModel):
     datasets: tuple[str, ...]
     title: str = ""
     parameters: dict[str, Any] = Field(default_factory=dict)
+    profile: ProtocolProfile = Field(
+        DEFAULT_PROFILE,
+        description="The protocol profile, which sets what `parameters` leaves open (`memflow show deviations`).",
+    )
     seed: int = 42

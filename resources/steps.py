@@ -85,6 +85,8 @@ class StepRunner:
             return self._read(table, vectors, episodes, domain, assistant)
 
         async def work(chats: Chats) -> Tables:
+            if domain is not None:
+                chats.decoding = domain.decoding
             return await step.function(StepContext(chats, read, inputs, perf_counter, **partition))
 
         name = domain.name if domain else ""

@@ -13,9 +13,11 @@ from memflow.shares import WHOLE, Share
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from memflow.chat.requests import Sampling, TokenBound
+
 M = TypeVar("M", bound="BaseModel")
 ProtocolProfile = Literal["published", "paper", "memflow"]
-"""The protocol of a domain: as the authors' code ran it, as the paper says, or the paper's with memflow's improvements."""
+"""The protocol of a domain: of the authors' code, of the paper, or of the paper with memflow's improvements."""
 PROFILES: tuple[ProtocolProfile, ...] = get_args(ProtocolProfile)
 DEFAULT_PROFILE: ProtocolProfile = "paper"
 
@@ -27,6 +29,14 @@ class RoleDecoding:
     temperature: float | None = None
     output: int | None = None
     """Tokens of an answer, as `output` in [bounds.ROLE]."""
+
+    def applied(self, bound: "TokenBound", sampling: "Sampling") -> "tuple[TokenBound, Sampling]":
+        """Return a role's token bound and sampling parameters with these values."""
+        if self.output is not None:
+            bound = replace(bound, output=self.output)
+        if self.temperature is not None:
+            sampling = replace(sampling, temperature=self.temperature)
+        return bound, sampling
 
 
 @dataclass(frozen=True)

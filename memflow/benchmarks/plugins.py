@@ -106,7 +106,15 @@ def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
 def code_problem(spec: BenchmarkSpec) -> str:
     """Import all parts of a benchmark and return the reason why its code is unusable, or an empty text."""
     try:
-        parts = (spec.metrics, spec.views, spec.exports, spec.imports, spec.plots, spec.annotation)
+        parts = (
+            spec.metrics,
+            spec.views,
+            spec.exports,
+            spec.imports,
+            spec.plots,
+            spec.annotation,
+            spec.protocol,
+        )
         for path in (*spec.checks, *parts):
             if path:
                 load_object(path)

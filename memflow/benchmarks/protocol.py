@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from memflow.benchmarks.domains import DEFAULT_PROFILE, Domain, ProtocolProfile, RoleDecoding
+from memflow.benchmarks.domains import DEFAULT_PROFILE, PROFILES, Domain, ProtocolProfile, RoleDecoding
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -147,10 +147,19 @@ class ProtocolPoint:
 class BenchmarkProtocol:
     """The protocol points of a benchmark, and the model of its domain parameters, which has their defaults."""
 
-    points: tuple[ProtocolPoint, ...]
+    points: tuple[ProtocolPoint, ...] = ()
     parameters: "type[BaseModel] | None" = None
     code: str = ""
     """The repository of the published code, with its commit; empty without public code."""
+
+
+def profile_in(name: str) -> tuple[str, ProtocolProfile]:
+    """Return the domain and the profile of a name such as `amemgym_base.published`; without one, the default."""
+    stem, _, last = name.rpartition(".")
+    for profile in PROFILES:
+        if stem and last == profile and profile != DEFAULT_PROFILE:
+            return stem, profile
+    return name, DEFAULT_PROFILE
 
 
 def with_profile(domain: Domain, points: Iterable[ProtocolPoint], profile: ProtocolProfile) -> Domain:

@@ -23,6 +23,7 @@ from memflow.benchmarks.plugins import (
     implementation_problem,
     load_object,
 )
+from memflow.benchmarks.protocol import BenchmarkProtocol
 from memflow.benchmarks.spec import BenchmarkSpec
 from memflow.errors import BadInput, BadSettings
 from memflow.suggestions import unknown_name
@@ -56,7 +57,7 @@ def installed() -> Catalog:
 
 def clear_caches() -> None:
     """Clear the cache of installed benchmarks, so that newly installed packages are found."""
-    for each in (installed, domains, datasets, benchmark, expectations):
+    for each in (installed, domains, datasets, benchmark, expectations, protocol):
         each.cache_clear()
 
 
@@ -184,6 +185,14 @@ def annotation_kinds(name: str) -> "Mapping[str, Kind]":
     """Return the kinds of items that people annotate in a benchmark's domains; empty if the benchmark has none."""
     path = spec_of(name).annotation
     return _load(name, path) if path else {}
+
+
+@cache
+def protocol(name: str) -> BenchmarkProtocol:
+    """Return the protocol points of a benchmark; without points if the benchmark declares none."""
+    path = spec_of(name).protocol
+    found: BenchmarkProtocol = _load(name, path) if path else BenchmarkProtocol()
+    return found
 
 
 def problems(ours: bool = False) -> list[Unusable]:

@@ -89,13 +89,18 @@ class LedgeredChat:
     """
 
     def __init__(
-        self, inner: Chat, ledger: Ledger, account: RequestContext, bound: TokenBound | None = None
+        self,
+        inner: Chat,
+        ledger: Ledger,
+        account: RequestContext,
+        bound: TokenBound | None = None,
+        sampling: Sampling | None = None,
     ) -> None:
         self.inner = inner
         self.ledger = ledger
         self.account = replace(account, model=account.model or inner.fingerprint)
         self.fingerprint = inner.fingerprint
-        self.sampling: Sampling = inner.sampling
+        self.sampling: Sampling = sampling or inner.sampling
         self.bound = bound or inner.bound
         self.scripted = inner.scripted
 

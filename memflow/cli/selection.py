@@ -42,6 +42,16 @@ AssistantOption = Annotated[
     list[str] | None,
     _option("--assistant", "A memory with another model; may be repeated.", _WHAT, metavar="MEMORY@MODEL"),
 ]
+ProfileOption = Annotated[
+    str | None,
+    _option(
+        "--profile",
+        "The protocol of the domains: published, paper or memflow. Another than the default is a domain of its own, "
+        "such as amemgym_base.published. [paper]",
+        _WHAT,
+        metavar="PROFILE",
+    ),
+]
 LimitOption = Annotated[
     int,
     _option(
@@ -170,6 +180,7 @@ def select(
     memories: Sequence[str] | None = None,
     assistants: Sequence[str] | None = None,
     limit: int = 0,
+    profile: str | None = None,
     bounds: bool = True,
     demo: bool = False,
     url: str | None = None,
@@ -206,7 +217,8 @@ def select(
         _check_memory_names(front.load(), paths)
         over["memories"] = {name: {"path": path} for name, path in paths.items()}
     settings = front.load(**over)
-    wanted = tuple(dict.fromkeys(domains or (demo_domains() if demo else settings.domains)))
+    chosen = domains or (demo_domains() if demo else settings.domains)
+    wanted = tuple(dict.fromkeys(chosen if profile is None else profiled_domains(settings, chosen, profile)))
     for name in wanted:
         settings.domain(name)
     called = [_assistant_name(each) for each in (*(memories or ()), *(assistants or ()))]
@@ -219,6 +231,37 @@ def select(
     settings = front.load(**over)
     activate_prompts(settings)
     return Selection(settings, wanted, answering, limit)
+
+
+def profiled_domains(settings: "Settings", names: Sequence[str], profile: str) -> list[str]:
+    """Return the names of domains under a protocol profile.
+
+    Raises BadSettings for an unknown profile, for a benchmark without protocol points, and for a domain that has
+    another profile.
+    """
+    from memflow.benchmarks import registry
+    from memflow.benchmarks.domains import DEFAULT_PROFILE, PROFILES
+
+    if profile not in PROFILES:
+        raise BadSettings(f"there is no profile {profile!r}. Use one of: {', '.join(PROFILES)}.")
+    found = []
+    for name in names:
+        domain = settings.domain(name)
+        if domain.profile == profile:
+            found.append(name)
+        elif domain.profile != DEFAULT_PROFILE:
+            raise BadSettings(
+                f"the domain {name} has the profile {domain.profile}, but --profile is {profile}. Use the domain "
+                "without a profile, or remove --profile."
+            )
+        elif not registry.protocol(domain.benchmark).points:
+            raise BadSettings(
+                f"the benchmark {domain.benchmark} of the domain {name} declares no protocol points, so it has no "
+                f"profile {profile}. Select other domains with --domain, or remove --profile."
+            )
+        else:
+            found.append(f"{name}.{profile}")
+    return found
 
 
 def demo_domains() -> tuple[str, ...]:

@@ -71,8 +71,7 @@ class LakeReader:
         return self._settings.domain(name)
 
     def domains(self, names: Iterable[str]) -> "list[Domain]":
-        known = {*registry.domains(), *self._settings.own_domains}
-        return [self._settings.domain(name) for name in names if name in known]
+        return [self._settings.domain(name) for name in names if self._settings.has_domain(name)]
 
     def partitions(self, table: str) -> list[str]:
         return self._lake.partitions(table)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.domains import Domain, RoleDecoding
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -127,7 +127,7 @@ class DryRun:
                 self._run(step, domain, assistant)
 
     def _run(self, step: Step, domain: Domain, assistant: str) -> None:
-        models = _CountingModels(self)
+        models = _CountingModels(self, domain.decoding)
         benchmark = registry.benchmark(domain.benchmark)
         memory = find(assistant.partition("@")[0], self.own) if assistant else None
         context = StepContext(
@@ -150,8 +150,9 @@ class DryRun:
 class _CountingModels:
     """The simulated models of one step, as a ModelProvider. Roles of one model share its concurrency."""
 
-    def __init__(self, dry_run: DryRun) -> None:
+    def __init__(self, dry_run: DryRun, decoding: Mapping[str, RoleDecoding]) -> None:
         self.dry_run = dry_run
+        self.decoding = decoding
         self.counts: dict[tuple[str, str], RequestCount] = {}
         self._limits: dict[str, asyncio.Semaphore] = {}
 
@@ -185,7 +186,9 @@ class _CountingModels:
         count = self.counts.setdefault((role, model), RequestCount(role, model))
         profile = self.dry_run.models.profiles[model]
         limit = self._limits.setdefault(model, asyncio.Semaphore(profile.concurrency))
-        bound = self.dry_run.models.bounds(role)
+        decoding = self.decoding.get(role, RoleDecoding())
+        bound, sampling = decoding.applied(self.dry_run.models.bounds(role), profile.sampling)
+        profile = replace(profile, sampling=sampling)
         return _CountingChat(self.dry_run, self.dry_run.scripted[model], profile, bound, count, limit)
 
 

@@ -79,11 +79,15 @@ class Event:
 
 @dataclass(frozen=True)
 class Episode:
-    """A sequence of events. `base` is the id of the episode whose final memory this episode continues."""
+    """A sequence of events. `base` is the id of the episode whose final memory this episode continues.
+
+    If `dated` is false, the memory receives messages without their dates; the transcript has them.
+    """
 
     episode_id: str
     events: tuple[Event, ...]
     base: str | None = None
+    dated: bool = True
 
 
 @dataclass(frozen=True)
@@ -256,6 +260,8 @@ class _Stage:
 
     async def _remember(self, messages: Sequence[Message]) -> None:
         """Write messages to the memory. If its embedder fails, add an entry of kind `failure` with the reason."""
+        if not self.episode.dated:
+            messages = [replace(message, sent_at=None) for message in messages]
         try:
             await self.memory.write(messages)
         except FatalChatError:

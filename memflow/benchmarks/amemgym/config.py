@@ -49,6 +49,9 @@ class AMemGymConfig(BaseModel):
     """Maximum number of rewrites of a message or an answer from which the simulator recovers the wrong state."""
     draw: Literal["seed", "file"] = "seed"
     """Whether personas are sampled with the domain's seed, or taken in file order."""
+    dates_in_notes: bool = False
+    """Whether memories receive the simulated date of every message (not in the paper or the published code). The first
+    message of a session contains its time either way."""
     leave_out: tuple[str, ...] = ()
     """Ids of excluded personas."""
 

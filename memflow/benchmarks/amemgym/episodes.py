@@ -36,6 +36,7 @@ def make_episodes(domain: Domain, states: States, turns: Sequence[Turn], simulat
         Episode(
             user_id,
             tuple(_event(config, history, session, simulator) for session in sessions[user_id].values()),
+            dated=config.dates_in_notes,
         )
         for user_id, history in histories(states).items()
     ]
