@@ -1,8 +1,8 @@
 """Protocol points: what a benchmark's paper and published code fix, as data, and the protocol profiles that set them.
 
-A benchmark declares its points in `<benchmark>/protocol.py`; its spec has their import path. A domain under another
-profile than DEFAULT_PROFILE is a domain of its own, named `DOMAIN.PROFILE`. resources/protocol_values.py reads the
-values that a run uses. Model profiles (resources/endpoints/profiles.py) are about servers and are not related.
+A benchmark declares its points in `<benchmark>/protocol.py`, or in YAML, which protocol_file.py reads. Its spec has the
+import path. A domain under another profile than DEFAULT_PROFILE is a domain of its own, `DOMAIN.PROFILE`.
+resources/protocol_values.py reads the values of a run. Model profiles (resources/endpoints/profiles.py) are unrelated.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,6 +13,14 @@ from memflow.benchmarks.domains import DEFAULT_PROFILE, PROFILES, Domain, Protoc
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+
+ALL = "all"
+"""The value of a sample without a limit."""
+REPLACED, OWN_WORDS = "the authors' words", "memflow's words"
+"""The values of prompts that the user's files replace, and of others."""
+STANDARD = "standard"
+"""The variant of a metric that tables show unless a profile chooses another."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +54,12 @@ class Temperature:
 
 @dataclass(frozen=True)
 class TokenLimit:
-    """The bound on the tokens of a role's answers. A profile sets it."""
+    """The bound on the tokens of a role's answers, or of its answers to one prompt. A profile sets it for the role."""
 
     role: str
     values: Values
+    prompt: str = ""
+    """The stem of a prompt of the benchmark with a bound of its own, which a role's bound can only raise."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +99,14 @@ class PromptText:
     """The wording of prompts. The user's prompt files replace them (docs/how-to/prompts.md); no profile can."""
 
     prompts: tuple[str, ...]
-    file: str
-    """Where the authors' text is in their repository."""
+    """Stems of prompts of the benchmark."""
+    imports: tuple[str, ...] = ()
+    """Arguments of `memflow prompts import` for the texts that it can convert, with files of the published code."""
+
+
+@dataclass(frozen=True)
+class SampleLimit:
+    """The number of users, test questions, ... of a run; published: all. `--limit` sets it."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +125,7 @@ Setting = (
     | RoleModel
     | EmbeddingModel
     | PromptText
+    | SampleLimit
     | Fixed
 )
 """How a point is set."""
@@ -139,8 +156,30 @@ class ProtocolPoint:
     """The section of the paper, and the file of the published code."""
     setting: Setting
     changes_scores: bool = True
+    """Whether memflow's scores can differ from those of the published code because of the point."""
     concerns: Callable[[Domain], bool] = every_domain
     """Whether the point concerns a domain, such as only generated ones."""
+
+    @property
+    def published_value(self) -> Any:
+        """The value that a run as published has, in the form of resources/protocol_values.py; a text for others."""
+        setting = self.setting
+        if isinstance(setting, RoleModel | EmbeddingModel):
+            return setting.published
+        if isinstance(setting, SampleLimit):
+            return ALL
+        if isinstance(setting, PromptText):
+            return REPLACED
+        return self.published if isinstance(setting, Fixed) else setting.values.published
+
+    def deviates(self, value: Any) -> bool:
+        """Return whether a run with this value differs from the published protocol."""
+        setting = self.setting
+        if isinstance(setting, Fixed):
+            return not setting.as_published
+        if isinstance(setting, RoleModel | EmbeddingModel):  # servers put an owner before the name
+            return str(value).rpartition("/")[2] != setting.published
+        return bool(value != self.published_value)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.costs import costs
+from memflow.cli.deviations import deviations
 from memflow.cli.evidence import evidence, replaced_prompts
 from memflow.cli.made import made
 from memflow.cli.memory import memory
@@ -34,6 +35,7 @@ show = typer.Typer(
 )
 show.command("probe")(probe)
 show.command("costs")(costs)
+show.command("deviations")(deviations)
 show.command("made")(made)
 show.command("memory")(memory)
 show.command("metrics")(metrics)

@@ -20,6 +20,7 @@ SPEC = BenchmarkSpec(
     exports=f"{__name__}.views:EXPORTS",
     imports=f"{__name__}.views:IMPORTS",
     annotation=f"{__name__}.annotation:KINDS",
+    protocol=f"{__name__}.protocol:PROTOCOL",
     unit="users",
     demo="amemgym_demo",
 )

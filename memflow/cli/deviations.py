@@ -1,0 +1,175 @@
+"""`memflow show deviations`: the points in which a domain's runs differ from the published protocol.
+
+The points come from the benchmark (memflow/benchmarks/protocol.py), and the values from the stored verdicts, or from
+the settings where nothing was run.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import RenderableType
+
+from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.selection import AssistantFilter, assistants_of, check_names, front_of, profiled_domains
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from memflow.benchmarks.domains import Domain
+    from memflow.benchmarks.protocol import ProtocolPoint
+    from resources.lake import Lake
+    from resources.settings import Settings
+
+VERDICTS = "score.verdicts"
+DomainArgument = Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain (`memflow domains`).")]
+ProfileOption = Annotated[
+    str | None, typer.Option("--profile", metavar="PROFILE", help="Of the domain under this profile.")
+]
+AllOption = Annotated[
+    bool, typer.Option("--all", help="Also list the points that do not change memflow's scores.")
+]
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A point that differs from the published protocol, with one value and the assistants that have this value."""
+
+    point: "ProtocolPoint"
+    value: Any
+    assistants: tuple[str, ...]
+    """Empty if the value is that of every assistant."""
+
+
+def deviations(
+    ctx: typer.Context,
+    domain: DomainArgument,
+    profile: ProfileOption = None,
+    assistant: AssistantFilter = None,
+    every: AllOption = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """List the points in which a domain differs from the protocol of its benchmark's published code.
+
+    The values are those of the stored runs, or of the settings where nothing was run: parameters, decoding, models,
+    embedder, prompts, sample, and what memflow always does differently.
+    """
+    from memflow.benchmarks import registry
+    from memflow.benchmarks.protocol import Fixed
+    from resources.lake import Lake
+    from resources.prompt_folders import activate_prompts
+
+    settings = front_of(ctx).load()
+    activate_prompts(settings)
+    [name] = [domain] if profile is None else profiled_domains(settings, [domain], profile)
+    of = settings.domain(name)
+    protocol = registry.protocol(of.benchmark)
+    points = [point for point in protocol.points if point.concerns(of)]
+    if not points:
+        raise BadInput(
+            f"the benchmark {of.benchmark} of the domain {name} declares no protocol points, so there is nothing to "
+            "compare. Choose a domain of another benchmark."
+        )
+    values, is_run = _values(settings, Lake(settings.lake_root), of, assistant)
+    found = list(_deviations(points, values))
+    shown = [each for each in found if every or each.point.changes_scores]
+    hidden = len(found) - len(shown)
+    source = "the stored runs" if is_run else "the settings; the domain has no stored run"
+    answer(
+        form,
+        {
+            "domain": name,
+            "profile": of.profile,
+            "values": "run" if is_run else "settings",
+            "code": protocol.code,
+            "points": len(points),
+            "assistants": list(values),
+            "deviations": [
+                {
+                    "point": each.point.name,
+                    "topic": each.point.topic,
+                    "published": each.point.published_value,
+                    "value": each.value,
+                    "assistants": list(each.assistants or values),
+                    "paper": each.point.paper,
+                    "source": each.point.source,
+                    "changes_scores": each.point.changes_scores,
+                    "adjustable": not isinstance(each.point.setting, Fixed),
+                }
+                for each in found
+            ],
+        },
+        table(
+            f"{name}, profile {of.profile}: differences from {protocol.code or 'the paper'}",
+            ("point", "published", "here", "source"),
+            [_row(each) for each in shown],
+            optional=("source",),
+        ),
+        note(
+            f"\n{len(found)} of {len(points)} points differ. Values: {source}."
+            + (f" {hidden} do not change scores; `--all` shows them." if hidden else "")
+        ),
+        *_prompt_advice(found),
+    )
+
+
+def _values(
+    settings: "Settings", lake: "Lake", domain: "Domain", assistants: Sequence[str] | None
+) -> tuple[Mapping[str, Mapping[str, Any]], bool]:
+    """Return the values of each assistant's points, and whether they are of stored runs."""
+    from resources.protocol_values import protocol_values, stored_values
+
+    stored = {}
+    for name in assistants_of(lake, VERDICTS, domain.name):
+        facts = lake.facts(VERDICTS, f"{domain.name}/{name}")
+        values = stored_values(facts.meta) if facts is not None else None
+        if values is not None:
+            stored[name] = values
+    if stored:
+        check_names(f"the stored runs of {domain.name}", "assistant", assistants, stored)
+        return {name: stored[name] for name in assistants or stored}, True
+    chosen = assistants or settings.assistants
+    return {name: protocol_values(settings, domain, name) for name in chosen}, False
+
+
+def _deviations(
+    points: Iterable["ProtocolPoint"], values: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Deviation]:
+    from memflow.benchmarks.protocol import Fixed
+
+    for point in points:
+        if isinstance(point.setting, Fixed):
+            if point.deviates(None):
+                yield Deviation(point, point.memflow, ())
+            continue
+        by_value: dict[Any, list[str]] = {}
+        for assistant, of_assistant in values.items():
+            if point.name in of_assistant:
+                by_value.setdefault(of_assistant[point.name], []).append(assistant)
+        for value, assistants in by_value.items():
+            if point.deviates(value):
+                yield Deviation(point, value, () if len(assistants) == len(values) else tuple(assistants))
+
+
+def _row(deviation: Deviation) -> tuple[str, str, str, str]:
+    of = f" ({', '.join(deviation.assistants)})" if deviation.assistants else ""
+    point = deviation.point
+    return point.topic, str(point.published_value), f"{deviation.value}{of}", point.source
+
+
+def _prompt_advice(found: Iterable[Deviation]) -> Iterator[RenderableType]:
+    """Yield a note on how to use the authors' prompts, for deviations in wording that prompt files can remove."""
+    from memflow.benchmarks.protocol import PromptText
+
+    imports = [
+        line
+        for each in found
+        if isinstance(each.point.setting, PromptText)
+        for line in each.point.setting.imports
+    ]
+    if imports:
+        lines = "\n".join(f"  memflow prompts import {line} --to FOLDER" for line in imports)
+        yield note(
+            'The authors\' prompts: clone their repository, import the texts, and set `prompts = "FOLDER"` '
+            f"(docs/how-to/prompts.md).\n{lines}"
+        )

@@ -1,0 +1,112 @@
+"""The values of a benchmark's protocol points that a run uses, from the settings, or stored with its verdicts.
+
+memflow/benchmarks/protocol.py declares the points and compares the values with the published protocol.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain, RoleDecoding, parse_parameters
+from memflow.benchmarks.protocol import (
+    ALL,
+    OWN_WORDS,
+    REPLACED,
+    STANDARD,
+    EmbeddingModel,
+    Fixed,
+    MemoryParameter,
+    Parameter,
+    PromptText,
+    RoleModel,
+    SampleLimit,
+    Setting,
+    Temperature,
+    TokenLimit,
+    Variant,
+)
+from memflow.chat.prompts import load
+from memflow.chat.replacements import replacements
+from memflow.chat.requests import Sampling, TokenBound
+from resources.settings import Settings
+from resources.settings_sections import Model
+
+PROTOCOL = "protocol"
+"""The metadata key of the values, stored with an assistant's verdicts."""
+ASSISTANT_ROLES = ("assistant", "memory")
+"""The roles that an assistant's own model plays."""
+
+
+def protocol_values(settings: Settings, domain: Domain, assistant: str) -> dict[str, Any]:
+    """Return the value of each adjustable point that concerns the domain and the assistant, by point name."""
+    protocol = registry.protocol(domain.benchmark)
+    found = {}
+    for point in protocol.points:
+        if not isinstance(point.setting, Fixed) and point.concerns(domain):
+            value = _Reader(settings, domain, assistant, protocol.parameters).value(point.setting)
+            if value is not None:
+                found[point.name] = value
+    return found
+
+
+def protocol_meta(settings: Settings, domain: Domain, assistant: str) -> dict[str, str]:
+    """Return the metadata that stores the values; empty if the benchmark declares no points."""
+    values = protocol_values(settings, domain, assistant)
+    return {PROTOCOL: json.dumps(values, sort_keys=True, default=str)} if values else {}
+
+
+def stored_values(meta: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return the values in the metadata of an assistant's verdicts; None for verdicts of a former version."""
+    return json.loads(meta[PROTOCOL]) if PROTOCOL in meta else None
+
+
+class _Reader:
+    """Reads the value of a setting for one domain and assistant. None: the setting does not concern the assistant."""
+
+    def __init__(self, settings: Settings, domain: Domain, assistant: str, parameters: Any) -> None:
+        self.settings = settings
+        self.domain = domain
+        self.assistant = assistant
+        self.parameters = parameters
+        self.memory = settings.memory_of(assistant)
+
+    def value(self, setting: Setting) -> Any:
+        match setting:
+            case Parameter(name=name):
+                value = parse_parameters(self.parameters, self.domain).model_dump(mode="json")[name]
+            case Temperature(role=role):
+                value = self._decoding(role)[1].temperature
+            case TokenLimit(role=role, prompt=stem):
+                own = load(self._package, stem).max_tokens if stem else None
+                value = self._decoding(role)[0].of(own)
+            case Variant(values=values):
+                value = values.of(self.domain.profile) or STANDARD
+            case MemoryParameter(memory=memory, name=name):
+                value = self.memory.values.get(name) if self.memory.system.name == memory else None
+            case RoleModel(role=role):
+                value = self._model(role).served_as
+            case EmbeddingModel():
+                value = self.settings.embedder.name if self.memory.system.needs_embedder else None
+            case PromptText(prompts=stems):
+                replaced = {f"{self.domain.benchmark}/{stem}" for stem in stems} <= {*replacements()}
+                value = REPLACED if replaced else OWN_WORDS
+            case SampleLimit():
+                value = self.domain.limit or ALL
+            case _:
+                value = None
+        return value
+
+    @property
+    def _package(self) -> str:
+        return registry.spec_of(self.domain.benchmark).implementation.partition(":")[0].rpartition(".")[0]
+
+    def _decoding(self, role: str) -> tuple[TokenBound, Sampling]:
+        decoding = self.domain.decoding.get(role, RoleDecoding())
+        return decoding.applied(self.settings.bounds.of(role), self._model(role).sampling())
+
+    def _model(self, role: str) -> Model:
+        own = role in ASSISTANT_ROLES
+        return self.settings.model(
+            self.settings.model_of(self.assistant) if own else getattr(self.settings.roles, role)
+        )
