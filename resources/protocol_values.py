@@ -4,7 +4,6 @@ memflow/benchmarks/protocol.py declares the points and compares the values with 
 """
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from memflow.benchmarks import registry
@@ -19,6 +18,7 @@ from memflow.benchmarks.protocol import (
     MemoryParameter,
     Parameter,
     PromptText,
+    ProtocolPoint,
     RoleModel,
     SampleLimit,
     Setting,
@@ -29,6 +29,9 @@ from memflow.benchmarks.protocol import (
 from memflow.chat.prompts import load
 from memflow.chat.replacements import replacements
 from memflow.chat.requests import Sampling, TokenBound
+from memflow.pipeline import partition_key
+from resources.completeness import all_gaps
+from resources.lake import Lake
 from resources.settings import Settings
 from resources.settings_sections import Model
 
@@ -52,13 +55,24 @@ def protocol_values(settings: Settings, domain: Domain, assistant: str) -> dict[
 
 def protocol_meta(settings: Settings, domain: Domain, assistant: str) -> dict[str, str]:
     """Return the metadata that stores the values; empty if the benchmark declares no points."""
-    values = protocol_values(settings, domain, assistant)
+    samples = {point.name for point in _samples(domain)}  # resources/completeness.py stores the sample
+    found = protocol_values(settings, domain, assistant)
+    values = {name: value for name, value in found.items() if name not in samples}
     return {PROTOCOL: json.dumps(values, sort_keys=True, default=str)} if values else {}
 
 
-def stored_values(meta: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the values in the metadata of an assistant's verdicts; None for verdicts of a former version."""
-    return json.loads(meta[PROTOCOL]) if PROTOCOL in meta else None
+def stored_values(lake: Lake, domain: Domain, assistant: str) -> dict[str, Any] | None:
+    """Return the values that an assistant's stored verdicts were computed with; None for those of a former version."""
+    verdicts = lake.facts("score.verdicts", partition_key(domain.name, assistant))
+    if verdicts is None or PROTOCOL not in verdicts.meta:
+        return None
+    sample = all_gaps(lake.facts("question.probes", domain.name), verdicts) or ALL
+    return {**json.loads(verdicts.meta[PROTOCOL]), **{point.name: sample for point in _samples(domain)}}
+
+
+def _samples(domain: Domain) -> list[ProtocolPoint]:
+    points = registry.protocol(domain.benchmark).points
+    return [point for point in points if isinstance(point.setting, SampleLimit)]
 
 
 class _Reader:

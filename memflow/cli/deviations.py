@@ -119,12 +119,8 @@ def _values(
     """Return the values of each assistant's points, and whether they are of stored runs."""
     from resources.protocol_values import protocol_values, stored_values
 
-    stored = {}
-    for name in assistants_of(lake, VERDICTS, domain.name):
-        facts = lake.facts(VERDICTS, f"{domain.name}/{name}")
-        values = stored_values(facts.meta) if facts is not None else None
-        if values is not None:
-            stored[name] = values
+    names = assistants_of(lake, VERDICTS, domain.name)
+    stored = {name: values for name in names if (values := stored_values(lake, domain, name)) is not None}
     if stored:
         check_names(f"the stored runs of {domain.name}", "assistant", assistants, stored)
         return {name: stored[name] for name in assistants or stored}, True

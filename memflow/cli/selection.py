@@ -1,7 +1,8 @@
 """The options that `memflow run` and `memflow plan` share, and the domains and assistants that they select."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -262,6 +263,29 @@ def profiled_domains(settings: "Settings", names: Sequence[str], profile: str) -
         else:
             found.append(f"{name}.{profile}")
     return found
+
+
+def standard_variant(domain: str, metric: str) -> str:
+    """Return the variant that tables show under the default profile."""
+    from memflow.benchmarks.protocol import STANDARD
+
+    return STANDARD
+
+
+def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:
+    """Return the function that returns the variant of a metric that tables of a domain show first."""
+    from memflow.benchmarks import registry
+    from memflow.benchmarks.domains import DEFAULT_PROFILE
+    from memflow.benchmarks.protocol import STANDARD, variants
+
+    @cache
+    def chosen(domain: str) -> Mapping[str, str]:
+        of = settings.domain(domain) if settings.has_domain(domain) else None
+        if of is None or of.profile == DEFAULT_PROFILE:
+            return {}
+        return variants(registry.protocol(of.benchmark).points, of.profile)
+
+    return lambda domain, metric: chosen(domain).get(metric, STANDARD)
 
 
 def demo_domains() -> tuple[str, ...]:

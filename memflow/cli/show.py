@@ -10,14 +10,14 @@ from rich.text import Text
 
 from memflow.cli.costs import costs
 from memflow.cli.deviations import deviations
-from memflow.cli.evidence import evidence, replaced_prompts
+from memflow.cli.evidence import count, evidence, gaps, replaced_prompts
 from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.probe import probe
 from memflow.cli.published_scores import PublishedScores
-from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
+from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of, variant_chooser
 from memflow.cli.views import ViewGroup
 from memflow.labels import caveat_of, score_label
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
@@ -64,11 +64,13 @@ def leaderboard(
 ) -> None:
     """Show the scores of every metric, best first: value, 95 % interval, n, episodes and coverage.
 
-    Coverage is the share of asked probes that have a verdict. A score without a value has a reason. `memflow show
-    metrics` describes each metric and whether higher or lower is better.
+    n is the number of probes with a value, and of how many planned ones if some have none; coverage is their share. A
+    score without a value has a reason. Below the tables stands what is incomplete: missing data sets, limits,
+    quarantined rows and failed replies. `memflow show metrics` describes each metric and its direction.
     """
     from memflow.scoring.catalog import is_evidence_score
 
+    shown_variant = variant_chooser(front_of(ctx).load())
     published = PublishedScores(_lake(ctx), slices=slices)
     for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
         if chosen:
@@ -79,7 +81,7 @@ def leaderboard(
         if _wanted(row.domain, domain)
         and _wanted(row.assistant, assistant)
         and _wanted(row.metric, metric)
-        and (variants or row.variant == "standard" or is_evidence_score(row))
+        and (variants or row.variant == shown_variant(row.domain, row.metric) or is_evidence_score(row))
     ]
     shown = published.best(found, limit) if limit and form is Format.text else found
     scores = published.read(shown)
@@ -95,6 +97,7 @@ def leaderboard(
         form,
         {"label": label, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
+        *gaps(scores),
         *replaced_prompts(scores),
         *imported,
         *([note(more)] if len(shown) < len(found) else []),
@@ -165,6 +168,7 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         if not slices:  # the second table has these
             of_domain = [score for score in of_domain if not is_evidence_score(score)]
         of_domain = best_first(of_domain)
+        variants = variants or any(score.variant != "standard" for score in of_domain)
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
         deviations = slices and any(score.deviation is not None for score in of_domain)
         columns += ["assistant", "model", "embedder", "value", *(["deviation"] if deviations else [])]
@@ -218,7 +222,7 @@ def _rest(score: "Score") -> list[Any]:
     interval = "" if None in ends else f"{ends[0]} – {ends[1]}"
     return [
         interval,
-        score.n,
+        count(score),
         score.n_episodes,
         f"{score.coverage:.0%}",
         cut(score.reason or "", LONGEST_REASON),

@@ -1,6 +1,6 @@
 """The summary at the end of `memflow run`: leaderboard, usage, failures, missing data, path of the database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -8,12 +8,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.protocol import STANDARD
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import evidence, replaced_prompts
+from memflow.cli.evidence import count, evidence, gaps, replaced_prompts
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, heading, table
 from memflow.cli.planned_runs import Outcome
-from memflow.cli.selection import Selection
+from memflow.cli.selection import Selection, standard_variant, variant_chooser
 from memflow.labels import HASHED_CAVEAT, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric, is_evidence_score, sort_key
@@ -42,6 +43,8 @@ class Summary:
     """The tables of its domains' users, where something in them is quarantined."""
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By run: failed requests that the next run sends again."""
+    shown_variant: Callable[[str, str], str] = standard_variant
+    """The variant that the tables show, by domain and metric."""
 
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
@@ -71,6 +74,7 @@ class Summary:
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
             outcome.failed_requests,
+            variant_chooser(selection.settings),
         )
 
     @property
@@ -103,8 +107,8 @@ class Summary:
         for domain in dict.fromkeys(score.domain for score in self.scores):
             of_domain = [score for score in self.scores if score.domain == domain]
             primary = [score for score in self.primary if score.domain == domain]
-            shown += [heading(domain), leaderboard_table(primary), *evidence(of_domain)]
-        shown += replaced_prompts(self.scores)
+            shown += [heading(domain), leaderboard_table(primary, self.shown_variant), *evidence(of_domain)]
+        shown += [*gaps(self.scores), *replaced_prompts(self.scores)]
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if self.usage:
@@ -134,13 +138,20 @@ class Summary:
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
 
-def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
-    """Return the scores over all probes as a table: one row per assistant, best first, and one column per metric."""
+def leaderboard_table(
+    scores: Sequence[Score], shown_variant: Callable[[str, str], str] = standard_variant
+) -> FittedTable:
+    """Return the scores over all probes as a table: one row per assistant, best first, and one column per metric.
+
+    A column of another variant than `standard` names it.
+    """
     whole = [
         score
         for score in scores
-        if (score.slice, score.variant) == ("all", "standard") and not is_evidence_score(score)
+        if (score.slice, score.variant) == ("all", shown_variant(score.domain, score.metric))
+        and not is_evidence_score(score)
     ]
+    named = {score.metric: score.variant for score in whole if score.variant != STANDARD}
     metrics = list(dict.fromkeys(score.metric for score in whole))
     by_assistant: dict[str, dict[str, Score]] = {}
     for score in whole:
@@ -150,7 +161,7 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
         first = item[1].get(metrics[0])
         return sort_key(metrics[0], None if first is None else first.value)
 
-    names = [metric.replace("_", "\n") for metric in metrics]
+    names = [_column(metric, named.get(metric)) for metric in metrics]
     rows = [
         [assistant, *(cell(row.get(metric)) for metric in metrics), *_counts(row)]
         for assistant, row in sorted(by_assistant.items(), key=rank)
@@ -164,8 +175,13 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     )
 
 
+def _column(metric: str, variant: str | None) -> str:
+    """Return the name of a metric's column, one word per line."""
+    return (f"{metric}_({variant})" if variant else metric).replace("_", "\n")
+
+
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
-    counts = dict.fromkeys(str(score.n) for score in row.values())
+    counts = dict.fromkeys(count(score) for score in row.values())
     return "/".join(counts), f"{min(score.coverage for score in row.values()):.0%}"
 
 
