@@ -24,6 +24,7 @@ from resources.leaderboard import CachedScores, former_partitions, leaderboard_r
 from resources.library import Library
 from resources.models import Models
 from resources.process import release_freed_memory
+from resources.protocol_values import protocol_meta
 from resources.row_groups import GROUP_ROWS
 from resources.score_cache import NAME as SCORES
 from resources.settings import Settings
@@ -127,12 +128,13 @@ def _assets(
         facts = {}
         for table, summary in summaries.items():
             gaps = stored_gaps(table, domain, assistant, lake, data) if domain else {}
+            protocol = protocol_meta(table, settings, domain, assistant) if domain else {}
             facts[table] = lake.write(
                 table,
                 key,
                 summary.observe(tables[table]),
                 fingerprint=UNFINISHED if unfinished else fingerprint,
-                meta={RUN: run_id, **provenance, **failed, **gaps},
+                meta={RUN: run_id, **provenance, **failed, **gaps, **protocol},
             )
         del tables
         if any(each.rows > GROUP_ROWS for each in facts.values()):

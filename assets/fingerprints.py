@@ -27,7 +27,6 @@ from memflow.scoring.catalog import plugin_metrics
 from resources.lake import RUN, Lake
 from resources.library import CHECKSUMS, Library
 from resources.metric_backends import fingerprints
-from resources.protocol_values import protocol_meta
 from resources.settings import Settings
 from resources.source_code import SourceCode
 
@@ -155,7 +154,6 @@ class Fingerprints:
             "simulator": next((each for each in simulated if each), NO_SIMULATOR),
             SCRIPTED: "yes" if scripted else "no",
             "probes": self._content("question.probes", domain.name),
-            **protocol_meta(self.settings, domain, assistant),
         }
 
     def _replaced_prompts(self, domain: Domain, memory: MemoryConfig) -> dict[str, str]:

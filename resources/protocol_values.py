@@ -8,7 +8,8 @@ from typing import Any
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain, RoleDecoding, parse_parameters
-from memflow.benchmarks.protocol import (
+from memflow.benchmarks.protocol import ProtocolPoint
+from memflow.benchmarks.protocol_settings import (
     ALL,
     OWN_WORDS,
     REPLACED,
@@ -18,7 +19,6 @@ from memflow.benchmarks.protocol import (
     MemoryParameter,
     Parameter,
     PromptText,
-    ProtocolPoint,
     RoleModel,
     SampleLimit,
     Setting,
@@ -35,6 +35,7 @@ from resources.lake import Lake
 from resources.settings import Settings
 from resources.settings_sections import Model
 
+VERDICTS = "score.verdicts"
 PROTOCOL = "protocol"
 """The metadata key of the values, stored with an assistant's verdicts."""
 ASSISTANT_ROLES = ("assistant", "memory")
@@ -53,8 +54,10 @@ def protocol_values(settings: Settings, domain: Domain, assistant: str) -> dict[
     return found
 
 
-def protocol_meta(settings: Settings, domain: Domain, assistant: str) -> dict[str, str]:
-    """Return the metadata that stores the values; empty if the benchmark declares no points."""
+def protocol_meta(table: str, settings: Settings, domain: Domain, assistant: str) -> dict[str, str]:
+    """Return the metadata to store with a table's rows: the values with an assistant's verdicts, else nothing."""
+    if table != VERDICTS:
+        return {}
     samples = {point.name for point in _samples(domain)}  # resources/completeness.py stores the sample
     found = protocol_values(settings, domain, assistant)
     values = {name: value for name, value in found.items() if name not in samples}
@@ -63,7 +66,7 @@ def protocol_meta(settings: Settings, domain: Domain, assistant: str) -> dict[st
 
 def stored_values(lake: Lake, domain: Domain, assistant: str) -> dict[str, Any] | None:
     """Return the values that an assistant's stored verdicts were computed with; None for those of a former version."""
-    verdicts = lake.facts("score.verdicts", partition_key(domain.name, assistant))
+    verdicts = lake.facts(VERDICTS, partition_key(domain.name, assistant))
     if verdicts is None or PROTOCOL not in verdicts.meta:
         return None
     sample = all_gaps(lake.facts("question.probes", domain.name), verdicts) or ALL

@@ -9,13 +9,14 @@ from typing import Any
 
 from memflow.benchmarks.domains import PROFILES, Domain
 from memflow.benchmarks.packaged import load_yaml
-from memflow.benchmarks.protocol import (
+from memflow.benchmarks.protocol import ProtocolPoint
+from memflow.benchmarks.protocol_settings import (
     EmbeddingModel,
     Fixed,
     MemoryParameter,
     Parameter,
+    ProfiledSetting,
     PromptText,
-    ProtocolPoint,
     RoleModel,
     SampleLimit,
     Setting,
@@ -25,7 +26,7 @@ from memflow.benchmarks.protocol import (
     Variant,
 )
 
-KINDS: Mapping[str, Callable[..., Setting]] = {
+KINDS: Mapping[str, type[Setting]] = {
     "parameter": Parameter,
     "temperature": Temperature,
     "token_limit": TokenLimit,
@@ -37,7 +38,6 @@ KINDS: Mapping[str, Callable[..., Setting]] = {
     "sample_limit": SampleLimit,
     "fixed": Fixed,
 }
-WITH_VALUES = (Parameter, Temperature, TokenLimit, Variant, MemoryParameter)
 
 
 def read_points(
@@ -56,6 +56,7 @@ def markdown_table(points: Iterable[ProtocolPoint]) -> str:
 
 def _point(item: dict[str, Any], conditions: Mapping[str, Callable[[Domain], bool]]) -> ProtocolPoint:
     condition = item.pop("concerns", None)
+    item["memories"] = tuple(item.get("memories", ()))
     setting = _setting(dict(item.pop("setting")))
     if condition is None:
         return ProtocolPoint(**item, setting=setting)
@@ -64,7 +65,7 @@ def _point(item: dict[str, Any], conditions: Mapping[str, Callable[[Domain], boo
 
 def _setting(fields: dict[str, Any]) -> Setting:
     kind = KINDS[fields.pop("kind")]
-    if kind in WITH_VALUES:
+    if issubclass(kind, ProfiledSetting):
         fields["values"] = Values(**{name: fields.pop(name) for name in PROFILES if name in fields})
     lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
     return kind(**fields | lists)

@@ -55,7 +55,6 @@ def deviations(
     embedder, prompts, sample, and what memflow always does differently.
     """
     from memflow.benchmarks import registry
-    from memflow.benchmarks.protocol import Fixed
     from resources.lake import Lake
     from resources.prompt_folders import activate_prompts
 
@@ -64,13 +63,18 @@ def deviations(
     [name] = [domain] if profile is None else profiled_domains(settings, [domain], profile)
     of = settings.domain(name)
     protocol = registry.protocol(of.benchmark)
-    points = [point for point in protocol.points if point.concerns(of)]
-    if not points:
+    if not protocol.points:
         raise BadInput(
             f"the benchmark {of.benchmark} of the domain {name} declares no protocol points, so there is nothing to "
             "compare. Choose a domain of another benchmark."
         )
     values, is_run = _values(settings, Lake(settings.lake_root), of, assistant)
+    systems = {settings.memory_of(name).system.name for name in values}
+    points = [
+        point
+        for point in protocol.points
+        if point.concerns(of) and (not point.memories or systems & {*point.memories})
+    ]
     found = list(_deviations(points, values))
     shown = [each for each in found if every or each.point.changes_scores]
     hidden = len(found) - len(shown)
@@ -94,7 +98,7 @@ def deviations(
                     "paper": each.point.paper,
                     "source": each.point.source,
                     "changes_scores": each.point.changes_scores,
-                    "adjustable": not isinstance(each.point.setting, Fixed),
+                    "set_by": each.point.setting.set_by or None,
                 }
                 for each in found
             ],
@@ -131,7 +135,7 @@ def _values(
 def _deviations(
     points: Iterable["ProtocolPoint"], values: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Deviation]:
-    from memflow.benchmarks.protocol import Fixed
+    from memflow.benchmarks.protocol_settings import Fixed
 
     for point in points:
         if isinstance(point.setting, Fixed):
@@ -155,7 +159,7 @@ def _row(deviation: Deviation) -> tuple[str, str, str, str]:
 
 def _prompt_advice(found: Iterable[Deviation]) -> Iterator[RenderableType]:
     """Yield a note on how to use the authors' prompts, for deviations in wording that prompt files can remove."""
-    from memflow.benchmarks.protocol import PromptText
+    from memflow.benchmarks.protocol_settings import PromptText
 
     imports = [
         line

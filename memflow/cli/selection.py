@@ -267,7 +267,7 @@ def profiled_domains(settings: "Settings", names: Sequence[str], profile: str) -
 
 def standard_variant(domain: str, metric: str) -> str:
     """Return the variant that tables show under the default profile."""
-    from memflow.benchmarks.protocol import STANDARD
+    from memflow.benchmarks.protocol_settings import STANDARD
 
     return STANDARD
 
@@ -276,7 +276,8 @@ def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:
     """Return the function that returns the variant of a metric that tables of a domain show first."""
     from memflow.benchmarks import registry
     from memflow.benchmarks.domains import DEFAULT_PROFILE
-    from memflow.benchmarks.protocol import STANDARD, variants
+    from memflow.benchmarks.protocol import variants
+    from memflow.benchmarks.protocol_settings import STANDARD
 
     @cache
     def chosen(domain: str) -> Mapping[str, str]:

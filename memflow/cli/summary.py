@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.protocol import STANDARD
+from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import count, evidence, gaps, replaced_prompts
 from memflow.cli.made import made_of, share_made

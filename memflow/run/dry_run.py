@@ -9,6 +9,7 @@ import asyncio
 import selectors
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from memflow.benchmarks import registry
@@ -150,7 +151,7 @@ class DryRun:
 class _CountingModels:
     """The simulated models of one step, as a ModelProvider. Roles of one model share its concurrency."""
 
-    def __init__(self, dry_run: DryRun, decoding: Mapping[str, RoleDecoding]) -> None:
+    def __init__(self, dry_run: DryRun, decoding: Mapping[str, RoleDecoding] = MappingProxyType({})) -> None:
         self.dry_run = dry_run
         self.decoding = decoding
         self.counts: dict[tuple[str, str], RequestCount] = {}
