@@ -43,12 +43,13 @@ class ProtocolPoint:
     topic: str
     """What the point controls, in few words."""
     paper: str
-    published: str
     memflow: str
     """What memflow does, with the parameters that change it."""
     source: str
     """The section of the paper, and the file of the published code."""
     setting: Setting
+    published: str = ""
+    """What the published code does; empty if no code is public, so that the paper is the published protocol."""
     changes_scores: bool = True
     """Whether memflow's scores can differ from those of the published code because of the point."""
     concerns: Callable[[Domain], bool] = every_domain
@@ -59,7 +60,7 @@ class ProtocolPoint:
     @property
     def published_value(self) -> Any:
         """The value of a run as published; a text if the point is not adjustable."""
-        return self.published if isinstance(self.setting, Fixed) else self.setting.published
+        return (self.published or self.paper) if isinstance(self.setting, Fixed) else self.setting.published
 
     def deviates(self, value: Any) -> bool:
         """Return whether a run with this value differs from the published protocol. A fixed point needs no value."""

@@ -4,7 +4,7 @@ An item has the fields of `ProtocolPoint`. `setting` has its kind, its fields, a
 is the name of a condition that the benchmark defines.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memflow.benchmarks.domains import PROFILES, Domain
@@ -47,10 +47,13 @@ def read_points(
     return tuple(_point(dict(item), conditions) for item in load_yaml(package, path))
 
 
-def markdown_table(points: Iterable[ProtocolPoint]) -> str:
-    """Return the points as the Markdown table of a benchmark in docs/fidelity.md."""
-    rows = ["| topic | paper | published code | memflow |", "|---|---|---|---|"]
-    rows += [f"| {each.topic} | {each.paper} | {each.published} | {each.memflow} |" for each in points]
+def markdown_table(points: Sequence[ProtocolPoint]) -> str:
+    """Return the points as the Markdown table of a benchmark in docs/fidelity.md, without code if none is public."""
+    columns = {"topic": "topic", "paper": "paper", "published": "published code", "memflow": "memflow"}
+    if not any(point.published for point in points):
+        del columns["published"]
+    rows = [f"| {' | '.join(columns.values())} |", "|---" * len(columns) + "|"]
+    rows += [f"| {' | '.join(getattr(point, name) for name in columns)} |" for point in points]
     return "\n".join(rows)
 
 

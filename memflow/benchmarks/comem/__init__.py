@@ -20,5 +20,6 @@ SPEC = BenchmarkSpec(
     views=f"{__name__}.views:VIEWS",
     exports=f"{__name__}.views:EXPORTS",
     plots=f"{__name__}.plots:PLOTS",
+    protocol=f"{__name__}.protocol:PROTOCOL",
     unit="contexts",
 )

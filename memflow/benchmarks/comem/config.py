@@ -31,9 +31,9 @@ class CoMemConfig(BaseModel):
     guess_key: Literal["first", "last"] = "first"
     keys: Literal["annotated", "rule", "imported", "published"] = "annotated"
     unknown: Literal["drop", "option"] = "drop"
-    ends: Literal["question", "context"] = "question"
-    """Which messages a question sees that its source asks before the end of the context: those before the question,
-    or, as in the paper, the whole context at the last checkpoint."""
+    ends: Literal["context", "question"] = "context"
+    """Which messages a question sees that its source asks before the end of the context: as in the paper, the whole
+    context at the last checkpoint, or only those before the question."""
     persona: Literal["interleaved", "left_out"] = "interleaved"
     """Whether PersonaMem's persona texts stay at the start of each session (section 3.2.1), or are left out."""
     arrivals: Literal["message", "pair", "tokens", "session"] = "message"

@@ -18,14 +18,14 @@ DOMAINS = (
         "comem",
         ("comem_friends", "comem_bigbang", "comem_theoffice"),
         "CoMem over seasons of television shows, with questions by rule about who says what",
-        {"keys": "rule", "questions": "by_rule", "arrivals": "tokens", "ends": "context"},
+        {"keys": "rule", "questions": "by_rule", "arrivals": "tokens"},
     ),
     Domain(
         "comem_dialsim_published",
         "comem",
         ("comem_friends", "comem_bigbang", "comem_theoffice"),
         "CoMem over seasons of television shows, with DialSim's own questions, from its pickles",
-        {"arrivals": "tokens", "ends": "context"},
+        {"arrivals": "tokens"},
         listed=False,
     ),
     Domain(
@@ -33,14 +33,14 @@ DOMAINS = (
         "comem",
         ("friendsqa",),
         "CoMem on FriendsQA: seasons of a series as dialogues of many, and who said what in which scene",
-        {"keys": "rule", "arrivals": "tokens"},
+        {"keys": "rule", "arrivals": "tokens", "ends": "question"},
     ),
     Domain(
         "comem_demo",
         "comem",
         ("comem_sample",),
         "CoMem in small, from dialogues that ship with memflow",
-        {"keys": "rule"},
+        {"keys": "rule", "ends": "question"},
         listed=False,
     ),
     Domain(
@@ -48,7 +48,7 @@ DOMAINS = (
         "comem",
         ("comem_amemgym",),
         "CoMem with AMemGym's users: their keys follow from the states that they tell",
-        {"keys": "rule", "unknown": "option"},
+        {"keys": "rule", "unknown": "option", "ends": "question"},
         listed=False,
     ),
     Domain(
@@ -56,6 +56,7 @@ DOMAINS = (
         "comem",
         ("comem_sample",),
         "CoMem in small, the same dialogues, with keys by two rounds of annotation",
+        {"ends": "question"},
         listed=False,
     ),
 )

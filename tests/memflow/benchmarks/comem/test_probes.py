@@ -66,7 +66,7 @@ def test_question_without_rule_based_label_is_quarantined(context: Made):
 
 
 def test_probe_of_question_with_early_end_names_last_visible_message(context: Made):
-    probes = made(context(8, [replace(CHANGING, end=7)]))
+    probes = made(context(8, [replace(CHANGING, end=7)]), ends="question")
     assert [probe.after for probe in probes] == [None, None, None, None, "c/3.6"]
 
 

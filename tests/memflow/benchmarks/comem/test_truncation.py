@@ -28,10 +28,10 @@ def test_truncation_index_of_fraction_0_29_of_100_messages_is_29(context: Made):
     assert truncation_indices(context(100), CoMemConfig(checkpoints=(0.29, 0.57, 1.0))) == (0, 29, 57, 100)
 
 
-def test_visible_messages_stop_at_end_of_question(context: Made):
+def test_visible_messages_stop_at_end_of_question_only_if_configured(context: Made):
     asked = ContextQuestion("q", "?", ("a", "b"), end=6)
-    assert visible_counts(context(10, [asked]), asked, CoMemConfig()) == (0, 2, 5, 6, 6)
-    assert visible_counts(context(10, [asked]), asked, CoMemConfig(ends="context")) == (0, 2, 5, 7, 10)
+    assert visible_counts(context(10, [asked]), asked, CoMemConfig(ends="question")) == (0, 2, 5, 6, 6)
+    assert visible_counts(context(10, [asked]), asked, CoMemConfig()) == (0, 2, 5, 7, 10)
 
 
 def test_label_is_latest_answer_known_from_visible_messages():

@@ -221,7 +221,7 @@ def test_checkpoints_with_equal_visible_messages_share_annotation_requests(conte
         chats = [
             LedgeredChat(each, ledger, RequestContext(role=each.fingerprint)) for each in (first, second)
         ]
-        keys = asyncio.run(annotate(DOMAIN, [made], CoMemConfig(), Annotators(*chats)))
+        keys = asyncio.run(annotate(DOMAIN, [made], CoMemConfig(ends="question"), Annotators(*chats)))
     assert [key.visible for key in keys if key.made_by == "verifier"] == [2, 4, 5, 5]
     assert len(first.asked) == len(second.asked) == 3
 

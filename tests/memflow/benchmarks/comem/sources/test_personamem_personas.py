@@ -97,7 +97,8 @@ def test_personamem_reader_returns_messages_and_questions_of_any_table_unchanged
 def test_memory_at_probe_has_only_messages_before_the_question(files: Published, arrivals: str, persona: str):
     rows, contexts = files
     ends = {f"{each['shared_context_id']}/{each['question_id']}": each for each in rows}
-    domain = replace(DOMAIN, parameters={"keys": "published", "arrivals": arrivals, "persona": persona})
+    parameters = {"keys": "published", "arrivals": arrivals, "persona": persona, "ends": "question"}
+    domain = replace(DOMAIN, parameters=parameters)
     seen = asyncio.run(_seen(domain, recorded(files)))
     assert len(seen) == 5 * len(rows)
     for probe, remembered in seen:
