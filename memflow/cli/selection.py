@@ -48,7 +48,7 @@ ProfileOption = Annotated[
     _option(
         "--profile",
         "The protocol of the domains: published, paper or memflow. Another than the default is a domain of its own, "
-        "such as amemgym_base.published. [paper]",
+        "DOMAIN.PROFILE. [paper]",
         _WHAT,
         metavar="PROFILE",
     ),

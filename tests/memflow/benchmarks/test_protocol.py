@@ -1,0 +1,147 @@
+"""Protocol points of every benchmark, and the profiles that they define."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import DEFAULT_PROFILE, PROFILES, Domain, RoleDecoding, parse_parameters
+from memflow.benchmarks.protocol import (
+    ProtocolPoint,
+    apply_profile,
+    profile_in,
+    variants,
+    with_profile,
+)
+from memflow.benchmarks.protocol_file import markdown_table
+from memflow.benchmarks.protocol_settings import (
+    EmbeddingModel,
+    Fixed,
+    Parameter,
+    PromptText,
+    Setting,
+    Temperature,
+    TokenLimit,
+    Values,
+    Variant,
+)
+from memflow.chat.prompts import load
+from memflow.chat.requests import Sampling, TokenBound
+from memflow.memories.systems import SYSTEMS
+from memflow.scoring.catalog import find_metric
+
+ROOT = Path(__file__).parents[3]
+BENCHMARKS = [spec.name for spec in registry.specs() if spec.protocol]
+DOMAINS = [name for name, domain in registry.domains().items() if domain.benchmark in BENCHMARKS]
+DOMAIN = Domain("d", "b", (), "", {"k": 1, "other": 2})
+
+
+def point(setting: Setting, **fields: object) -> ProtocolPoint:
+    return replace(ProtocolPoint("p", "topic", "paper", "memflow", "source", setting), **fields)
+
+
+def test_profile_sets_parameters_temperatures_and_token_limits_of_a_domain() -> None:
+    points = [
+        point(Parameter(Values(published=5, memflow=7), "k")),
+        point(Temperature(Values(published=0.2), "simulator")),
+        point(TokenLimit(Values(published=100), "simulator")),
+        point(Fixed(as_published=False)),
+    ]
+    published = with_profile(DOMAIN, points, "published")
+    assert (published.name, published.profile) == ("d.published", "published")
+    assert published.parameters == {"k": 5, "other": 2}
+    assert published.decoding == {"simulator": RoleDecoding(0.2, 100)}
+    ours = with_profile(DOMAIN, points, "memflow")
+    assert (ours.parameters["k"], ours.decoding) == (7, {})
+    assert with_profile(DOMAIN, points, DEFAULT_PROFILE) is DOMAIN
+
+
+def test_profile_leaves_points_that_do_not_concern_the_domain() -> None:
+    points = [point(Parameter(Values(published=5), "k"), concerns=lambda domain: domain.name != "d")]
+    assert apply_profile(DOMAIN, points, "published").parameters == DOMAIN.parameters
+
+
+def test_role_decoding_replaces_only_the_values_that_it_sets() -> None:
+    bound, sampling = TokenBound(10, 20), Sampling(0.7, seed=3)
+    assert RoleDecoding().applied(bound, sampling) == (bound, sampling)
+    assert RoleDecoding(0.0, 50).applied(bound, sampling) == (TokenBound(50, 20), Sampling(0.0, seed=3))
+
+
+@given(st.from_regex(r"[a-z_][a-z0-9_.]{0,20}", fullmatch=True), st.sampled_from(PROFILES))
+def test_name_of_domain_under_a_profile_is_split_into_domain_and_profile(name: str, profile) -> None:
+    domain = with_profile(replace(DOMAIN, name=name), [], profile)
+    expected = profile_in(name) if profile == DEFAULT_PROFILE else (name, profile)
+    assert profile_in(domain.name) == expected
+
+
+def test_default_profile_is_no_suffix_of_a_domain_name() -> None:
+    assert profile_in("amemgym_base.paper") == ("amemgym_base.paper", DEFAULT_PROFILE)
+
+
+def test_variants_of_a_profile_are_listed_by_metric() -> None:
+    points = [point(Variant(Values(published="code"), ("recall", "accuracy"))), point(Fixed(True))]
+    assert variants(points, "published") == {"recall": "code", "accuracy": "code"}
+    assert variants(points, "paper") == {}
+
+
+def test_fixed_point_deviates_unless_memflow_does_what_the_published_code_does() -> None:
+    assert not point(Fixed(as_published=True)).deviates(None)
+    assert point(Fixed(as_published=False)).deviates(None)
+
+
+def test_model_point_ignores_the_owner_in_a_model_name() -> None:
+    embedder = point(EmbeddingModel("text-embedding-3-small"))
+    assert not embedder.deviates("openai/text-embedding-3-small")
+    assert embedder.deviates("text-embedding-3-large")
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_points_of_benchmark_have_unique_names_and_refer_to_existing_parameters_prompts_and_metrics(
+    name: str,
+) -> None:
+    protocol = registry.protocol(name)
+    names = [each.name for each in protocol.points]
+    assert len(set(names)) == len(names)
+    package = registry.spec_of(name).implementation.partition(":")[0].rpartition(".")[0]
+    for each in protocol.points:
+        assert each.topic and each.memflow and each.source, each.name
+        assert {*each.memories} <= {*SYSTEMS}, each.name
+        match each.setting:
+            case Parameter(name=parameter):
+                assert parameter in protocol.parameters.model_fields, each.name
+            case PromptText(prompts=stems):
+                assert all(load(package, stem) for stem in stems)
+            case Variant(metrics=metrics, values=values):
+                assert all(values.published in find_metric(metric).variants for metric in metrics), each.name
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_default_of_parameter_is_the_value_of_the_paper(name: str) -> None:
+    protocol = registry.protocol(name)
+    defaults = protocol.parameters().model_dump(mode="json")
+    for each in protocol.points:
+        if isinstance(each.setting, Parameter) and each.setting.values.paper is not None:
+            if each.concerns is not point(each.setting).concerns and name == "comem":
+                continue  # CoMem's sources differ in how messages arrive
+            assert defaults[each.setting.name] == each.setting.values.paper, each.name
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("name", DOMAINS)
+def test_every_domain_has_valid_parameters_under_every_profile(name: str, profile) -> None:
+    domain = registry.domains()[name]
+    protocol = registry.protocol(domain.benchmark)
+    under = with_profile(domain, protocol.points, profile)
+    parse_parameters(protocol.parameters, under)
+    assert registry.benchmark(domain.benchmark).simulator_stages(under) is not None
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_table_of_fidelity_page_is_generated_from_the_points(name: str) -> None:
+    text = (ROOT / "docs/fidelity.md").read_text(encoding="utf-8")
+    section = text.partition(f"<!-- protocol {name} -->\n")[2].partition("\n<!-- /protocol -->")[0]
+    table = markdown_table(registry.protocol(name).points)
+    assert section == table, f"edit protocol.yaml of {name}, then replace the section by this table:\n{table}"
