@@ -238,3 +238,37 @@ def test_bounds_settings_have_a_field_for_every_role() -> None:
 def test_settings_reject_max_tokens_of_a_model_and_name_the_new_setting() -> None:
     with pytest.raises(BadSettings, match=r"cannot set `max_tokens`.*\[bounds.ROLE\].*assistant, memory"):
         load(written('[models.m]\nurl = "http://h/v1"\nmax_tokens = 2048\n'))
+
+
+def test_domain_name_with_a_profile_is_the_domain_under_this_profile() -> None:
+    settings = load(written('domains = ["amemgym_base", "amemgym_base.published"]'))
+    plain, published = (settings.domain(name) for name in settings.domains)
+    assert (published.name, published.profile) == ("amemgym_base.published", "published")
+    assert (published.benchmark, published.datasets, published.seed) == (
+        *(plain.benchmark, plain.datasets, plain.seed),
+    )
+    assert published.parameters["user_model"] == "published_code" and plain.decoding == {}
+
+
+@pytest.mark.parametrize("name", ["amemgym_base.paper", "amemgym_base.other", "unknown.published"])
+def test_settings_reject_a_domain_with_an_unknown_profile(name: str) -> None:
+    with pytest.raises(BadSettings, match=f"the domain {name} does not exist"):
+        load(written(f'domains = ["{name}"]'))
+
+
+OWN = """
+[own_domains.mine]
+benchmark = "amemgym"
+datasets = ["amemgym_v1_base"]
+profile = "published"
+parameters = { user_model = "paper" }
+"""
+
+
+def test_parameters_of_own_domain_override_its_profile() -> None:
+    settings = load(written(OWN))
+    mine = settings.domain("mine")
+    assert (mine.name, mine.profile, mine.parameters["user_model"]) == ("mine", "published", "paper")
+    assert mine.parameters["dates_in_notes"] is False
+    with pytest.raises(BadSettings, match="already sets the profile published"):
+        settings.domain("mine.memflow")

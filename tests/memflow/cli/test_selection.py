@@ -198,3 +198,17 @@ def test_verifier_option_overrides_model_option_and_excludes_demo_option(file: P
     assert (roles.annotator, roles.verifier) == ("large", "scripted")
     with pytest.raises(BadSettings, match=r"cannot be combined with --url, --model, .* --verifier"):
         selected(file, demo=True, verifier="large")
+
+
+def test_profile_option_selects_domains_under_this_profile(file: Path) -> None:
+    selection = selected(file, domains=["amemgym_base", "comem_demo"], profile="published")
+    assert selection.domains == ("amemgym_base.published", "comem_demo.published")
+    assert {"amemgym_demo", "amemgym_base.published"} <= {*selection.settings.domains}
+    assert selected(file, domains=["amemgym_base"], profile="paper").domains == ("amemgym_base",)
+
+
+def test_profile_option_rejects_unknown_profiles_and_domains_with_another_profile(file: Path) -> None:
+    with pytest.raises(BadSettings, match="Use one of: published, paper, memflow"):
+        selected(file, profile="papers")
+    with pytest.raises(BadSettings, match="has the profile memflow, but --profile is published"):
+        selected(file, domains=["amemgym_base.memflow"], profile="published")

@@ -1,0 +1,112 @@
+"""`memflow show deviations`: points of a domain that differ from the published protocol."""
+
+from pathlib import Path
+
+import pytest
+
+from memflow.benchmarks import registry
+from resources.protocol_values import protocol_meta
+from resources.settings import load
+
+DOMAIN = "amemgym_base"
+OPENAI = """
+assistants = ["none", "rag_2_4_30@small"]
+embedder = { kind = "endpoint", url = "http://127.0.0.1:1/v1", model = "text-embedding-3-small" }
+[models.small]
+kind = "endpoint"
+url = "http://127.0.0.1:1/v1"
+model = "gpt-4.1-mini"
+"""
+
+
+def points(data) -> dict[str, dict]:
+    return {each["point"]: each for each in data["deviations"]}
+
+
+def test_deviations_without_a_run_are_those_of_the_settings(empty) -> None:
+    data = empty.json("show", "deviations", DOMAIN)
+    assert (data["domain"], data["profile"], data["values"]) == (DOMAIN, "paper", "settings")
+    found = points(data)
+    assert (found["user_model"]["published"], found["user_model"]["value"]) == ("published_code", "paper")
+    assert found["user_model"]["set_by"] == "parameters.user_model"
+    assert found["coverage"]["set_by"] is None
+    assert found["embedder"]["assistants"] == ["embed_message", "embed_session", "rag_2_4_30"]
+
+
+def test_deviations_under_published_profile_lack_the_points_that_it_sets(empty) -> None:
+    paper, published = (
+        points(empty.json("show", "deviations", DOMAIN, "--profile", profile))
+        for profile in ("paper", "published")
+    )
+    gone = {*paper} - {*published}
+    assert gone == {
+        *("memory_score", "unparsable_answer", "user_model", "user_date", "user_temperature", "option_tokens")
+    }
+    assert {*published} < {*paper}
+
+
+def test_deviations_under_memflow_profile_include_dates_in_notes(empty) -> None:
+    found = points(empty.json("show", "deviations", f"{DOMAIN}.memflow"))
+    assert found["dates_in_notes"]["value"] is True
+
+
+@pytest.mark.parametrize("profile", ["published", "paper", "memflow"])
+def test_deviations_and_equal_points_are_all_points_that_concern_the_domain(empty, profile: str) -> None:
+    data = empty.json("show", "deviations", DOMAIN, "--profile", profile)
+    domain = load().domain(data["domain"])
+    assert data["domain"] == (DOMAIN if profile == "paper" else f"{DOMAIN}.{profile}")
+    systems = {"none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag"}
+    concerned = {
+        each.name
+        for each in registry.protocol("amemgym").points
+        if each.concerns(domain) and (not each.memories or systems & {*each.memories})
+    }
+    assert data["points"] == len(concerned) and {*points(data)} <= concerned
+
+
+def test_settings_with_the_published_models_and_embedder_do_not_deviate_in_them(
+    empty, tmp_path: Path
+) -> None:
+    Path("memflow.toml").write_text(OPENAI, encoding="utf-8")
+    found = points(empty.json("show", "deviations", DOMAIN, "--assistant", "rag_2_4_30@small"))
+    assert "embedder" not in found and "assistant_model" not in found
+    assert found["user_model_name"]["value"] == "scripted"
+
+
+def test_deviations_of_a_stored_run_are_those_with_which_it_was_run(empty) -> None:
+    settings = load(
+        over={
+            "home": empty.folder,
+            "roles": {"simulator": "small"},
+            "models": {"small": {"kind": "endpoint", "url": "http://127.0.0.1:1/v1", "model": "gpt-4.1"}},
+        }
+    )
+    meta = protocol_meta("score.verdicts", settings, settings.domain(DOMAIN), "full")
+    empty.write("score.verdicts", f"{DOMAIN}/full", [], **meta)
+    data = empty.json("show", "deviations", DOMAIN)
+    assert (data["values"], data["assistants"]) == ("run", ["full"])
+    assert "user_model_name" not in points(data)
+    assert points(data)["assistant_model"]["value"] == "scripted"
+
+
+def test_deviations_show_a_limited_sample_of_a_run(empty) -> None:
+    settings = load(over={"home": empty.folder})
+    meta = protocol_meta("score.verdicts", settings, settings.domain(DOMAIN), "full")
+    empty.write("score.verdicts", f"{DOMAIN}/full", [], **meta)
+    empty.write("question.probes", DOMAIN, [], incomplete="2 of 20 users (limit 2)")
+    assert points(empty.json("show", "deviations", DOMAIN))["sample"]["value"] == "2 of 20 users (limit 2)"
+
+
+def test_deviations_text_hides_points_without_effect_on_scores_unless_asked(empty) -> None:
+    shown, every = (empty("show", "deviations", DOMAIN, *more).stdout for more in ((), ("--all",)))
+    assert "temperature of the user model" in shown and "costs" not in shown
+    assert "costs" in every
+    assert "memflow prompts import amemgym/choice" in shown
+
+
+def test_deviations_reject_unknown_profiles_and_a_second_profile(empty) -> None:
+    assert "Use one of: published, paper, memflow" in empty.error(
+        "show", "deviations", DOMAIN, "--profile", "x"
+    )
+    error = empty.error("show", "deviations", f"{DOMAIN}.published", "--profile", "memflow")
+    assert "has the profile published" in error

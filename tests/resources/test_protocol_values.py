@@ -1,0 +1,120 @@
+"""The values of protocol points: from the settings, and from the metadata of stored verdicts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.protocol_settings import ALL, OWN_WORDS, REPLACED
+from memflow.chat.prompts import packaged_text
+from memflow.chat.replacements import PromptFile, replace_prompts
+from resources.lake import Lake
+from resources.protocol_values import PROTOCOL, protocol_meta, protocol_values, stored_values
+from resources.settings import Settings, load
+
+PACKAGE = "memflow.benchmarks.amemgym"
+MODELS = {
+    "small": {
+        "kind": "endpoint",
+        "url": "http://127.0.0.1:1/v1",
+        "model": "openai/gpt-4.1-mini",
+        "temperature": 0.5,
+    }
+}
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MEMFLOW_SETTINGS", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def values(name: str, assistant: str = "none", **over: Any) -> dict[str, Any]:
+    settings = load(over={"models": MODELS, **over})
+    return protocol_values(settings, settings.domain(name), assistant)
+
+
+def test_parameters_have_the_values_of_the_domain_or_the_default() -> None:
+    assert values("amemgym_base")["user_model"] == "paper"
+    assert values("amemgym_base.published")["user_model"] == "published_code"
+
+
+def test_temperature_is_that_of_the_role_model_unless_the_profile_sets_one() -> None:
+    roles = {"roles": {"simulator": "small"}}
+    assert values("amemgym_base", **roles)["user_temperature"] == 0.5
+    assert values("amemgym_base.published", **roles)["user_temperature"] == 0.2
+    assert values("amemgym_base", "none@small")["assistant_temperature"] == 0.5
+
+
+def test_token_limit_is_raised_by_settings_and_by_the_profile() -> None:
+    assert values("amemgym_base")["option_tokens"] == 64
+    assert values("amemgym_base", bounds={"assistant": {"output": 100}})["option_tokens"] == 100
+    assert values("amemgym_base.published")["option_tokens"] == 8192
+
+
+def test_models_and_embedder_have_the_names_that_their_servers_use() -> None:
+    embedder = {"kind": "endpoint", "url": "http://127.0.0.1:1/v1", "model": "text-embedding-3-small"}
+    found = values("amemgym_base", "rag_2_4_30@small", embedder=embedder, roles={"simulator": "small"})
+    names = ("assistant_model", "user_model_name", "embedder")
+    assert [found[name] for name in names] == [
+        *("openai/gpt-4.1-mini", "openai/gpt-4.1-mini", "text-embedding-3-small")
+    ]
+
+
+def test_points_of_other_memories_have_no_value() -> None:
+    assert {"embedder", "context_window"}.isdisjoint(values("amemgym_base", "none"))
+    assert values("amemgym_base", "full_1024")["context_window"] == 1024
+
+
+def test_replaced_prompts_are_the_authors_words_only_if_all_prompts_of_the_point_are_replaced() -> None:
+    [point] = [each for each in registry.protocol("amemgym").points if each.name == "prompts_questions"]
+    files = {
+        f"amemgym/{stem}": PromptFile("mine.md", packaged_text(PACKAGE, stem), PACKAGE, ("assistant",))
+        for stem in point.setting.prompts
+    }
+    try:
+        replace_prompts(dict([*files.items()][1:]))
+        assert values("amemgym_base")["prompts_questions"] == OWN_WORDS
+        replace_prompts(files)
+        assert values("amemgym_base")["prompts_questions"] == REPLACED
+    finally:
+        replace_prompts({})
+
+
+def test_sample_is_the_limit_of_the_domain() -> None:
+    settings = Settings()
+    domain = settings.domain("amemgym_base")
+    assert protocol_values(settings, domain, "none")["sample"] == ALL
+    assert protocol_values(settings, domain.limited(3), "none")["sample"] == 3
+
+
+def test_stored_values_are_those_of_the_run_and_its_sample_is_what_the_results_lack(tmp_path: Path) -> None:
+    lake, settings = Lake(tmp_path / "lake"), Settings()
+    domain = settings.domain("amemgym_base")
+    assert stored_values(lake, domain, "none") is None
+    meta = protocol_meta("score.verdicts", settings, domain, "none")
+    assert "sample" not in json.loads(meta[PROTOCOL])
+    lake.write("score.verdicts", "amemgym_base/none", [], fingerprint="", meta=meta)
+    stored = stored_values(lake, domain, "none")
+    assert stored is not None and (stored["user_model"], stored["sample"]) == ("paper", ALL)
+    lake.write(
+        "question.probes", "amemgym_base", [], fingerprint="", meta={"incomplete": "2 of 20 users (limit 2)"}
+    )
+    stored = stored_values(lake, domain, "none")
+    assert stored is not None and stored["sample"] == "2 of 20 users (limit 2)"
+
+
+def test_only_verdicts_store_values() -> None:
+    settings = Settings()
+    domain = settings.domain("amemgym_base")
+    assert protocol_meta("answer.replies", settings, domain, "none") == {}
+    assert protocol_meta("score.verdicts", settings, settings.domain("comem_demo"), "none") != {}
+
+
+def test_run_with_verdicts_of_a_former_version_has_no_stored_values(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    lake.write("score.verdicts", "d/none", [], fingerprint="")
+    assert stored_values(lake, Domain("d", "amemgym", (), ""), "none") is None

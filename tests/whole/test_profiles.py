@@ -1,0 +1,53 @@
+"""A domain run under two protocol profiles: separate partitions, both on the leaderboard."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from memflow.cli import app
+from resources.added_partitions import with_added_partitions
+from resources.lake import Lake
+from resources.settings import load
+
+DOMAIN = "amemgym_demo"
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.delenv("MEMFLOW_SETTINGS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "memflow.toml").write_text(f'domains = ["{DOMAIN}", "{DOMAIN}.memflow"]', encoding="utf-8")
+    return tmp_path / "home"
+
+
+def memflow(home: Path, *arguments: str) -> Any:
+    result = CliRunner().invoke(app, ["--home", str(home), *arguments, "--format", "json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.mark.pipeline
+def test_run_under_a_profile_adds_a_domain_and_keeps_the_results_of_the_default(home: Path) -> None:
+    run = ("run", "--domain", DOMAIN, "--memory", "awi", "--limit", "1")
+    memflow(home, *run)
+    lake = Lake(str(home / "lake"))
+    before = lake.facts("memory.indexes", f"{DOMAIN}/awi")
+    memflow(home, *run, "--profile", "memflow")
+    assert lake.facts("memory.indexes", f"{DOMAIN}/awi") == before
+    dates = {
+        name: [entry for entry in lake.read("memory.indexes", f"{name}/awi") if entry.kind == "date"]
+        for name in (DOMAIN, f"{DOMAIN}.memflow")
+    }
+    assert dates[f"{DOMAIN}.memflow"] and not dates[DOMAIN]
+    scores = memflow(home, "show", "leaderboard", "--metric", "accuracy")["scores"]
+    assert {score["domain"] for score in scores} == {DOMAIN, f"{DOMAIN}.memflow"}
+
+
+@pytest.mark.pipeline
+def test_domain_under_a_profile_is_stored_with_the_added_partitions(home: Path) -> None:
+    memflow(home, "run", "--domain", DOMAIN, "--memory", "none", "--limit", "1", "--profile", "published")
+    settings = with_added_partitions(load(over={"home": home}))
+    assert f"{DOMAIN}.published" in settings.domains
