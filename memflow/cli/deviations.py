@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.output import Format, FormatOption, answer, line_width, note, table
 from memflow.cli.selection import AssistantFilter, assistants_of, check_names, front_of, profiled_domains
 from memflow.errors import BadInput
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from resources.settings import Settings
 
 VERDICTS = "score.verdicts"
+COLUMNS = ("point", "published", "here", "source")
+WIDTH_WITH_SOURCES = 100
 DomainArgument = Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain (`memflow domains`).")]
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", metavar="PROFILE", help="Of the domain under this profile.")
@@ -78,6 +80,7 @@ def deviations(
     found = list(_deviations(points, values))
     shown = [each for each in found if every or each.point.changes_scores]
     hidden = len(found) - len(shown)
+    has_sources = line_width() >= WIDTH_WITH_SOURCES
     source = "the stored runs" if is_run else "the settings; the domain has no stored run"
     answer(
         form,
@@ -105,13 +108,13 @@ def deviations(
         },
         table(
             f"{name}, profile {of.profile}: differences from {protocol.code or 'the paper'}",
-            ("point", "published", "here", "source"),
-            [_row(each) for each in shown],
-            optional=("source",),
+            COLUMNS if has_sources else COLUMNS[:-1],
+            [_row(each)[: len(COLUMNS) if has_sources else -1] for each in shown],
         ),
         note(
             f"\n{len(found)} of {len(points)} points differ. Values: {source}."
             + (f" {hidden} do not change scores; `--all` shows them." if hidden else "")
+            + ("" if has_sources else " A wider terminal shows the sources.")
         ),
         *_prompt_advice(found),
     )
