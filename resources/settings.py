@@ -150,6 +150,12 @@ class Settings(BaseSettings):
                     f"the domain {name} does not exist. Fix the name, or add [own_domains.{name}] to "
                     "memflow.toml."
                 )
+        for name in self.own_domains:
+            if profile_in(name)[1] != DEFAULT_PROFILE:
+                raise ValueError(
+                    f"the domain name {name!r} in [own_domains] ends with a profile. Choose another name, and set "
+                    "`profile` of the domain."
+                )
         for name in self.own_datasets:
             if not KEY.fullmatch(name) or name in registry.datasets():
                 raise ValueError(

@@ -69,6 +69,7 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
             "\n`memflow data` lists the data sets that are found; `memflow run --domain NAME` runs a domain."
         ),
         note(
+            "DOMAIN.published and DOMAIN.memflow have other protocol profiles than DOMAIN (docs/how-to/profiles.md).\n"
             "[own_domains.NAME] in memflow.toml is a domain of your own, with other data sets, parameters or seed: see"
             " docs/how-to."
         ),

@@ -12,7 +12,8 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.output import Format, FormatOption, answer, line_width, note, table
-from memflow.cli.selection import AssistantFilter, assistants_of, check_names, front_of, profiled_domains
+from memflow.cli.profiles import profiled_domains
+from memflow.cli.selection import AssistantFilter, assistants_of, check_names, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

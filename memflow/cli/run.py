@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from memflow.cli.output import Format, FormatOption, answer, message
+from memflow.cli.profiles import own_words_note
 from memflow.cli.selection import (
     AnnotatorOption,
     AssistantOption,
@@ -156,6 +157,8 @@ def run(
         force or again,
         at_once,
     )
+    if (unset := own_words_note(settings, selection.domains)) is not None:
+        message(unset)
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
         with ProgressWatcher() as watcher:

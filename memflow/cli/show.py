@@ -16,8 +16,9 @@ from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.probe import probe
+from memflow.cli.profiles import variant_chooser
 from memflow.cli.published_scores import PublishedScores
-from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of, variant_chooser
+from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
 from memflow.cli.views import ViewGroup
 from memflow.labels import caveat_of, score_label
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key

@@ -14,7 +14,8 @@ from memflow.cli.evidence import count, evidence, gaps, replaced_prompts
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, heading, table
 from memflow.cli.planned_runs import Outcome
-from memflow.cli.selection import Selection, standard_variant, variant_chooser
+from memflow.cli.profiles import standard_variant, variant_chooser
+from memflow.cli.selection import Selection
 from memflow.labels import HASHED_CAVEAT, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric, is_evidence_score, sort_key

@@ -1,0 +1,76 @@
+"""Protocol profiles in commands: domains under a profile, and the variants of metrics that their tables show."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from memflow.errors import BadSettings
+
+if TYPE_CHECKING:
+    from resources.settings import Settings
+
+
+def profiled_domains(settings: "Settings", names: Sequence[str], profile: str) -> list[str]:
+    """Return the names of domains under a protocol profile.
+
+    Raises BadSettings for an unknown profile, for a benchmark without protocol points, and for a domain that has
+    another profile.
+    """
+    from memflow.benchmarks import registry
+    from memflow.benchmarks.domains import DEFAULT_PROFILE, PROFILES
+
+    if profile not in PROFILES:
+        raise BadSettings(f"there is no profile {profile!r}. Use one of: {', '.join(PROFILES)}.")
+    found = []
+    for name in names:
+        domain = settings.domain(name)
+        if domain.profile == profile:
+            found.append(name)
+        elif domain.profile != DEFAULT_PROFILE:
+            raise BadSettings(
+                f"the domain {name} has the profile {domain.profile}, but --profile is {profile}. Use the domain "
+                "without a profile, or remove --profile."
+            )
+        elif not registry.protocol(domain.benchmark).points:
+            raise BadSettings(
+                f"the benchmark {domain.benchmark} of the domain {name} declares no protocol points, so it has no "
+                f"profile {profile}. Select other domains with --domain, or remove --profile."
+            )
+        else:
+            found.append(f"{name}.{profile}")
+    return found
+
+
+def standard_variant(domain: str, metric: str) -> str:
+    """Return the variant that tables show under the default profile."""
+    from memflow.benchmarks.protocol_settings import STANDARD
+
+    return STANDARD
+
+
+def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:
+    """Return the function that returns the variant of a metric that tables of a domain show first."""
+    from memflow.benchmarks import registry
+    from memflow.benchmarks.domains import DEFAULT_PROFILE
+    from memflow.benchmarks.protocol import variants
+    from memflow.benchmarks.protocol_settings import STANDARD
+
+    @cache
+    def chosen(domain: str) -> Mapping[str, str]:
+        of = settings.domain(domain) if settings.has_domain(domain) else None
+        if of is None or of.profile == DEFAULT_PROFILE:
+            return {}
+        return variants(registry.protocol(of.benchmark).points, of.profile)
+
+    return lambda domain, metric: chosen(domain).get(metric, STANDARD)
+
+
+def own_words_note(settings: "Settings", names: Iterable[str]) -> str | None:
+    """Return a note on the domains under the profile `published`, whose prompts no profile can set; None without."""
+    published = [name for name in names if settings.domain(name).profile == "published"]
+    if not published:
+        return None
+    return (
+        f"memflow: {', '.join(published)}: a profile sets no prompts, models or embedder. `memflow show deviations "
+        f"{published[0]}` lists how the run differs from the published protocol, and how to use the authors' prompts."
+    )
