@@ -102,7 +102,7 @@ class _Reader:
             case MemoryParameter(memory=memory, name=name):
                 value = self.memory.values.get(name) if self.memory.system.name == memory else None
             case RoleModel(role=role):
-                value = self._model(role).served_as
+                value = ", ".join(model.served_as for model in self._models(role))
             case EmbeddingModel():
                 value = self.settings.embedder.name if self.memory.system.needs_embedder else None
             case PromptText(prompts=stems):
@@ -120,10 +120,11 @@ class _Reader:
 
     def _decoding(self, role: str) -> tuple[TokenBound, Sampling]:
         decoding = self.domain.decoding.get(role, RoleDecoding())
-        return decoding.applied(self.settings.bounds.of(role), self._model(role).sampling())
+        return decoding.applied(self.settings.bounds.of(role), self._models(role)[0].sampling())
 
-    def _model(self, role: str) -> Model:
-        own = role in ASSISTANT_ROLES
-        return self.settings.model(
-            self.settings.model_of(self.assistant) if own else getattr(self.settings.roles, role)
-        )
+    def _models(self, role: str) -> list[Model]:
+        """Return the models of a role: one, or several where the settings list them."""
+        if role in ASSISTANT_ROLES:
+            return [self.settings.model(self.settings.model_of(self.assistant))]
+        named = getattr(self.settings.roles, role)
+        return [self.settings.model(name) for name in ([named] if isinstance(named, str) else named)]
