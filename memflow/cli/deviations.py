@@ -146,13 +146,14 @@ def _deviations(
             if point.deviates(None):
                 yield Deviation(point, point.memflow, ())
             continue
-        by_value: dict[Any, list[str]] = {}
-        for assistant, of_assistant in values.items():
-            if point.name in of_assistant:
-                by_value.setdefault(of_assistant[point.name], []).append(assistant)
-        for value, assistants in by_value.items():
-            if point.deviates(value):
-                yield Deviation(point, value, () if len(assistants) == len(values) else tuple(assistants))
+        given = {name: of_one[point.name] for name, of_one in values.items() if point.name in of_one}
+        distinct: list[Any] = []  # a value may be a list, which has no hash
+        for value in given.values():
+            if value not in distinct and point.deviates(value):
+                distinct.append(value)
+        for value in distinct:
+            assistants = tuple(name for name, of_one in given.items() if of_one == value)
+            yield Deviation(point, value, () if len(assistants) == len(values) else assistants)
 
 
 def _row(deviation: Deviation) -> tuple[str, str, str, str]:

@@ -104,6 +104,26 @@ def test_deviations_text_hides_points_without_effect_on_scores_unless_asked(empt
     assert "memflow prompts import amemgym/choice" in shown
 
 
+@pytest.mark.parametrize("profile", ["published", "paper", "memflow"])
+@pytest.mark.parametrize(
+    "domain", ["comem_demo", "comem_personamem_32k", "membench_demo", "memorybench_demo"]
+)
+def test_every_benchmark_has_deviations_with_published_and_own_values(
+    empty, domain: str, profile: str
+) -> None:
+    found = empty.json("show", "deviations", domain, "--profile", profile)["deviations"]
+    assert found and all(each["published"] != each["value"] for each in found)
+
+
+def test_deviations_of_a_list_of_values_are_one_row(empty) -> None:
+    Path("memflow.toml").write_text(
+        '[own_domains.early]\nbenchmark = "comem"\ndatasets = ["comem_sample"]\nparameters = { checkpoints = [0.5] }',
+        encoding="utf-8",
+    )
+    found = points(empty.json("show", "deviations", "early"))["checkpoints"]
+    assert (found["published"], found["value"]) == ([0.25, 0.5, 0.75, 1.0], [0.5])
+
+
 def test_deviations_reject_unknown_profiles_and_a_second_profile(empty) -> None:
     assert "Use one of: published, paper, memflow" in empty.error(
         "show", "deviations", DOMAIN, "--profile", "x"
