@@ -21,6 +21,9 @@ from memflow.benchmarks.protocol_settings import (
     Variant,
 )
 
+SAME = "the same"
+"""The text of a published code that does what its paper says."""
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -60,7 +63,9 @@ class ProtocolPoint:
     @property
     def published_value(self) -> Any:
         """The value of a run as published; a text if the point is not adjustable."""
-        return (self.published or self.paper) if isinstance(self.setting, Fixed) else self.setting.published
+        if not isinstance(self.setting, Fixed):
+            return self.setting.published
+        return self.paper if self.published in ("", SAME) else self.published
 
     def deviates(self, value: Any) -> bool:
         """Return whether a run with this value differs from the published protocol. A fixed point needs no value."""
