@@ -46,7 +46,13 @@ class AMemGymConfig(BaseModel):
     language: Literal["en", "zh"] = "en"
     """The language of all generated texts and of the assistants' prompts."""
     refinements: int = Field(3, ge=0, le=20)
-    """Maximum number of rewrites of a message or an answer from which the simulator recovers the wrong state."""
+    """Maximum number of rewrites of a message or an answer from which the simulator recovers the wrong state; the
+    published code allows 20."""
+    quarantine: Literal["item", "user"] = "item"
+    """What a message or an answer that remains wrong takes with it: what depends on it, or the user (published code)."""
+    change_limit: Literal["enforced", "advised"] = "enforced"
+    """Whether a variable with `max_changes_per_variable` changes is offered again only if too few others remain, or
+    always, and the simulator is told the counts (published code)."""
     draw: Literal["seed", "file"] = "seed"
     """Whether personas are sampled with the domain's seed, or taken in file order."""
     leave_out: tuple[str, ...] = ()
