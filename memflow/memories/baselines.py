@@ -27,6 +27,7 @@ class Nothing(Memory):
     needs_playing: ClassVar[bool] = False
     recalls_entries: ClassVar[bool] = False
     ranks_entries: ClassVar[bool] = False
+    recalls_notes: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store nothing."""
@@ -56,6 +57,7 @@ class Full(Memory):
     budget: int = parameter(100_000, "Tokens of messages that go before the question (estimated).", low=1)
 
     ranks_entries: ClassVar[bool] = False
+    recalls_notes: ClassVar[bool] = False
 
     _recall: tuple[int, Recall] | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -83,6 +85,7 @@ class Recent(Memory):
     messages: int = parameter(6, "How many of the newest messages are kept; a round is two.", low=1)
 
     ranks_entries: ClassVar[bool] = False
+    recalls_notes: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store the messages and retire all but the last `self.messages` messages."""

@@ -16,7 +16,7 @@ from memflow.chat.requests import Chat, Completion
 from memflow.errors import BadInput, FatalChatError, MemflowError
 from memflow.memories.baselines import Oracle
 from memflow.memories.entries import EntryStore, Item
-from memflow.memories.memory import Memory, Recall
+from memflow.memories.memory import Memory, Recall, read_for_prompt
 from memflow.records import Probe, Reply
 from memflow.timing import Clock, OperationTimer, timed
 
@@ -187,7 +187,7 @@ async def _read(
         return _Read()
     told = probe.revealed if isinstance(memory, Oracle) else None
     query = benchmark.question(domain, probe, Recall(), told).query
-    recall, took = await timed(memory.read(query), clock)
+    recall, took = await timed(read_for_prompt(memory, query), clock)
     return _Read(recall, told, took, memory.ranks_entries)
 
 
