@@ -23,8 +23,6 @@ class Dataset:
     """How to get the files, in one sentence."""
     sums: Mapping[str, str] = field(default_factory=dict)
     """Published SHA-256 sums by file, where known."""
-    part_allowed: bool = False
-    """Whether a file with another sum, such as a part of the published one, is read; `memflow data` reports it."""
     optional: tuple[str, ...] = ()
     """Files without which only a part of the data set is read."""
     instead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -37,3 +35,5 @@ class Dataset:
     """True for a file of the user's own, named in memflow.toml."""
     package: str = "memflow"
     """The Python package that holds the files of a data set that ships."""
+    part_allowed: bool = False
+    """Whether a file with another sum, such as a part of the published one, is read; `memflow data` reports it."""

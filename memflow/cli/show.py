@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.costs import costs
-from memflow.cli.evidence import evidence, replaced_prompts
+from memflow.cli.evidence import evidence, replaced_prompts, truncated_histories
 from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
@@ -94,6 +94,7 @@ def leaderboard(
         {"label": label, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
         *replaced_prompts(scores),
+        *truncated_histories(scores),
         *imported,
         *([note(more)] if len(shown) < len(found) else []),
         *([Text(f"\n{label}: {caveat}", "yellow")] if label else []),

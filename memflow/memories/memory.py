@@ -44,8 +44,9 @@ class Recall:
     `notes` is text for the prompt; `messages` are chat turns that precede the question. `with_notes` is whether the
     prompt has a place for notes, even if there are none (`read_for_prompt` sets it). `entries` are the entries in notes
     and messages: search results best first, then entries included for every query. If a budget dropped search results,
-    `ranking` lists all results. Tokens are estimated by `tokens.estimate`. `failed` has the reasons of invalid items
-    in the model's answers during the read.
+    `ranking` lists all results. `dropped_messages` is the number of messages that a memory of the whole history
+    dropped. Tokens are estimated by `tokens.estimate`. `failed` has the reasons of invalid items in the model's answers
+    during the read.
     """
 
     notes: str = ""
@@ -56,6 +57,7 @@ class Recall:
     ranking: tuple[Item, ...] | None = None
     failed: tuple[str, ...] = ()
     with_notes: bool = False
+    dropped_messages: int = 0
 
     @property
     def ranked(self) -> tuple[Item, ...]:
@@ -81,10 +83,14 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True)
 class Tools:
-    """The chat model and the embedder that a memory may use."""
+    """The chat model and the embedder that a memory may use, and the context window of the answering model.
+
+    `window` is the number of tokens that a prompt may have; None if the model's profile does not state it.
+    """
 
     chat: Chat | None = None
     embedder: Embedder | None = None
+    window: int | None = None
 
 
 FAILURE = "failure"
@@ -154,6 +160,8 @@ class Memory(ABC):
     """False if its recall does not depend on the query: it has no recall@10."""
     recalls_notes: ClassVar[bool] = True
     """False if it recalls chat turns only (full, recent): an AMemGym prompt then has no system message for notes."""
+    uses_window: ClassVar[bool] = False
+    """True if what it recalls depends on `tools.window`, which is then part of the assistant's fingerprint."""
     calls: ClassVar[Calls] = Calls()
     """The requests it makes, for plans and to reject missing tools early."""
     version: ClassVar[int] = 1

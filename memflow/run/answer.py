@@ -238,6 +238,7 @@ def _reply(domain: Domain, assistant: str, probe: Probe, read: _Read, **answer: 
         recalled_sources=list(recall.sources),
         injected_tokens=recall.injected_tokens,
         dropped_tokens=recall.dropped_tokens,
+        dropped_messages=recall.dropped_messages,
         recall_failures=list(recall.failed),
         ranked=[item.entry_id for item in recall.ranked[:RANKED]] if read.ranks else [],
         models_s=None if took is None else took.models,

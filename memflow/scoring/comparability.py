@@ -29,6 +29,7 @@ class MeasuredSettings:
     k: int | None = None
     budget: int | None = None
     injected_tokens: float | None = None
+    truncated: float | None = None
     imported: str | None = None
 
     @classmethod
@@ -36,6 +37,7 @@ class MeasuredSettings:
         """Return the settings that an assistant's replies were computed with; `meta` is the verdicts' metadata."""
         answered = [reply for reply in replies if reply.model is not None]
         tokens = sum(reply.injected_tokens for reply in answered)
+        truncated = sum(reply.dropped_messages > 0 for reply in replies)
         return cls(
             fingerprint=next((reply.model for reply in answered), None),
             prompts=tuple(sorted({reply.prompt for reply in answered if reply.prompt is not None})),
@@ -44,6 +46,7 @@ class MeasuredSettings:
             k=int(meta.get("k", 0)) or None,
             budget=int(meta.get("budget", 0)) or None,
             injected_tokens=tokens / len(answered) if answered else None,
+            truncated=truncated / len(replies) if truncated else None,
             imported=meta.get(IMPORTED),
         )
 

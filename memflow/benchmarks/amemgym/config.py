@@ -49,7 +49,8 @@ class AMemGymConfig(BaseModel):
     """Maximum number of rewrites of a message or an answer from which the simulator recovers the wrong state; the
     published code allows 20."""
     quarantine: Literal["item", "user"] = "item"
-    """What a message or an answer that remains wrong takes with it: what depends on it, or the user (published code)."""
+    """What is quarantined if a message or an answer remains wrong: it and what depends on it, or its user (published
+    code)."""
     change_limit: Literal["enforced", "advised"] = "enforced"
     """Whether a variable with `max_changes_per_variable` changes is offered again only if too few others remain, or
     always, and the simulator is told the counts (published code)."""

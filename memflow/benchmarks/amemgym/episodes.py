@@ -53,7 +53,8 @@ def _event(config: AMemGymConfig, history: History, session: Sequence[Turn], sim
 def make_replier(domain: Domain, chat: Chat) -> Replier | None:
     """Return the function that generates on-policy replies, or None off-policy.
 
-    Notes become a system message, which is there before the memory has any, as in the published code. Recalled dialogue turns become the message history.
+    Notes become a system message, even while the memory has none, as in the published code. Recalled dialogue turns
+    become the message history.
     """
     config = parse_config(domain)
     if config.policy == "off":

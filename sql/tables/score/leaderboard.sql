@@ -25,6 +25,7 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     k BIGINT,
     budget BIGINT,
     injected_tokens DOUBLE,
+    truncated DOUBLE,
     imported VARCHAR,
     differing_settings VARCHAR,
     reason VARCHAR,

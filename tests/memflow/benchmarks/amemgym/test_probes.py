@@ -89,7 +89,9 @@ async def test_option_writer_receives_the_question_and_its_variants_but_not_the_
     for request in asked:
         assert request.fields.keys() == {"question", "variants", "count"}
         sent = request.messages[-1].content
-        assert not any(line in sent for profile in demo.states.profiles for line in profile.profile.split("\n"))
+        assert not any(
+            line in sent for profile in demo.states.profiles for line in profile.profile.split("\n")
+        )
 
 
 @pytest.mark.parametrize("state_probes", ["question", "variable"])
