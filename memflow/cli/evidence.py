@@ -1,13 +1,15 @@
-"""The failure table and the notes below a leaderboard: failures by cause, evidence recall, settings, and cuts."""
+"""What stands below a leaderboard: the failure table, replaced prompts, and what is incomplete or cut."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from memflow.cli.output import cut, note, table
 from memflow.records import RECALL_AT_10, Score
 from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
+from memflow.scoring.completeness import incomplete_results
 
 TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
 """The metrics of the table, in order, and their columns."""
@@ -61,6 +63,19 @@ def truncated_histories(scores: Sequence[Score]) -> Iterator[RenderableType]:
             f"\n{assistant} in {domain}: {share:.0%} of the prompts lack the oldest messages, which did not fit the "
             "budget or the context window. `memflow show probe` shows how many."
         )
+
+
+def gaps(scores: Sequence[Score]) -> Iterator[RenderableType]:
+    """Yield a warning that names what the scores lack of the complete domains; nothing if they are complete."""
+    if lines := incomplete_results(scores):
+        yield Text("\n".join(("\nIncomplete:", *(f"  {line}" for line in lines))), style="yellow")
+
+
+def count(score: Score) -> str:
+    """Return the number of values behind a score, such as `214 of 220` if some are missing, otherwise `220`."""
+    if score.planned is None or score.n >= score.planned:
+        return f"{score.n:,}"
+    return f"{score.n:,} of {score.planned:,}"
 
 
 def _row(assistant: str, found: dict[str, Score]) -> list[Any]:

@@ -14,6 +14,7 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     high DOUBLE,
     deviation DOUBLE,
     n BIGINT NOT NULL,
+    planned BIGINT,
     n_episodes BIGINT NOT NULL,
     coverage DOUBLE NOT NULL,
     simulator VARCHAR NOT NULL,
@@ -28,6 +29,7 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     truncated DOUBLE,
     imported VARCHAR,
     differing_settings VARCHAR,
+    incomplete VARCHAR,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, metric, variant, slice)
 );
