@@ -20,6 +20,7 @@ from memflow.memories.verbatim import (
 from memflow.tokens import estimate
 
 MESSAGE, BUFFER = "message", "buffer"
+OVERFLOW = ("drop", "fail")
 ROOM = 1024
 """Tokens of the context window that `full` leaves for the prompt around the query; the query gets a multiple of it."""
 
@@ -54,13 +55,19 @@ class Full(Memory):
     """A memory that recalls all messages, or the newest that fit, as chat turns.
 
     This is AMemGym's native LLM (section 4) and MemoryBench's vanilla (section 5.1), except that MemoryBench drops the
-    newest sessions instead of the oldest. Without a budget and without a context window in the model's profile, nothing
-    is dropped, and a prompt that is too long for the model fails with PromptTooLong. Otherwise a message that does not
-    fit and all messages before it are dropped, and counted in `dropped_messages` and `dropped_tokens`.
+    newest sessions instead of the oldest. A message that does not fit and all messages before it are dropped, and
+    counted in `dropped_messages` and `dropped_tokens`. Without a budget, and without a context window in the model's
+    profile or with `overflow = "fail"` (AMemGym's code), nothing is dropped: a prompt that is too long for the model
+    fails with PromptTooLong.
     """
 
     budget: int = parameter(
         0, "Tokens of messages that go before the question (estimated); 0: the model's context window."
+    )
+    overflow: str = parameter(
+        "drop",
+        "Whether messages beyond the context window are dropped, or the request fails.",
+        choices=OVERFLOW,
     )
 
     ranks_entries: ClassVar[bool] = False
@@ -92,7 +99,7 @@ class Full(Memory):
         """
         if self.budget:
             return self.budget
-        if self.tools.window is None:
+        if self.tools.window is None or self.overflow == "fail":
             return math.inf
         return max(0, self.tools.window - ROOM * (1 + math.ceil(estimate(query) / ROOM)))
 

@@ -127,8 +127,9 @@ async def test_full_memory_drops_the_oldest_messages_that_do_not_fit_the_window(
     assert await memory.read("?" * query) is recall
 
 
-async def test_full_memory_with_a_budget_ignores_the_window() -> None:
-    memory = Full(tools=Tools(window=1), budget=25)
+@pytest.mark.parametrize("parameters", [{"budget": 25}, {"overflow": "fail"}])
+async def test_full_memory_with_a_budget_or_failing_overflow_ignores_the_window(parameters) -> None:
+    memory = Full(tools=Tools(window=1), **parameters)
     await memory.write([said(0, "a" * 40), said(1, "b" * 40)])
     assert (await memory.read("?")).dropped_messages == 0
 
