@@ -443,9 +443,6 @@ class Score:
     injected_tokens: Annotated[float | None, "Mean tokens that the memory put into a prompt (estimated)."] = (
         None
     )
-    truncated: Annotated[
-        float | None, "Share of prompts that lack messages of the whole history, since they did not fit."
-    ] = None
     imported: Annotated[
         str | None,
         "The recorded run of other code that the results are of; null where memflow ran the assistant.",
@@ -455,7 +452,7 @@ class Score:
     ] = None
     incomplete: Annotated[
         str | None,
-        "What the results lack: data sets, users beyond a limit, quarantined rows, failed replies.",
+        "What the results lack: data sets, users beyond a limit, quarantined rows, failed replies, messages that did not fit.",
     ] = None
     reason: Reason = None
 

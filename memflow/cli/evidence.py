@@ -1,4 +1,4 @@
-"""What stands below a leaderboard: the failure table, replaced prompts, and what is incomplete or cut."""
+"""What stands below a leaderboard: the failure table, replaced prompts, and what is incomplete."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -52,17 +52,6 @@ def replaced_prompts(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield a note that names the replaced prompts of scores; nothing without replaced prompts."""
     if names := dict.fromkeys(name for score in scores for name in score.replaced_prompts):
         yield note(f"\nReplaced prompts behind these scores: {', '.join(names)}")
-
-
-def truncated_histories(scores: Sequence[Score]) -> Iterator[RenderableType]:
-    """Yield a note for each assistant of a domain whose prompts lack the oldest messages; nothing where none does."""
-    for domain, assistant, share in dict.fromkeys(
-        (score.domain, score.assistant, score.truncated) for score in scores if score.truncated
-    ):
-        yield note(
-            f"\n{assistant} in {domain}: {share:.0%} of the prompts lack the oldest messages, which did not fit the "
-            "budget or the context window. `memflow show probe` shows how many."
-        )
 
 
 def gaps(scores: Sequence[Score]) -> Iterator[RenderableType]:

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.costs import costs
-from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, truncated_histories
+from memflow.cli.evidence import count, evidence, gaps, replaced_prompts
 from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
@@ -96,7 +96,6 @@ def leaderboard(
         *_tables(scores, slices=slices, variants=variants),
         *gaps(scores),
         *replaced_prompts(scores),
-        *truncated_histories(scores),
         *imported,
         *([note(more)] if len(shown) < len(found) else []),
         *([Text(f"\n{label}: {caveat}", "yellow")] if label else []),

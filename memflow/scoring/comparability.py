@@ -12,7 +12,7 @@ from typing import Any
 
 from memflow.records import Reply, Score
 from memflow.run.recording import IMPORTED
-from memflow.scoring.completeness import INCOMPLETE
+from memflow.scoring.completeness import INCOMPLETE, joined, truncation_gap
 
 SHARED = "chat"
 """The owner of prompts that every model may receive, the first part of their names."""
@@ -30,7 +30,6 @@ class MeasuredSettings:
     k: int | None = None
     budget: int | None = None
     injected_tokens: float | None = None
-    truncated: float | None = None
     imported: str | None = None
     incomplete: str | None = None
 
@@ -48,9 +47,8 @@ class MeasuredSettings:
             k=int(meta.get("k", 0)) or None,
             budget=int(meta.get("budget", 0)) or None,
             injected_tokens=tokens / len(answered) if answered else None,
-            truncated=truncated / len(replies) if truncated else None,
             imported=meta.get(IMPORTED),
-            incomplete=meta.get(INCOMPLETE) or None,
+            incomplete=joined([meta.get(INCOMPLETE), truncation_gap(truncated, len(replies))]),
         )
 
     def columns(self) -> dict[str, Any]:

@@ -40,7 +40,6 @@ SELECT
     failures.read_failure,
     failures.utilization_failure,
     leaderboard.injected_tokens,
-    leaderboard.truncated,
     leaderboard.embedder,
     leaderboard.replaced_prompts,
     leaderboard.k,

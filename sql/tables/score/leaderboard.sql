@@ -26,7 +26,6 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     k BIGINT,
     budget BIGINT,
     injected_tokens DOUBLE,
-    truncated DOUBLE,
     imported VARCHAR,
     differing_settings VARCHAR,
     incomplete VARCHAR,

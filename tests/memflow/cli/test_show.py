@@ -36,16 +36,6 @@ def test_show_leaderboard_labels_scores_of_language_model_with_hashing_embedder(
     assert empty.json("show", "leaderboard")["label"] is None
 
 
-def test_show_leaderboard_names_the_assistants_whose_prompts_lack_messages(empty) -> None:
-    rows = [score(assistant="full", truncated=0.25), score(assistant="none")]
-    empty.write("score.leaderboard", "all", rows)
-    shown = " ".join(empty("show", "leaderboard").stdout.split())
-    assert "full in d: 25% of the prompts lack the oldest messages" in shown
-    assert "none in d" not in shown
-    empty.write("score.leaderboard", "all", rows[1:])
-    assert "lack the oldest messages" not in empty("show", "leaderboard").stdout
-
-
 def test_show_leaderboard_prints_failure_shares_by_evidence(measured) -> None:
     shown = measured("show", "leaderboard").stdout
     [full] = [
