@@ -150,11 +150,18 @@ class Fingerprints:
             **bounds,
             **self._replaced_prompts(domain, memory),
             **({"embedder": self.settings.embedder.name} if memory.system.needs_embedder else {}),
+            **({"window": window} if (window := self._window(assistant)) else {}),
             "model": answering,
             "simulator": next((each for each in simulated if each), NO_SIMULATOR),
             SCRIPTED: "yes" if scripted else "no",
             "probes": self._content("question.probes", domain.name),
         }
+
+    def _window(self, assistant: str) -> str:
+        """Return the length of an assistant's prompts that its memory adapts to; empty without one."""
+        window = self.settings.window_of(assistant)
+        uses = self._memory(assistant)[0].system.memory.uses_window
+        return str(window) if uses and window is not None else ""
 
     def _replaced_prompts(self, domain: Domain, memory: MemoryConfig) -> dict[str, str]:
         """Return metadata that names the replaced prompts of an assistant's verdicts, empty without such prompts."""
@@ -203,12 +210,15 @@ class Fingerprints:
         return self._with_prompts(("judge",), prompts) if prompts else None
 
     def answering(self, assistant: str) -> str:
-        """Return the fingerprint of an assistant: its memory's parameters, its chat model and the embedder, if used."""
+        """Return the fingerprint of an assistant: its memory's parameters, its chat model, and the embedder and the
+        context window, if used."""
         memory, memory_digest = self._memory(assistant)
         model = self.settings.model(self.settings.model_of(assistant))
         embedder = self.settings.embedder.fingerprint() if memory.system.needs_embedder else ""
         bounds = self.settings.bounds.fingerprint("assistant", "memory")
-        return digest(memory_digest, model.fingerprint(), embedder, *filter(None, [bounds]))
+        return digest(
+            memory_digest, model.fingerprint(), embedder, *filter(None, [bounds, self._window(assistant)])
+        )
 
     def metric_backends(self, domain: Domain) -> dict[str, str]:
         """Return the fingerprints of those metric backends of a domain that the settings configure."""

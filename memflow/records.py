@@ -316,6 +316,9 @@ class Reply:
     recalled_sources: Annotated[list[str], "Ids of the source messages of these entries."]
     injected_tokens: Annotated[int, "Estimated tokens that the memory added to the prompt."] = 0
     dropped_tokens: Annotated[int, "Estimated tokens that the memory dropped to stay within its budget."] = 0
+    dropped_messages: Annotated[
+        int, "Messages of the whole history that the memory dropped, since they did not fit."
+    ] = 0
     prompt_tokens: Annotated[int | None, "Tokens of the whole prompt, as counted by the server."] = None
     completion_tokens: Annotated[int | None, "Tokens of the answer, as counted by the server."] = None
     latency_s: Annotated[float | None, "Seconds of the original request."] = None
@@ -449,7 +452,7 @@ class Score:
     ] = None
     incomplete: Annotated[
         str | None,
-        "What the results lack: data sets, users beyond a limit, quarantined rows, failed replies.",
+        "What the results lack: data sets, users beyond a limit, quarantined rows, failed replies, messages that did not fit.",
     ] = None
     reason: Reason = None
 

@@ -169,10 +169,14 @@ class Chats:
         return await self._chat(self.clients.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
-        """Return the chat and the embedder for the memory of `assistant`. Raises BadSettings without an embedder."""
+        """Return the chat, embedder and context window for the memory of `assistant`.
+
+        Raises BadSettings without an embedder.
+        """
         self.clients.settings.check_embedder([assistant])
         model = self.clients.settings.model_of(assistant)
-        return Tools(await self._chat(model, "memory"), await self.embedder())
+        window = self.clients.settings.window_of(assistant)
+        return Tools(await self._chat(model, "memory"), await self.embedder(), window)
 
     async def embedder(self) -> Embedder:
         """Return the embedder of the settings, with open connections. Its failed requests are recorded."""

@@ -253,6 +253,17 @@ class Settings(BaseSettings):
 
         return find(assistant.partition("@")[0], self.own_memories())
 
+    def window_of(self, assistant: str) -> int | None:
+        """Return the tokens that a prompt of an assistant may have: the context window without room for the answer.
+
+        The answer gets its bound, but at most half of the window. None if the model's profile states no window.
+        """
+        model = self.model(self.model_of(assistant))
+        window = None if model.kind == "scripted" else model.profile.window
+        if window is None:
+            return None
+        return max(window - self.bounds.of("assistant").of(None) - model.profile.headroom, window // 2)
+
     def check_embedder(self, assistants: Iterable[str]) -> None:
         """Raise BadSettings if assistants with a language model retrieve by embeddings, and no embedder is chosen."""
         if self.embedder.kind is not None:

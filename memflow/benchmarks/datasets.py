@@ -35,3 +35,5 @@ class Dataset:
     """True for a file of the user's own, named in memflow.toml."""
     package: str = "memflow"
     """The Python package that holds the files of a data set that ships."""
+    part_allowed: bool = False
+    """Whether a file with another sum, such as a part of the published one, is read; `memflow data` reports it."""

@@ -83,4 +83,6 @@ def _models(settings: Settings) -> ModelAssignment:
         )
         for name, model in settings.models.items()
     }
-    return ModelAssignment(profiles, settings.roles.model_dump(), settings.model_of, settings.bounds.of)
+    return ModelAssignment(
+        profiles, settings.roles.model_dump(), settings.model_of, settings.bounds.of, settings.window_of
+    )

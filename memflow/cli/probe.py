@@ -222,6 +222,8 @@ def _whole(each: dict[str, Any]) -> Iterator[RenderableType]:
 def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator[RenderableType]:
     injected, dropped = reply["injected_tokens"], reply["dropped_tokens"]
     left_out = f", {dropped:,} left out" if dropped else ""
+    if reply["dropped_messages"]:
+        left_out += f" with the {reply['dropped_messages']:,} oldest messages"
     yield heading(f"Recalled: {len(recalled)} entries, {injected:,} tokens injected (estimated){left_out}")
     for entry in recalled:
         if entry["text"] is None:

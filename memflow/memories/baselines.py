@@ -1,9 +1,10 @@
-"""Memories without search: `none`, `oracle`, `full_BUDGET` and `recent_MESSAGES`.
+"""Memories without search: `none`, `oracle`, `full[_BUDGET]` and `recent_MESSAGES`.
 
 `none` and `oracle` bound the scores of all memories: `none` recalls nothing; with `oracle`, the prompt has the gold
 context.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -16,8 +17,12 @@ from memflow.memories.verbatim import (
     stored_messages,
     with_buffer,
 )
+from memflow.tokens import estimate
 
 MESSAGE, BUFFER = "message", "buffer"
+OVERFLOW = ("drop", "fail")
+ROOM = 1024
+"""Tokens of the context window that `full` leaves for the prompt around the query; the query gets a multiple of it."""
 
 
 @dataclass
@@ -27,6 +32,7 @@ class Nothing(Memory):
     needs_playing: ClassVar[bool] = False
     recalls_entries: ClassVar[bool] = False
     ranks_entries: ClassVar[bool] = False
+    recalls_notes: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store nothing."""
@@ -46,31 +52,56 @@ class Oracle(Nothing):
 
 @dataclass
 class Full(Memory):
-    """A memory that recalls the newest messages that fit into the token budget, as chat turns.
+    """A memory that recalls all messages, or the newest that fit, as chat turns.
 
     This is AMemGym's native LLM (section 4) and MemoryBench's vanilla (section 5.1), except that MemoryBench drops the
-    newest sessions instead of the oldest. A message that does not fit and all messages before it are dropped;
-    `dropped_tokens` counts their tokens.
+    newest sessions instead of the oldest. A message that does not fit and all messages before it are dropped, and
+    counted in `dropped_messages` and `dropped_tokens`. Without a budget, and without a context window in the model's
+    profile or with `overflow = "fail"` (AMemGym's code), nothing is dropped: a prompt that is too long for the model
+    fails with PromptTooLong.
     """
 
-    budget: int = parameter(100_000, "Tokens of messages that go before the question (estimated).", low=1)
+    budget: int = parameter(
+        0, "Tokens of messages that go before the question (estimated); 0: the model's context window."
+    )
+    overflow: str = parameter(
+        "drop",
+        "Whether messages beyond the context window are dropped, or the request fails.",
+        choices=OVERFLOW,
+    )
 
     ranks_entries: ClassVar[bool] = False
+    recalls_notes: ClassVar[bool] = False
+    uses_window: ClassVar[bool] = True
 
-    _recall: tuple[int, Recall] | None = field(default=None, init=False, repr=False, compare=False)
+    _recalls: dict[float, Recall] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _version: int = field(default=-1, init=False, repr=False, compare=False)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store the messages."""
         store_messages(self.store, messages, MESSAGE)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the newest messages within the budget, for any query. The result is cached until the store changes."""
-        if self._recall is None or self._recall[0] != self.store.version:
-            self._recall = (
-                self.store.version,
-                newest_within(stored_messages(self.store, MESSAGE), self.budget),
-            )
-        return self._recall[1]
+        """Return the newest messages that fit beside the query. The results are cached until the store changes."""
+        if self._version != self.store.version:
+            self._recalls.clear()
+            self._version = self.store.version
+        budget = self._budget(query)
+        if budget not in self._recalls:
+            self._recalls[budget] = newest_within(stored_messages(self.store, MESSAGE), budget)
+        return self._recalls[budget]
+
+    def _budget(self, query: str) -> float:
+        """Return the tokens for messages, infinite without a budget and window.
+
+        The room for the query is a multiple of ROOM, so that most queries get the same messages, which a server's
+        prefix cache then holds.
+        """
+        if self.budget:
+            return self.budget
+        if self.tools.window is None or self.overflow == "fail":
+            return math.inf
+        return max(0, self.tools.window - ROOM * (1 + math.ceil(estimate(query) / ROOM)))
 
 
 @dataclass
@@ -83,6 +114,7 @@ class Recent(Memory):
     messages: int = parameter(6, "How many of the newest messages are kept; a round is two.", low=1)
 
     ranks_entries: ClassVar[bool] = False
+    recalls_notes: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store the messages and retire all but the last `self.messages` messages."""

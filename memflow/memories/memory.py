@@ -6,7 +6,7 @@ All state of a memory is in its EntryStore. A memory may use a chat model and an
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, Protocol
@@ -41,10 +41,12 @@ class Message:
 class Recall:
     """The result of reading a memory for a query.
 
-    `notes` is text for the prompt; `messages` are chat turns that precede the question. `entries` are the entries in
-    both: search results best first, then entries included for every query. If a budget dropped search results,
-    `ranking` lists all results. Tokens are estimated by `tokens.estimate`. `failed` has the reasons of invalid items
-    in the model's answers during the read.
+    `notes` is text for the prompt; `messages` are chat turns that precede the question. `with_notes` is whether the
+    prompt has a place for notes, even if there are none (`read_for_prompt` sets it). `entries` are the entries in notes
+    and messages: search results best first, then entries included for every query. If a budget dropped search results,
+    `ranking` lists all results. `dropped_messages` is the number of messages that a memory of the whole history
+    dropped. Tokens are estimated by `tokens.estimate`. `failed` has the reasons of invalid items in the model's answers
+    during the read.
     """
 
     notes: str = ""
@@ -54,6 +56,8 @@ class Recall:
     dropped_tokens: int = 0
     ranking: tuple[Item, ...] | None = None
     failed: tuple[str, ...] = ()
+    with_notes: bool = False
+    dropped_messages: int = 0
 
     @property
     def ranked(self) -> tuple[Item, ...]:
@@ -79,10 +83,14 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True)
 class Tools:
-    """The chat model and the embedder that a memory may use."""
+    """The chat model and the embedder that a memory may use, and the context window of the answering model.
+
+    `window` is the number of tokens that a prompt may have; None if the model's profile does not state it.
+    """
 
     chat: Chat | None = None
     embedder: Embedder | None = None
+    window: int | None = None
 
 
 FAILURE = "failure"
@@ -150,6 +158,10 @@ class Memory(ABC):
     """False if it never recalls an entry (none, oracle): failures cannot be attributed by evidence."""
     ranks_entries: ClassVar[bool] = True
     """False if its recall does not depend on the query: it has no recall@10."""
+    recalls_notes: ClassVar[bool] = True
+    """False if it recalls chat turns only (full, recent): an AMemGym prompt then has no system message for notes."""
+    uses_window: ClassVar[bool] = False
+    """True if what it recalls depends on `tools.window`, which is then part of the assistant's fingerprint."""
     calls: ClassVar[Calls] = Calls()
     """The requests it makes, for plans and to reject missing tools early."""
     version: ClassVar[int] = 1
@@ -305,6 +317,12 @@ class Memory(ABC):
                 "memflow.toml."
             )
         return self.tools.chat
+
+
+async def read_for_prompt(memory: Memory, query: str, frozen: bool = True) -> Recall:
+    """Read a memory, and return the recall with `with_notes` set. Raises like `Memory.read`."""
+    recall = await memory.read(query, frozen)
+    return replace(recall, with_notes=memory.recalls_notes or bool(recall.notes))
 
 
 @dataclass

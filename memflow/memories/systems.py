@@ -15,6 +15,7 @@ from memflow.memories.awe import Awe
 from memflow.memories.awi.memory import Awi, EvolvingAwi
 from memflow.memories.baselines import Full, Nothing, Oracle, Recent
 from memflow.memories.generative_agent.memory import GenerativeAgent
+from memflow.memories.lib_mem0.awe import LibAwe
 from memflow.memories.lib_mem0.memory import LibMem0
 from memflow.memories.mem0.graph import Mem0Graph
 from memflow.memories.mem0.memory import Mem0
@@ -224,5 +225,6 @@ SYSTEMS: dict[str, System] = {
             summary="Memp that rewrites its procedures after failed exchanges.",
         ),
         System("lib_mem0", LibMem0, "Mem0 (Chhikara et al. 2025), version 1.0.11", ("k",)),
+        System("lib_awe", LibAwe, "AMemGym, AWE on the package of Mem0, version 1.0.11", ("freq", "ns", "k")),
     )
 }

@@ -99,8 +99,11 @@ def as_turns(messages: Sequence[StoredMessage]) -> tuple[ChatMessage, ...]:
     return tuple(message.turn(before) for message, before in zip(messages, dates, strict=False))
 
 
-def newest_within(messages: Sequence[StoredMessage], budget: int) -> Recall:
-    """Return a Recall of the newest messages that fit into `budget` tokens, as chat turns, without older messages."""
+def newest_within(messages: Sequence[StoredMessage], budget: float) -> Recall:
+    """Return a Recall of the newest messages that fit into `budget` tokens, as chat turns, without older messages.
+
+    The budget may be `math.inf`.
+    """
     said = as_turns(messages)
     sizes = [estimate(turn.content) for turn in said]
     first, total = len(sizes), 0
@@ -121,4 +124,5 @@ def newest_within(messages: Sequence[StoredMessage], budget: int) -> Recall:
         entries=tuple(message.item for message in messages[first:]),
         injected_tokens=total,
         dropped_tokens=sum(sizes[:first]),
+        dropped_messages=first,
     )

@@ -16,7 +16,7 @@ from memflow.chat.requests import Chat, Completion
 from memflow.errors import BadInput, FatalChatError, MemflowError
 from memflow.memories.baselines import Oracle
 from memflow.memories.entries import EntryStore, Item
-from memflow.memories.memory import Memory, Recall
+from memflow.memories.memory import Memory, Recall, read_for_prompt
 from memflow.records import Probe, Reply
 from memflow.timing import Clock, OperationTimer, timed
 
@@ -187,7 +187,7 @@ async def _read(
         return _Read()
     told = probe.revealed if isinstance(memory, Oracle) else None
     query = benchmark.question(domain, probe, Recall(), told).query
-    recall, took = await timed(memory.read(query), clock)
+    recall, took = await timed(read_for_prompt(memory, query), clock)
     return _Read(recall, told, took, memory.ranks_entries)
 
 
@@ -238,6 +238,7 @@ def _reply(domain: Domain, assistant: str, probe: Probe, read: _Read, **answer: 
         recalled_sources=list(recall.sources),
         injected_tokens=recall.injected_tokens,
         dropped_tokens=recall.dropped_tokens,
+        dropped_messages=recall.dropped_messages,
         recall_failures=list(recall.failed),
         ranked=[item.entry_id for item in recall.ranked[:RANKED]] if read.ranks else [],
         models_s=None if took is None else took.models,

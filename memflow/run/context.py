@@ -38,7 +38,7 @@ class ModelProvider(Protocol):
         """Return the chat model that answers for an assistant."""
 
     async def tools(self, assistant: str) -> Tools:
-        """Return the chat model and the embedder of an assistant's memory."""
+        """Return the chat model, the embedder and the context window of an assistant's memory."""
 
     async def embedder(self) -> Embedder:
         """Return the configured embedder."""

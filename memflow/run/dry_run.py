@@ -50,6 +50,8 @@ class ModelAssignment:
     answering: Callable[[str], str]
     bounds: Callable[[str], TokenBound] = lambda role: TokenBound()
     """Returns the bound on answers in a role."""
+    window: Callable[[str], int | None] = lambda assistant: None
+    """Returns the tokens that a prompt of an assistant may have."""
 
 
 @dataclass
@@ -165,7 +167,7 @@ class _CountingModels:
 
     async def tools(self, assistant: str) -> Tools:
         chat = self.chat("memory", self.dry_run.models.answering(assistant))
-        return Tools(chat, await self.embedder())
+        return Tools(chat, await self.embedder(), self.dry_run.models.window(assistant))
 
     async def embedder(self) -> Embedder:
         return HashingEmbedder()

@@ -18,7 +18,7 @@ from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput, ChatError, FatalChatError, RecallFailed
 from memflow.memories.entries import EntryStore
-from memflow.memories.memory import FAILURE, Memory, Message, Recall
+from memflow.memories.memory import FAILURE, Memory, Message, Recall, read_for_prompt
 from memflow.timing import Clock, timed
 
 Origin = Literal["given", "assistant", "simulator"]
@@ -125,11 +125,11 @@ class Replier:
     prompt: Prompt
     fields: Callable[[Recall, Message], Mapping[str, Any]]
     prompt_with_notes: Prompt | None = None
-    """Replaces `prompt` where the memory recalled notes."""
+    """Replaces `prompt` where the memory recalls notes, even if there are none yet."""
 
     async def reply(self, recall: Recall, message: Message) -> Answer[str]:
         """Return the assistant's reply to a message."""
-        prompt = (self.prompt_with_notes if recall.notes else None) or self.prompt
+        prompt = (self.prompt_with_notes if recall.with_notes else None) or self.prompt
         return await ask(self.chat, prompt, self.fields(recall, message), recall.messages)
 
 
@@ -252,7 +252,7 @@ class _Stage:
     async def _recall(self, query: str, *, frozen: bool = True) -> Recall:
         """Return the recall of the memory. Raises RecallFailed if the memory or its embedder fails."""
         try:
-            return await self.memory.read(query, frozen)
+            return await read_for_prompt(self.memory, query, frozen)
         except FatalChatError:
             raise
         except ChatError as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from memflow.records import Reply, Score
 from memflow.run.recording import IMPORTED
-from memflow.scoring.completeness import INCOMPLETE
+from memflow.scoring.completeness import INCOMPLETE, joined, truncation_gap
 
 SHARED = "chat"
 """The owner of prompts that every model may receive, the first part of their names."""
@@ -38,6 +38,7 @@ class MeasuredSettings:
         """Return the settings that an assistant's replies were computed with; `meta` is the verdicts' metadata."""
         answered = [reply for reply in replies if reply.model is not None]
         tokens = sum(reply.injected_tokens for reply in answered)
+        truncated = sum(reply.dropped_messages > 0 for reply in replies)
         return cls(
             fingerprint=next((reply.model for reply in answered), None),
             prompts=tuple(sorted({reply.prompt for reply in answered if reply.prompt is not None})),
@@ -47,7 +48,7 @@ class MeasuredSettings:
             budget=int(meta.get("budget", 0)) or None,
             injected_tokens=tokens / len(answered) if answered else None,
             imported=meta.get(IMPORTED),
-            incomplete=meta.get(INCOMPLETE) or None,
+            incomplete=joined([meta.get(INCOMPLETE), truncation_gap(truncated, len(replies))]),
         )
 
     def columns(self) -> dict[str, Any]:

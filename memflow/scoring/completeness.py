@@ -1,4 +1,5 @@
-"""Sentences about what results lack of the complete domain: data sets, units beyond a limit, and rows with a reason.
+"""Sentences about what results lack of the complete domain: data sets, units beyond a limit, rows with a reason, and
+messages of a history that did not fit.
 
 resources/completeness.py counts rows. The column `incomplete` of the leaderboard contains the result, so that every
 view of scores can show it.
@@ -28,6 +29,11 @@ def dataset_gap(missing: Iterable[str], planned: int) -> str | None:
 def quarantine_gap(quarantined: int, rows: int, what: str, state: str = "quarantined") -> str | None:
     """Return the number of rows with a reason, such as `3 of 220 probes quarantined`; None if there are none."""
     return f"{quarantined:,} of {rows:,} {what} {state}" if quarantined else None
+
+
+def truncation_gap(truncated: int, prompts: int) -> str | None:
+    """Return how many prompts lack messages of a whole history that did not fit; None if none does."""
+    return f"{truncated:,} of {prompts:,} prompts without the oldest messages" if truncated else None
 
 
 def joined(gaps: Iterable[str | None]) -> str | None:

@@ -39,6 +39,7 @@ SELECT
     replies.recalled_sources,
     replies.injected_tokens,
     replies.dropped_tokens,
+    replies.dropped_messages,
     replies.prompt_tokens,
     replies.completion_tokens,
     replies.latency_s,

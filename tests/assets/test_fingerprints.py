@@ -76,6 +76,21 @@ def test_provenance_and_fingerprint_of_memory_with_embeddings_contain_the_embedd
     assert changed == ["rag_2_4_30"]
 
 
+def test_provenance_and_fingerprint_of_full_contain_the_context_window_of_its_model(fingerprints) -> None:
+    demo = fingerprints.settings.domain("amemgym_demo")
+    model = fingerprints.settings.models["large"]
+    windowed = model.model_copy(update={"profile": model.profile.model_copy(update={"window": 65_536})})
+    models = {**fingerprints.settings.models, "large": windowed}
+    settings = fingerprints.settings.model_copy(update={"models": models})
+    other = Fingerprints(settings, fingerprints.lake, fingerprints.library)
+    names = ("full@large", "recent@large", "none@large")
+    changed = [name for name in names if fingerprints.answering(name) != other.answering(name)]
+    assert changed == ["full@large"]
+    assert other.behind(demo, "full@large")["window"] == str(65_536 - 8_192)
+    assert "window" not in other.behind(demo, "recent@large")
+    assert "window" not in fingerprints.behind(demo, "full@large")
+
+
 REPLACED = {
     name: PromptFile(
         f"mine/{name}.md", f"{CATALOG[name].text}Changed.\n", CATALOG[name].package, CATALOG[name].roles

@@ -57,3 +57,18 @@ async def test_failed_embedding_is_recorded_so_that_a_later_run_repeats_it(tmp_p
                 await (await Chats(clients, account, lambda *_: None).embedder()).embed(["a text"])
             assert (ledger.unfinished("r", "memory"), ledger.unfinished("r", "answer")) == (1, 0)
             await clients.close()
+
+
+async def test_tools_of_a_memory_have_the_context_window_of_the_model_that_answers(tmp_path: Path) -> None:
+    models = {
+        name: {"url": "http://127.0.0.1:9/v1", "model": name, "profile": profile}
+        for name, profile in (("short", {"window": 32_768}), ("unknown", {}))
+    }
+    embedder = {"kind": "hashing"}
+    settings = load(over={"home": tmp_path, "models": models, "embedder": embedder})
+    with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
+        clients = Clients(settings, ledger, VllmServers({}), None, WHOLE, {})
+        chats = Chats(clients, RequestContext(run="r", stage="memory", domain="d"), lambda *_: None)
+        windows = [(await chats.tools(f"full@{name}")).window for name in models]
+        assert windows == [32_768 - 8_192, None]
+        await clients.close()

@@ -231,6 +231,33 @@ def test_settings_set_the_token_bound_of_answers_per_role() -> None:
         load(written("[bounds.assistent]\noutput = 1\n"))
 
 
+@pytest.mark.parametrize(
+    ("profile", "bound", "tokens"),
+    [
+        ("", "", None),
+        ("window = 131072", "", 131072 - 8192),
+        ("window = 131072\nheadroom = 1000", "output = 2000", 131072 - 3000),
+        ("window = 4096", "", 2048),
+    ],
+)
+def test_window_of_leaves_room_for_the_answer_but_at_most_half_of_the_context_window(
+    profile, bound, tokens
+) -> None:
+    text = f"""
+[models.m]
+url = "http://127.0.0.1:9/v1"
+model = "m"
+[models.m.profile]
+{profile}
+[roles]
+assistant = "m"
+[bounds.assistant]
+{bound}
+"""
+    assert load(written(text)).window_of("full") == tokens
+    assert load(written(text)).window_of("full@scripted") is None
+
+
 def test_bounds_settings_have_a_field_for_every_role() -> None:
     assert {*Bounds.model_fields} == {*Roles.model_fields, "memory"}
 

@@ -17,6 +17,10 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Value = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=48)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Paragraph = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=800)]
+MessageText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1200)]
+"""A first message or a life event. Published ones have at most 570 and 618 characters (first 12 users of v1.base)."""
+PeriodSummary = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2400)]
+"""What a period is about. Published ones have 800 characters on average and 1,158 at most (the same users)."""
 Schema = Mapping[str, list[str]]
 """State variables and their possible values."""
 CACHED_VALUES = 256
@@ -97,7 +101,7 @@ class Portrait(_Bounded):
     """A person's name, and what is told of them at length, summed up."""
 
     name: Name
-    about: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=3000)]
+    about: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=6000)]
 
 
 class Values(_Bounded):
@@ -118,7 +122,7 @@ class Move(_Bounded):
 class Updates(_Bounded):
     """What a period is about, and what changes in it."""
 
-    summary: Paragraph
+    summary: PeriodSummary
     moves: list[Move] = Field(min_length=1, max_length=80)
 
     def values(self) -> dict[str, str]:
@@ -136,7 +140,7 @@ class Group(_Bounded):
     """State variables that belong together, and the text for them."""
 
     variables: list[Name] = Field(min_length=1, max_length=3)
-    text: Sentence
+    text: MessageText
 
 
 class Groups(_Bounded):
@@ -160,7 +164,7 @@ class Groups(_Bounded):
 class Utterance(_Bounded):
     """One message of the user."""
 
-    text: Sentence
+    text: MessageText
 
 
 class AnswerTexts(_Bounded):

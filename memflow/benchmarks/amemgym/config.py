@@ -46,7 +46,14 @@ class AMemGymConfig(BaseModel):
     language: Literal["en", "zh"] = "en"
     """The language of all generated texts and of the assistants' prompts."""
     refinements: int = Field(3, ge=0, le=20)
-    """Maximum number of rewrites of a message or an answer from which the simulator recovers the wrong state."""
+    """Maximum number of rewrites of a message or an answer from which the simulator recovers the wrong state; the
+    published code allows 20."""
+    quarantine: Literal["item", "user"] = "item"
+    """What is quarantined if a message or an answer remains wrong: it and what depends on it, or its user (published
+    code)."""
+    change_limit: Literal["enforced", "advised"] = "enforced"
+    """Whether a variable with `max_changes_per_variable` changes is offered again only if too few others remain, or
+    always, and the simulator is told the counts (published code)."""
     draw: Literal["seed", "file"] = "seed"
     """Whether personas are sampled with the domain's seed, or taken in file order."""
     dates_in_notes: bool = False

@@ -34,6 +34,8 @@ DATASETS = (
         "CC-BY-4.0",
         "Hugging Face dataset AGI-Eval/AMemGym",
         "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
+        {"amemgym/v1.base/data.json": "a63f731508a60104bc27676926134ac4d889fb143141fb4634176f0905fb659a"},
+        part_allowed=True,
     ),
     Dataset(
         "amemgym_v1_base_run",

@@ -54,14 +54,15 @@ def _event(config: AMemGymConfig, history: History, session: Sequence[Turn], sim
 def make_replier(domain: Domain, chat: Chat) -> Replier | None:
     """Return the function that generates on-policy replies, or None off-policy.
 
-    Recalled notes become a system message. Recalled dialogue turns become the message history.
+    Notes become a system message, even while the memory has none, as in the published code. Recalled dialogue turns
+    become the message history.
     """
     config = parse_config(domain)
     if config.policy == "off":
         return None
 
     def fields(recall: Recall, message: Message) -> Mapping[str, Any]:
-        return {"message": message.text, **({"notes": recall.notes} if recall.notes else {})}
+        return {"message": message.text, **({"notes": recall.notes} if recall.with_notes else {})}
 
     with_notes = prompt("reply_with_notes", language=config.language)
     return Replier(chat, prompt("reply"), fields, prompt_with_notes=with_notes)

@@ -1,9 +1,9 @@
 """Export of users in the published format, for use by other code.
 
-Importing an export yields the same rows, and a published file is reproduced byte for byte. There is one difference: if
-two sessions of a period expose the same variable, only the later life event is kept. As in the published file,
-`update_cnts` counts the changes of all periods and `messages` is empty. Quarantined users and questions are omitted and
-listed with a reason.
+Importing an export yields the same rows, and a published user is reproduced byte for byte, with the published file's
+indentation. There is one difference: if two sessions of a period expose the same variable, only the later life event is
+kept. As in the published file, `update_cnts` counts the changes of all periods and `messages` is empty. Quarantined
+users and questions are omitted and listed with a reason.
 """
 
 import json
@@ -50,8 +50,8 @@ class UserExport:
 
     @property
     def text(self) -> str:
-        """The content of the file in the published format."""
-        return json.dumps(self.users, ensure_ascii=False)
+        """The content of the file in the published format: JSON with an indentation of 2, without a final newline."""
+        return json.dumps(self.users, ensure_ascii=False, indent=2)
 
 
 def export_users(states: States, turns: Sequence[Turn], probes: Sequence[Probe]) -> UserExport:

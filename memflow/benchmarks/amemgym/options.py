@@ -7,7 +7,7 @@ option alone (paper, section 3.1).
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of
@@ -58,8 +58,18 @@ def published_options(record: Record) -> list[QuestionOptions]:
 
 
 async def generated_options(domain: Domain, history: History, simulator: Chat) -> list[QuestionOptions]:
-    author = OptionWriter(domain, parse_config(domain), history, simulator)
-    return list(await asyncio.gather(*(author.write(question) for question in history.questions)))
+    """Return the options of a generated user's questions. Failed questions, or with them all, have a reason.
+
+    `quarantine = "user"` gives all questions of the user a reason.
+    """
+    config = parse_config(domain)
+    author = OptionWriter(domain, config, history, simulator)
+    made = await asyncio.gather(*(author.write(question) for question in history.questions))
+    failed = next((each for each in made if each.reason is not None), None)
+    if config.quarantine == "item" or failed is None:
+        return made
+    reason = f"the user is dropped: question {failed.question!r}: {failed.reason}"
+    return [replace(each, reason=each.reason or reason) for each in made]
 
 
 @dataclass
@@ -77,7 +87,6 @@ class OptionWriter:
         variants = self._variants(question, variables)
         named = [dict(zip(variables, variant, strict=True)) for variant in variants]
         fields = {
-            "profile": self.history.profile.profile,
             "question": question,
             "variants": _listed(named),
             "count": len(named),

@@ -68,7 +68,8 @@ def _probes(
     turns: Sequence[Turn],
 ) -> Iterator[Probe]:
     stated_by: dict[str, Sequence[Turn]] = {}
-    by_variable = parse_config(domain).state_probes == "variable"
+    config = parse_config(domain)
+    dropped = next((asked.reason for asked in questions), None) if config.quarantine == "user" else None
     needed = [name for name in history.schema if any(name in asked.variables for asked in questions)]
     for period in range(len(history.periods)):
         said = [turn for turn in turns if turn.checkpoint == period and turn.position == 0]
@@ -80,11 +81,11 @@ def _probes(
         for number, asked in enumerate(questions):
             choice = at.choice(number, asked)
             yield choice
-            if not by_variable:
+            if config.state_probes == "question":
                 yield replace(at.state(f"s{number}", asked.variables, asked.reason), parent=choice.probe_id)
-        if by_variable:
+        if config.state_probes == "variable":
             for number, name in enumerate(needed):
-                yield at.state(f"v{number}", [name])
+                yield at.state(f"v{number}", [name], dropped)
 
 
 @dataclass(frozen=True)

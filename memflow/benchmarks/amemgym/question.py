@@ -15,12 +15,15 @@ from memflow.records import Probe
 
 
 def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Question:
-    """Return the prompt of a probe. As in the published code, the memory query is the whole prompt with its options."""
+    """Return the prompt of a probe. As in the published code, the memory query is the whole prompt with its options.
+
+    A memory that recalls notes has a system message even without notes, as in the published code.
+    """
     template = _question_template(probe.kind, probe.language, probe.question, tuple(probe.options))
     suffix, fields = "", dict(template.fields)
     if gold_context is not None:
         suffix, fields["told"] = "_told", gold_context
-    elif recall.notes:
+    elif recall.with_notes:
         suffix, fields["notes"] = "_with_notes", recall.notes
     return Question(prompt(f"{probe.kind}{suffix}", template.output, probe.language), fields, template.query)
 

@@ -8,7 +8,7 @@ quarantined.
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
 from memflow.benchmarks.amemgym.answers import groups_of, values_of
@@ -62,8 +62,17 @@ async def _openings(
     return [
         turn
         for user_id, periods in zip(histories_by_user, made, strict=True)
-        for turn in _turns(domain, config, user_id, periods)
+        for turn in _quarantined_whole(config, _turns(domain, config, user_id, periods))
     ]
+
+
+def _quarantined_whole(config: AMemGymConfig, turns: Sequence[Turn]) -> Sequence[Turn]:
+    """Return the turns of one user. `quarantine = "user"` gives all turns a reason if one has a reason."""
+    failed = next((turn for turn in turns if turn.reason is not None), None)
+    if config.quarantine == "item" or failed is None:
+        return turns
+    reason = f"the user is dropped: message {failed.message_id}: {failed.reason}"
+    return [replace(turn, reason=turn.reason or reason) for turn in turns]
 
 
 def _published_sessions(user: PublishedUser) -> list[list[DraftSession]]:

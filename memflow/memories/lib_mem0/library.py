@@ -135,7 +135,7 @@ def _package() -> Any:
             main: Any = import_module("mem0.memory.main")
     except ImportError as missing:
         raise BadSettings(
-            f"the memory lib_mem0 needs {PACKAGE} ({missing}). Install it: uv pip install {PACKAGE}"
+            f"the memories lib_mem0 and lib_awe need {PACKAGE} ({missing}). Install it: uv pip install {PACKAGE}"
         ) from missing
     # Somebody may have imported it before, with telemetry.
     telemetry.MEM0_TELEMETRY = main.MEM0_TELEMETRY = False

@@ -5,7 +5,7 @@ store of the package from these entries, without a model. Deviations from the pa
 docs/memories.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -36,14 +36,25 @@ class LibMem0(ModelWrittenMemory):
 
     def __post_init__(self) -> None:
         self._library: Library | None = None
-        self._seen = -1
+        self._seen = 0
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Call the package's `add` and copy the changes into the EntryStore."""
-        library = await self._opened(messages[0].text)
+        """Add the messages to the package."""
         sources = [message.message_id for message in messages]
         date = next((message.sent_at for message in reversed(messages) if message.sent_at), None)
-        said = [{"role": message.role, "content": _words(message)} for message in messages]
+        await self.add(
+            [{"role": message.role, "content": _words(message)} for message in messages], sources, date
+        )
+
+    async def add(self, said: Sequence[Mapping[str, str]], sources: Sequence[str], date: str | None) -> None:
+        """Call the package's `add` and copy the changes into the EntryStore.
+
+        Args:
+            said: The messages, each with its `role` and `content`.
+            sources: The ids of these messages.
+            date: The simulated date of the last one, if known.
+        """
+        library = await self._opened(said[0]["content"])
         bridge, changes = library.bridge, list[LibraryChange]()
         try:
             changes = await bridge.run_in_thread(lambda: library.add(said, date))
@@ -80,7 +91,10 @@ class LibMem0(ModelWrittenMemory):
 
     async def _opened(self, text: str) -> Library:
         """Return the package's store of the live memories, which is rebuilt if the entries have changed."""
-        if self._library is not None and self._seen == self.store.version:
+        if self._library is not None and not any(
+            change.kind == MEMORY for change in self.store.changes(self._seen)
+        ):
+            self._seen = self.store.version
             return self._library
         held = {
             number: (item.meta["memory"], item.vector)

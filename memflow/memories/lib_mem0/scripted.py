@@ -9,6 +9,7 @@ from typing import Any
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.lib_mem0.answers import Facts, Operation, Operations
+from memflow.memories.lib_mem0.awe import LABELS
 from memflow.memories.lib_mem0.bridge import EXTRACT, UPDATE
 from memflow.memories.script_helpers import statements, subject
 
@@ -25,7 +26,8 @@ _KNOWN, _NEW, _END = (
 
 def _extract(request: ChatRequest) -> Facts:
     said = request.fields["messages"].partition(_SAID)[2]
-    return Facts(facts=[sentence[:300] for sentence in statements(said, of="user")][:FACTS])
+    facts = [sentence.removeprefix(LABELS["user"]) for sentence in statements(said, of="user")]
+    return Facts(facts=[fact[:300] for fact in facts][:FACTS])
 
 
 def _update(request: ChatRequest) -> Operations:

@@ -13,6 +13,7 @@ CREATE TABLE IF NOT EXISTS answer.replies (
     recalled_sources VARCHAR[] NOT NULL,
     injected_tokens BIGINT NOT NULL,
     dropped_tokens BIGINT NOT NULL,
+    dropped_messages BIGINT NOT NULL,
     prompt_tokens BIGINT,
     completion_tokens BIGINT,
     latency_s DOUBLE,

@@ -41,7 +41,7 @@ def test_show_leaderboard_prints_failure_shares_by_evidence(measured) -> None:
     [full] = [
         line.split() for line in shown.partition("By evidence")[2].splitlines() if line.startswith("full")
     ]
-    assert full[1] == "1.000" and full[-1] == "100,000"  # recall of evidence, and the budget of its terms
+    assert full[1] == "1.000" and full[-1] == "576"  # recall of evidence, and tokens per probe
     [none] = [line for line in shown.partition("By evidence")[2].splitlines() if line.startswith("none")]
     assert "recalls nothing" in none
     data = measured.json("show", "leaderboard")["scores"]

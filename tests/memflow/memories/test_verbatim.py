@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.memories.baselines import Full, Recent
+from memflow.memories.baselines import ROOM, Full, Recent
 from memflow.memories.entries import EntryStore
-from memflow.memories.memory import Message
+from memflow.memories.memory import Message, Tools
 from memflow.memories.verbatim import (
     DATE,
     as_turns,
@@ -104,6 +104,34 @@ async def test_full_memory_drops_the_oldest_messages_beyond_the_budget() -> None
     recall = await tight.read("?")
     assert recall.sources == ("m4", "m5")
     assert (recall.injected_tokens, recall.dropped_tokens) == (20, 40)
+
+
+async def test_full_memory_without_budget_and_window_drops_nothing() -> None:
+    memory = Full()
+    await memory.write([said(number, "a" * 4000) for number in range(500)])
+    recall = await memory.read("?" * 10_000)
+    assert (len(recall.messages), recall.injected_tokens) == (500, 500_000)
+    assert (recall.dropped_tokens, recall.dropped_messages) == (0, 0)
+
+
+@pytest.mark.parametrize(("query", "shown"), [(4, 6), (4 * ROOM, 6), (4 * ROOM + 1, 5)])
+async def test_full_memory_drops_the_oldest_messages_that_do_not_fit_the_window(
+    query: int, shown: int
+) -> None:
+    """The window has room for six messages of a ROOM of tokens, the prompt around the query, and a query of a ROOM."""
+    memory = Full(tools=Tools(window=8 * ROOM))
+    await memory.write([said(number, f"{number:04}" * ROOM) for number in range(10)])
+    recall = await memory.read("?" * query)
+    assert recall.sources == tuple(f"m{number}" for number in range(10 - shown, 10))
+    assert (recall.dropped_messages, recall.dropped_tokens) == (10 - shown, (10 - shown) * ROOM)
+    assert await memory.read("?" * query) is recall
+
+
+@pytest.mark.parametrize("parameters", [{"budget": 25}, {"overflow": "fail"}])
+async def test_full_memory_with_a_budget_or_failing_overflow_ignores_the_window(parameters) -> None:
+    memory = Full(tools=Tools(window=1), **parameters)
+    await memory.write([said(0, "a" * 40), said(1, "b" * 40)])
+    assert (await memory.read("?")).dropped_messages == 0
 
 
 async def test_full_memory_drops_a_message_beyond_the_budget_as_a_whole() -> None:

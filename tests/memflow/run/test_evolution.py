@@ -290,7 +290,7 @@ def test_invalid_kind_of_an_evolved_policy_is_recorded_and_the_other_kinds_are_a
 
 
 def test_policy_step_does_not_count_unparsed_answers_as_answered() -> None:
-    found = measure("questions", {"amemgym/choice": lambda request: "perhaps"})
+    found = measure("questions", {"amemgym/choice_with_notes": lambda request: "perhaps"})
     silent = [step for step in found.policies if step.answered < step.asked]
     assert silent and all(step.correct <= step.answered for step in found.policies)
 

@@ -21,6 +21,17 @@ def test_compare_settings_adds_the_settings_of_the_assistant_to_every_score() ->
     assert (found.injected_tokens, found.differing_settings) == (20.0, None)
 
 
+def test_prompts_with_dropped_messages_make_the_results_of_their_assistant_incomplete() -> None:
+    replies = [reply(dropped_messages=count) for count in (3, 0, 0, 1)]
+    whole = MeasuredSettings.of([reply()], {})
+    [full, none] = compare_settings(
+        [score(), score(assistant="none")], {"full": MeasuredSettings.of(replies, {}), "none": whole}
+    )
+    assert (full.incomplete, none.incomplete) == ("2 of 4 prompts without the oldest messages", None)
+    limited = MeasuredSettings.of(replies, {"incomplete": "2 of 20 users (limit 2)"})
+    assert limited.incomplete == "2 of 20 users (limit 2); 2 of 4 prompts without the oldest messages"
+
+
 def test_compare_settings_ignores_different_prompt_names_and_missing_settings() -> None:
     given = {"a": settings("x/choice@1", k="5"), "b": settings("x/choice_with_notes@2", k="5", budget="100")}
     found = compare_settings([score(assistant=name) for name in given], given)

@@ -76,7 +76,7 @@ class _UserGenerator:
         for period in range(1, self.config.periods):
             updates = await self._updates(period, made.choices, state, changes)
             values = updates.values()
-            events = await self._events(period, state, updates)
+            events = await self._events(period, made.choices, state, updates)
             changes += [
                 self._change(period, name, state[name], value, event=events[name], summary=updates.summary)
                 for name, value in values.items()
@@ -115,9 +115,11 @@ class _UserGenerator:
     ) -> Updates:
         wanted = min(self.config.changes_per_period, len(schema))
         moved = [change.variable for change in changes if change.period > 0]
-        open_ = [name for name in schema if moved.count(name) < self.config.max_changes_per_variable]
-        # The limit is soft, as in the published data: a period needs changes.
-        movable = open_ if len(open_) >= wanted else list(schema)
+        limit = self.config.max_changes_per_variable
+        movable = [name for name in schema if moved.count(name) < limit]
+        # A period needs changes, so even an enforced limit is soft.
+        if self.config.change_limit == "advised" or len(movable) < wanted:
+            movable = list(schema)
         others = {name: [value for value in schema[name] if value != state[name]] for name in movable}
 
         updates: Updates = await self.simulator(
@@ -125,9 +127,15 @@ class _UserGenerator:
             updates_of(others, max(1, wanted - 1), min(wanted + 1, len(others)), self.moves),
             {
                 "profile": self.profile.profile,
+                "origin": self.profile.start_date,
+                "step": period,
+                "steps": self.config.periods - 1,
+                "left": self.config.periods - 1 - period,
                 "start": self.config.period_end(period - 1).isoformat(),
                 "end": self.config.period_end(period).isoformat(),
                 "earlier": _earlier(changes),
+                "counts": written({name: moved.count(name) for name in schema}),
+                "limit": limit,
                 "state": written(state),
                 "schema": written(others),
                 "changes": wanted,
@@ -136,8 +144,14 @@ class _UserGenerator:
         )
         return updates
 
-    async def _events(self, period: int, state: Mapping[str, str], updates: Updates) -> dict[str, str]:
+    async def _events(
+        self, period: int, schema: Mapping[str, list[str]], state: Mapping[str, str], updates: Updates
+    ) -> dict[str, str]:
         values = updates.values()
+        changes = {
+            name: {"from": state[name], "to": to, "possible_values": schema[name]}
+            for name, to in values.items()
+        }
         groups: Groups = await self.simulator(
             "events",
             groups_of(tuple(values)),
@@ -146,7 +160,7 @@ class _UserGenerator:
                 "start": self.config.period_end(period - 1).isoformat(),
                 "end": self.config.period_end(period).isoformat(),
                 "summary": updates.summary,
-                "changes": written({name: {"from": state[name], "to": to} for name, to in values.items()}),
+                "changes": written(changes),
                 "unchanged": written({name: value for name, value in state.items() if name not in values}),
             },
             lambda groups: groups.fault(values),

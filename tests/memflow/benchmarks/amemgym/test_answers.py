@@ -1,9 +1,12 @@
 """Output types: bounded fields, narrowed to the request."""
 
+import json
+
 import pytest
 from pydantic import ValidationError
 
 from memflow.benchmarks.amemgym import answers
+from memflow.benchmarks.amemgym.answers import Group, Portrait, Updates, Utterance
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import all_prompts
 from memflow.chat.requests import schema_of
@@ -45,6 +48,21 @@ def test_values_of_accepts_any_variable_name_and_rejects_invalid_values():
     for wrong in ({"a b": "x"}, {"a b": "z", "model_dump": "u"}, {"a b": None, "model_dump": "u"}):
         with pytest.raises(ValidationError):
             output.model_validate(wrong)
+
+
+def test_every_published_text_fits_its_output_type(base):
+    users = [json.loads(record.content) for record in base.records]
+    later = [period for user in users for period in user["periods"][1:]]
+    for user in users:
+        for period in user["periods"]:
+            for session in period["sessions"]:
+                for text in filter(None, (session["query"], session["event"])):
+                    assert Group(variables=[*session["exposed_states"]], text=text).text == text.strip()
+                Utterance(text=session["query"])
+        Portrait(name=user["user_profile"]["name"], about=user["user_profile"]["complementary_info"])
+    for period in later:
+        moves = [{"variable": name, "value": each["new"]} for name, each in period["updates"].items()]
+        Updates.model_validate({"summary": period["period_summary"], "moves": moves})
 
 
 def test_updates_of_caches_only_move_types_of_the_last_period():

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from amemgym_agents import SpyChat
@@ -15,10 +15,11 @@ from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.requests import ChatMessage
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.baselines import Oracle
+from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Recall, Tools
-from memflow.memories.registry import memory_factory
-from memflow.run.answer import answer_all
+from memflow.memories.registry import handlers, memory_factory
+from memflow.run.answer import answer_all, answer_one
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
@@ -110,7 +111,7 @@ async def test_reply_request_has_recalled_notes_in_system_message_and_history_as
     replier = AMemGym().replier(demo.domain, chat)
     message = Message("m", "user", "Hello?")
     await replier.reply(Recall(), message)
-    await replier.reply(Recall(notes="- likes tea"), message)
+    await replier.reply(Recall(notes="- likes tea", with_notes=True), message)
     await replier.reply(
         Recall(messages=(ChatMessage("user", "Hi"), ChatMessage("assistant", "Hi!"))), message
     )
@@ -120,12 +121,36 @@ async def test_reply_request_has_recalled_notes_in_system_message_and_history_as
     assert [one.content for one in history] == ["Hi", "Hi!", "Hello?"]
 
 
+@pytest.mark.parametrize(
+    ("name", "roles"),
+    [
+        ("awi", ["system", "user"]),
+        ("rag_2_4_30", ["system", "user"]),
+        ("bm25_message", ["system", "user"]),
+        ("full", ["user"]),
+        ("recent", ["user"]),
+        ("none", ["user"]),
+    ],
+)
+async def test_memory_of_notes_has_a_system_message_before_its_first_note(demo, name, roles):
+    """As in the published code, whose RAG, AWE and AWI always have one, and whose native LLM has none."""
+    chat = SpyChat()
+    tools = Tools(ScriptedChat({**AMemGym().handlers(), **handlers()}), HashingEmbedder())
+    remember = memory_factory(name, tools)
+    [episode] = AMemGym().episodes(demo.domain.limited(1), demo.states, demo.turns, [], chat)[:1]
+    first = replace(episode, events=episode.events[:1])
+    await play_all([first], remember, AMemGym().replier(demo.domain, chat))
+    probe = demo.of_kind("choice")[0]
+    await answer_one(AMemGym(), demo.domain, name, probe, remember(EntryStore()), chat)
+    assert [[message.role for message in request.messages] for request in chat.requests] == [roles, roles]
+
+
 @pytest.mark.parametrize("kind", ["choice", "state"])
 def test_recall_query_is_equal_for_every_memory_and_contains_the_options(demo, kind):
     probe = demo.of_kind(kind)[0]
     put = [
         AMemGym().question(demo.domain, probe, Recall(), None),
-        AMemGym().question(demo.domain, probe, Recall(notes="- likes tea"), None),
+        AMemGym().question(demo.domain, probe, Recall(notes="- likes tea", with_notes=True), None),
         AMemGym().question(demo.domain, probe, Recall(), probe.revealed),
     ]
     assert len({question.query for question in put}) == 1

@@ -7,7 +7,7 @@ from checkpoint_scores import curve, followed
 
 from memflow.records import Probe
 
-STILL, THROUGHOUT = [12, 4, 3, 1], 0
+STILL, THROUGHOUT = [12, 3, 4, 1], 0
 """Of the demo's 12 questions, those with the gold of period 0 at each period, and those with it at all of them."""
 
 

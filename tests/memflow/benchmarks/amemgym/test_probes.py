@@ -1,6 +1,7 @@
 """Probes: unique gold, stable option order, and evidence."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from amemgym_agents import SpyChat
@@ -78,6 +79,35 @@ def test_random_accuracy_of_published_questions_matches_hand_computed_value(base
 def test_gold_options_of_period_0_have_different_positions(demo):
     first = [probe.gold for probe in demo.of_kind("choice") if probe.checkpoint == 0]
     assert len(set(first)) > 1
+
+
+async def test_option_writer_receives_the_question_and_its_variants_but_not_the_profile(demo):
+    chat = SpyChat()
+    await AMemGym().probes(demo.domain, demo.records, demo.states, demo.turns, chat)
+    asked = chat.asked("answers")
+    assert len(asked) == 12
+    for request in asked:
+        assert request.fields.keys() == {"question", "variants", "count"}
+        sent = request.messages[-1].content
+        assert not any(
+            line in sent for profile in demo.states.profiles for line in profile.profile.split("\n")
+        )
+
+
+@pytest.mark.parametrize("state_probes", ["question", "variable"])
+async def test_failed_option_quarantines_all_probes_of_its_user_if_configured(demo, state_probes):
+    parameters = {**demo.domain.parameters, "quarantine": "user", "state_probes": state_probes}
+    domain = replace(demo.domain, parameters=parameters)
+    asked = {probe.episode_id: probe.question for probe in demo.of_kind("choice")}
+    question = asked["nora"]
+    assert question not in (asked["tomas"], asked["mei"])
+    chat = SpyChat({"answers": lambda request: "" if request.fields["question"] == question else None})
+    probes = await AMemGym().probes(domain, demo.records, demo.states, demo.turns, chat)
+    of_users = {
+        user_id: {probe.reason is None for probe in probes if probe.episode_id == user_id}
+        for user_id in ("nora", "tomas", "mei")
+    }
+    assert of_users == {"nora": {False}, "tomas": {True}, "mei": {True}}
 
 
 async def test_probe_is_quarantined_if_its_answer_is_recovered_as_another_variant(demo):

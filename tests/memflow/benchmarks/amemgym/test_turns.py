@@ -1,6 +1,7 @@
 """Turns: exposed values, times, and messages from which the state cannot be recovered."""
 
 import json
+from dataclasses import replace
 from datetime import datetime
 
 from amemgym_agents import SpyChat
@@ -66,6 +67,20 @@ async def test_message_that_hides_its_values_after_3_rewrites_is_quarantined(dem
     for probe in probes:
         assert (probe.reason is not None) == bool(lost & set(probe.evidence))
     assert any(probe.reason is None for probe in probes)
+
+
+async def test_message_that_hides_its_values_quarantines_its_user_if_configured(demo):
+    parameters = {**demo.domain.parameters, "quarantine": "user", "refinements": 0}
+    hidden = SpyChat({"utterance": {"text": "Hello."}}, whom="Tomás")
+    turns = await AMemGym().turns(
+        replace(demo.domain, parameters=parameters), demo.records, demo.states, hidden
+    )
+    assert {turn.episode_id for turn in turns if turn.reason is None} == {"nora", "mei"}
+    whole = [turn.reason for turn in turns if turn.episode_id == "tomas" and turn.checkpoint == 0]
+    assert whole and all("the user is dropped: message tomas/" in reason for reason in whole)
+    probes = await AMemGym().probes(demo.domain, demo.records, demo.states, turns, SpyChat())
+    assert {probe.episode_id for probe in probes if probe.reason is not None} == {"tomas"}
+    assert all(probe.reason is not None for probe in probes if probe.episode_id == "tomas")
 
 
 async def test_failed_opening_request_gives_one_quarantined_turn_in_period_0(demo):

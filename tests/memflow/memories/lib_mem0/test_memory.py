@@ -242,7 +242,7 @@ async def test_missing_mem0_package_is_reported_with_the_install_command() -> No
         BadSettings, match=r"lib_mem0_5 needs mem0ai==1\.0\.11, which is not installed. Install it: uv pip"
     ):
         find("lib_mem0_5").factory(tools)
-    with pytest.raises(BadSettings, match=r"needs mem0ai==1\.0\.11 .*Install it: uv pip install"):
+    with pytest.raises(BadSettings, match=r"lib_awe need mem0ai==1\.0\.11 .*Install it: uv pip install"):
         await give(LibMem0(EntryStore(), tools), said("Hi"))
 
 
