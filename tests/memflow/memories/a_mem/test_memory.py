@@ -208,6 +208,8 @@ async def test_invalid_link_does_not_cost_the_new_tags() -> None:
 
 async def test_scripted_chat_shares_tags_between_linked_notes() -> None:
     memory = build(AMem)
-    await give(memory, said("My kitchen sink is leaking water.", "My water pipe is leaking at the kitchen sink."))
+    await give(
+        memory, said("My kitchen sink is leaking water.", "My water pipe is leaking at the kitchen sink.")
+    )
     first, second = (note_of(memory, message).meta["tags"] for message in ("m0", "m1"))
     assert (first, second) == (["kitchen", "sink", "water"], ["water", "pipe", "kitchen"])
