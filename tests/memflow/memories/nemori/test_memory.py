@@ -211,9 +211,14 @@ async def test_merge_request_shows_the_nearest_episodes_up_to_the_limit() -> Non
     assert shown.splitlines()[:2] == ["## Episode 1", "cat"] and shown.count("## Episode") == 2
 
 
-async def test_episode_without_narrative_is_not_merged() -> None:
-    answers = {"narrate": "no JSON", "merge": MergeChoice(episode=1)}
-    memory = build(Nemori, answers, longest=2, merging="nearest")
+@pytest.mark.parametrize("failing", [False, True])
+async def test_episode_without_narrative_is_not_merged(failing: bool) -> None:
+    """Of two episodes, the first one or the second one has no narrative."""
+
+    def narrate(request: ChatRequest) -> Narration | str:
+        return "no JSON" if ("today" in request.fields["messages"]) is failing else CATS_MERGED
+
+    memory = build(Nemori, {"narrate": narrate, "merge": MergeChoice(episode=1)}, longest=2, merging="nearest")
     await give(memory, CATS)
     await give(memory, CATS_AGAIN)
     assert requests(memory, "merge") == [] and len(memory.store.live(EPISODE)) == 2
