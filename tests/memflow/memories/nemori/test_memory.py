@@ -218,7 +218,9 @@ async def test_episode_without_narrative_is_not_merged(failing: bool) -> None:
     def narrate(request: ChatRequest) -> Narration | str:
         return "no JSON" if ("today" in request.fields["messages"]) is failing else CATS_MERGED
 
-    memory = build(Nemori, {"narrate": narrate, "merge": MergeChoice(episode=1)}, longest=2, merging="nearest")
+    memory = build(
+        Nemori, {"narrate": narrate, "merge": MergeChoice(episode=1)}, longest=2, merging="nearest"
+    )
     await give(memory, CATS)
     await give(memory, CATS_AGAIN)
     assert requests(memory, "merge") == [] and len(memory.store.live(EPISODE)) == 2
