@@ -1,8 +1,8 @@
 """A-Mem: one note per message, linked with older notes and able to change them (Xu et al. 2025, section 3).
 
 A model describes each message (3.1), links its note with similar notes (3.2), and describes these notes again (3.3).
-Links may change the tags of the new note (appendix B.3). A query finds notes and the notes linked with them (3.4).
-Deviations are in docs/fidelity.md.
+Links may change the tags of the new note, as in the published code. A query finds notes and the notes linked with them
+(3.4). Deviations are in docs/fidelity.md.
 """
 
 from collections import defaultdict
