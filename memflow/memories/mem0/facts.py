@@ -5,7 +5,7 @@ sequential, since each depends on the result of the one before.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.memories.entries import Vector
@@ -98,11 +98,7 @@ class FactMemory(ModelWrittenMemory):
         update = self.fact_update([fact], vectors)
         decisions: Decisions | None = None
         if (ask := update.ask) is not None:
-            answer = await self.request(ask.stem, ask.fields, ask.check_item)
-            decisions = answer.value
-            if decisions is None:
-                answer = replace(answer, reason=f"{answer.reason}; lost fact: {fact.text}")
-            self.record(answer, fact.sources)
+            [decisions] = await self.ask_all([ask])
             if decisions is None:
                 return dict(vectors)
         known = await self.vectors(update.texts(decisions), vectors)

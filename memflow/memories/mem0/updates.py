@@ -47,7 +47,8 @@ class FactUpdate:
             "facts": number_lines([with_date(fact.text, fact.date) for fact in self.facts]),
         }
         sources = dict.fromkeys(source for fact in self.facts for source in fact.sources)
-        return PromptRequest("decide", fields, tuple(sources), self.find_error)
+        loss = f"lost fact: {self.facts[0].text}" if len(self.facts) == 1 else ""
+        return PromptRequest("decide", fields, tuple(sources), self.find_error, loss=loss)
 
     def find_error(self, decision: Decision, accepted: Sequence[Decision]) -> str | None:
         """Return the error in a decision, such as an unknown fact number, or None for a valid decision."""

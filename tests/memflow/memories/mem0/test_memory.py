@@ -196,6 +196,7 @@ async def test_answer_with_only_invalid_decisions_is_recorded_as_failure(
     assert [fact.text for fact in memory.store.live(FACT)] == ["The car is red."]
     [lost] = memory.store.live(FAILURE)
     assert lost.sources == ("m1",) and reason in lost.text
+    assert lost.text.endswith("lost fact: The car is blue.")
 
 
 @pytest.mark.parametrize(
