@@ -46,8 +46,8 @@ class MemGpt(ModelWrittenMemory):
         10, "Rounds of function calls at most, while a call requests a heartbeat; 1 is MemBench's.", low=1
     )
 
-    calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
-    """Requests are per round of `steps`; the summary is one more."""
+    calls: ClassVar[Calls] = Calls(chat_write=11, chat_read=10, embed_write=11, embed_read=10, per="message")
+    """With 10 steps, if every round requests a heartbeat; a write may also send the request for the summary."""
     version: ClassVar[int] = 2
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {WARNING}
     global_kinds: ClassVar[frozenset[str]] = frozenset({SUMMARY})

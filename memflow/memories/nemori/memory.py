@@ -55,7 +55,7 @@ class Nemori(ModelWrittenMemory):
         "Which episodes a new one may be merged with: similar ones, the nearest ones (published code), or none.",
         choices=("similar", "nearest", "none"),
     )
-    merge_similarity: float = parameter(0.85, "Cosine from which an episode is similar.", high=1)
+    merge_similarity: float = parameter(0.85, "Cosine from which an episode is similar.", low=-1, high=1)
     merge_candidates: int = parameter(
         5, "How many episodes a new one may be merged with, nearest first.", low=1
     )
