@@ -1,10 +1,15 @@
 """What a model answers about pages, segments and the people in them."""
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from memflow.chat.limits import Items, Number, SomeItems, Text
+
+
+def _lower(value: Any) -> Any:
+    """Return a word in lower case, since models also write `High`."""
+    return value.lower() if isinstance(value, str) else value
 
 
 class Link(BaseModel):
@@ -25,7 +30,7 @@ class Topic(BaseModel):
 class Attribute(BaseModel):
     """A fixed attribute of the user, and the page that states it."""
 
-    attribute: Literal["name", "gender", "birth year"]
+    attribute: Annotated[Literal["name", "gender", "birth year"], BeforeValidator(_lower)]
     value: Text
     page: Number
 
@@ -42,7 +47,7 @@ class Trait(BaseModel):
     """How strongly a dimension holds for the user, what shows it, and the page that does."""
 
     dimension: Text
-    level: Literal["high", "medium", "low"]
+    level: Annotated[Literal["high", "medium", "low"], BeforeValidator(_lower)]
     reason: Text
     page: Number
 

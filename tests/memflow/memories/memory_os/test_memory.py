@@ -1,5 +1,6 @@
 """MemoryOS: pages, segments, heat, promotion and eviction."""
 
+import json
 import math
 from collections.abc import Sequence
 
@@ -302,6 +303,17 @@ async def test_trait_of_an_unknown_dimension_costs_only_itself() -> None:
     assert [item.text for item in memory.store.live(PROFILE)] == ["- name: Mei", "- music: high (sings)"]
     [lost] = memory.store.live(FAILURE)
     assert "there is no dimension 'astrology'" in lost.text
+
+
+async def test_level_and_attribute_may_be_capitalized() -> None:
+    line = {"dimension": "Music", "level": "High", "reason": "sings", "page": 1}
+    found = {"attributes": [{"attribute": "Birth Year", "value": "1990", "page": 1}], "traits": [line]}
+    memory = memory_os({"profile": json.dumps(found)}, short=1, tau=1.5)
+    await converse(memory, "tea", "the end")
+    assert [item.text for item in memory.store.live(PROFILE)] == [
+        "- birth year: 1990",
+        "- music: high (sings)",
+    ]
 
 
 async def test_every_recall_contains_the_configured_agent_profile() -> None:
