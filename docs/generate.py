@@ -76,7 +76,13 @@ def memories() -> str:
         parts += [f"## {each['memory']}", f"`{each['pattern']}`: {each['summary']}"]
         parts.append(f"Source: {each['paper'] or each['origin']}. Requests: {each['asks']}.")
         cells = [
-            (f"`{p['name']}`", f"`{p['default']}`", _range(p), p["description"]) for p in each["parameters"]
+            (
+                f"`{p['name']}`",
+                f"`{p['default']}`" if p["default"] != "" else "empty",
+                _range(p),
+                p["description"],
+            )
+            for p in each["parameters"]
         ]
         parts += [_table(("parameter", "default", "allowed", "meaning"), cells)] if cells else []
     return "\n\n".join(parts)

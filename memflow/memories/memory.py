@@ -118,13 +118,17 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """The arguments of `Memory.ask`: one request to the chat model during a write."""
+    """The arguments of `Memory.ask`: one request to the chat model during a write.
+
+    `loss` says what is lost without a usable answer; it is appended to the reason of the failure entry.
+    """
 
     stem: str
     fields: Mapping[str, Any]
     sources: Iterable[str] = ()
     check_item: ItemCheck | None = None
     check: Callable[[Any], str | None] | None = None
+    loss: str = ""
 
 
 def parameter(
@@ -235,7 +239,7 @@ class Memory(ABC):
             *(self.request(one.stem, one.fields, one.check_item, one.check) for one in asks)
         )
         for one, answer in zip(asks, answers, strict=True):
-            self.record(answer, one.sources)
+            self.record(answer, one.sources, one.loss)
         return [answer.value for answer in answers]
 
     async def ask_to_read(
@@ -272,10 +276,11 @@ class Memory(ABC):
         prompt = limit_prompt(self.prompt(stem), vars(self))
         return await ask(self._chat(), prompt, fields, check=check, check_item=check_item)
 
-    def record(self, answer: Answer[Any], sources: Iterable[str]) -> None:
+    def record(self, answer: Answer[Any], sources: Iterable[str], loss: str = "") -> None:
         """Add an entry of kind `failure` per failed item or unusable answer, and one for lengths at their limit."""
         sources = tuple(sources)
-        for reason in answer.failed if answer.value is not None else [answer.reason or "no answer"]:
+        unusable = "; ".join(part for part in (answer.reason or "no answer", loss) if part)
+        for reason in answer.failed if answer.value is not None else [unusable]:
             self.store.add(FAILURE, reason, sources=sources)
         if answer.at_limit:
             self.store.add(AT_LIMIT, "; ".join(answer.at_limit), sources=sources)

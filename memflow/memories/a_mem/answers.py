@@ -23,9 +23,10 @@ class Evolved(BaseModel):
 
 
 class Decision(BaseModel):
-    """Neighbours that a new note is linked with, and those that it changes: by number, none where none is."""
+    """The neighbors to link a new note with, the new note's tags if they change, and the neighbors that it changes."""
 
     links: Items[Number]
+    tags: Items[Text]
     evolved: Items[Evolved]
 
 

@@ -1,7 +1,8 @@
 """A-Mem: one note per message, linked with older notes and able to change them (Xu et al. 2025, section 3).
 
-A model describes each message (3.1), links its note with similar notes (3.2), and describes these notes again (3.3). A
-query finds notes and the notes linked with them (3.4). Deviations are in docs/fidelity.md.
+A model describes each message (3.1), links its note with similar notes (3.2), and describes these notes again (3.3).
+Links may change the tags of the new note, as in the published code. A query finds notes and the notes linked with them
+(3.4). Deviations are in docs/fidelity.md.
 """
 
 from collections import defaultdict
@@ -108,6 +109,7 @@ class AMem(ModelWrittenMemory):
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, NOTE)
@@ -153,7 +155,7 @@ class AMem(ModelWrittenMemory):
         return notes
 
     async def _connect(self, note: Note, source: tuple[str, ...], vector: Vector) -> None:
-        """Rewrite the descriptions of similar notes, then add the note with its links to them."""
+        """Rewrite the descriptions of similar notes, then add the note with its links and, if they change, new tags."""
         near = self.index.search(vector, self.k_links)
         decision: Decision | None = None
         if near:
@@ -161,21 +163,15 @@ class AMem(ModelWrittenMemory):
             decision = await self.ask("connect", fields, sources=source, check_item=_named(len(near)))
         if decision is not None:
             linked = dict.fromkeys(near[number - 1].entry_id for number in decision.links)
-            note = replace(note, links=[*linked])
-            await self._evolve(near, decision.evolved, source[0])
+            tagged = replace(note, links=[*linked], tags=decision.tags or note.tags)
+            evolved = _evolve(near, decision.evolved, source[0])
+            retagged = [tagged] if tagged.tags != note.tags else []
+            # One request embeds the changed neighbors and the new note, if its tags changed.
+            vectors = await self.embed([each.embedded for each in (*evolved.values(), *retagged)])
+            for (at, new), changed in zip(evolved.items(), vectors, strict=False):
+                self.store.revise(near[at], text=new.text, vector=changed, meta=new.meta)
+            note, vector = tagged, vectors[-1] if retagged else vector
         self.store.add(NOTE, note.text, sources=source, vector=vector, meta=note.meta)
-
-    async def _evolve(self, near: Sequence[Item], evolved: Sequence[Evolved], by: str) -> None:
-        """Store new versions of similar notes with the descriptions in `evolved`, embedded with one request."""
-        changed = []
-        for change in evolved:
-            old = near[change.note - 1]
-            new = replace(Note.of(old).described(change), evolved_by=by)
-            if new.text != old.text:
-                changed.append((old, new))
-        vectors = await self.embed([new.embedded for _, new in changed])
-        for (old, new), vector in zip(changed, vectors, strict=True):
-            self.store.revise(old, text=new.text, vector=vector, meta=new.meta)
 
     def _joining(self, found: Sequence[Item]) -> list[Item]:
         """Return up to `self.linked` further notes that are linked with the found notes, in the order of these."""
@@ -183,6 +179,15 @@ class AMem(ModelWrittenMemory):
         for one in found:
             around.pop(one.entry_id, None)
         return [*around.values()][: self.linked]
+
+
+def _evolve(near: Sequence[Item], evolved: Sequence[Evolved], by: str) -> dict[int, Note]:
+    """Return the changed versions of similar notes, by position in `near`; notes that stay equal are left out."""
+    changed = {
+        each.note - 1: replace(Note.of(near[each.note - 1]).described(each), evolved_by=by)
+        for each in evolved
+    }
+    return {at: new for at, new in changed.items() if new.text != near[at].text}
 
 
 def note_sections(notes: Sequence[Item]) -> str:
@@ -193,7 +198,9 @@ def note_sections(notes: Sequence[Item]) -> str:
 def _named(count: int) -> ItemCheck:
     """Return a function that finds the error in a link or change: a number above `count`, or a note changed twice."""
 
-    def check(item: int | Evolved, accepted: Sequence[int | Evolved]) -> str | None:
+    def check(item: int | str | Evolved, accepted: Sequence[int | str | Evolved]) -> str | None:
+        if isinstance(item, str):
+            return None  # A tag needs no check.
         number = item.note if isinstance(item, Evolved) else item
         if number > count:
             return f"there is no note {number}: the notes are numbered 1 to {count}"

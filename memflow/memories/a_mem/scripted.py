@@ -31,7 +31,7 @@ def _describe(request: ChatRequest) -> Described:
 
 
 def _connect(request: ChatRequest) -> Decision:
-    """Return the decision to link the similar notes, and to give the most similar note the new note's first tag."""
+    """Return the decision to link similar notes; the new note and the most similar one share first tags."""
     note = request.fields["note"]
     pieces = _HEADING.split(request.fields["neighbours"])[1:]
     texts: list[str] = []
@@ -41,16 +41,23 @@ def _connect(request: ChatRequest) -> Decision:
             texts.append(text)
     alike = [word_overlap(text, note) for text in texts]
     links = [number for number, share in enumerate(alike, 1) if share >= ALIKE][:LINKED]
+    tags: list[str] = []
     evolved = []
     if links:
         best = max(links, key=lambda number: alike[number - 1])
-        old, tags = _parts(texts[best - 1]), _parts(note)["tags"].split(", ")
-        known = [tag for tag in old["tags"].split(", ") if tag]
-        if tags[0] and tags[0] not in known and len(known) < 4:
+        old, new = _parts(texts[best - 1]), _parts(note)
+        known, own = ([tag for tag in part["tags"].split(", ") if tag] for part in (old, new))
+        tags = _with_first(own, known)
+        if with_new := _with_first(known, own):
             keywords = [word for word in old["keywords"].split(", ") if word]
             context = old["context"] or "(empty)"
-            evolved = [Evolved(note=best, keywords=keywords, context=context, tags=[*known, tags[0]])]
-    return Decision(links=links, evolved=evolved)
+            evolved = [Evolved(note=best, keywords=keywords, context=context, tags=with_new)]
+    return Decision(links=links, tags=tags, evolved=evolved)
+
+
+def _with_first(tags: list[str], others: list[str]) -> list[str]:
+    """Return the tags with the first tag of `others`; empty if it is there already or there are four tags."""
+    return [*tags, others[0]] if others and others[0] not in tags and len(tags) < 4 else []
 
 
 def _parts(note: str) -> dict[str, str]:

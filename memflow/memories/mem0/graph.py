@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.memories.mem0.answers import Entities, Names, Relation, Relations
-from memflow.memories.mem0.facts import FACT
 from memflow.memories.mem0.memory import Mem0
 from memflow.memories.mem0.passages import Passage, number_lines
 from memflow.memories.mem0.triplets import ENTITY, RELATION, Graph, Triplet
+from memflow.memories.mem0.updates import FACT
 from memflow.memories.memory import Calls, Message, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.tokens import estimate
@@ -37,7 +37,7 @@ class Mem0Graph(Mem0):
     )
     calls: ClassVar[Calls] = Calls(chat_write=6, chat_read=1, embed_write=2, embed_read=1, per="round")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Mem0.bookkeeping_kinds | {ENTITY}
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()

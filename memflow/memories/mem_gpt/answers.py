@@ -4,22 +4,43 @@ There is a type for each occasion, and it names only the functions that may be c
 those that keep something, in a live read all of them, and in a frozen one, which may change nothing, the searches.
 """
 
-from typing import Annotated, Literal
+from datetime import date
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from memflow.chat.limits import Items, Number, OptionalText, SomeItems, Text
 
+Section = Literal["persona", "human"]
 
-class WorkingAppend(BaseModel):
+
+class FunctionCall(BaseModel):
+    """A function call. `request_heartbeat` asks for another round, in which the model sees the result.
+
+    Arguments that are missing have the defaults of MemGPT's functions.
+    """
+
+    defaults: ClassVar[dict[str, Any]] = {"request_heartbeat": False}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_defaults(cls, value: Any) -> Any:
+        return {**cls.defaults, **value} if isinstance(value, dict) else value
+
+
+class WorkingAppend(FunctionCall):
     """A new line of the working context, and the lines it rests on."""
 
+    defaults: ClassVar[dict[str, Any]] = {**FunctionCall.defaults, "section": "human"}
+
     function: Literal["working_append"]
+    section: Section
     text: Text
     rests_on: SomeItems[Number]
+    request_heartbeat: bool
 
 
-class WorkingReplace(BaseModel):
+class WorkingReplace(FunctionCall):
     """What a line of the working context now says, and the lines that rests on: itself among them, where part of it
     still stands. With an empty text it is deleted."""
 
@@ -27,32 +48,54 @@ class WorkingReplace(BaseModel):
     line: Number
     text: OptionalText
     rests_on: SomeItems[Number]
+    request_heartbeat: bool
 
 
-class ArchivalInsert(BaseModel):
+class ArchivalInsert(FunctionCall):
     """A text for the archive, and the lines it rests on."""
 
     function: Literal["archival_insert"]
     text: Text
     rests_on: SomeItems[Number]
+    request_heartbeat: bool
 
 
-class ArchivalSearch(BaseModel):
+class SearchCall(FunctionCall):
+    """A search whose results come in pages, numbered from 1."""
+
+    defaults: ClassVar[dict[str, Any]] = {**FunctionCall.defaults, "page": 1}
+
+
+class ArchivalSearch(SearchCall):
     """A search of what was put into the archive."""
 
     function: Literal["archival_search"]
     query: Text
+    page: Number
+    request_heartbeat: bool
 
 
-class RecallSearch(BaseModel):
+class RecallSearch(SearchCall):
     """A search of the messages that have left the main context."""
 
     function: Literal["recall_search"]
     query: Text
+    page: Number
+    request_heartbeat: bool
+
+
+class RecallSearchDate(SearchCall):
+    """A search of the messages that have left the main context by their dates, the first and the last day included."""
+
+    function: Literal["recall_search_date"]
+    start_date: date
+    end_date: date
+    page: Number
+    request_heartbeat: bool
 
 
 Keeping = WorkingAppend | WorkingReplace | ArchivalInsert
-Searching = ArchivalSearch | RecallSearch
+Searching = ArchivalSearch | RecallSearch | RecallSearchDate
 
 
 class Saves(BaseModel):

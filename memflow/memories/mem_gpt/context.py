@@ -1,4 +1,4 @@
-"""MemGPT's main context: working context, summary, message queue and search results, with token counts.
+"""MemGPT's main context: working context (persona and human), summary, queue and search results, with token counts.
 
 All lines are numbered, so that a function call can cite its source lines.
 """
@@ -8,13 +8,23 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memflow.memories.entries import EntryStore, Item
-from memflow.memories.mem_gpt.answers import Keeping, Searching, WorkingAppend, WorkingReplace
+from memflow.memories.mem_gpt.answers import (
+    Keeping,
+    RecallSearchDate,
+    Searching,
+    Section,
+    WorkingAppend,
+    WorkingReplace,
+)
 from memflow.memories.memory import Recall
 from memflow.memories.notes import join_texts
 from memflow.memories.verbatim import StoredMessage, as_turns, stored_messages, with_buffer
 from memflow.tokens import estimate
 
 WORKING, SUMMARY, QUEUE = "working", "summary", "queue"
+
+SECTIONS: dict[Section, str] = {"persona": "Persona", "human": "Human"}
+"""The sections of the working context, and their headings."""
 
 NOTHING = "(nothing)"
 
@@ -33,7 +43,8 @@ class Context:
     @classmethod
     def of(cls, store: EntryStore, size: int, found: Sequence[Item] = ()) -> "Context":
         """Return the main context that consists of a store's current entries and the search results `found`."""
-        return cls(store.live(WORKING), store.live(SUMMARY), stored_messages(store, QUEUE), size, found)
+        working = sorted(store.live(WORKING), key=lambda item: [*SECTIONS].index(item.meta["section"]))
+        return cls(working, store.live(SUMMARY), stored_messages(store, QUEUE), size, found)
 
     @cached_property
     def tokens(self) -> int:
@@ -58,12 +69,17 @@ class Context:
             count += 1
         return self.queue[:count]
 
+    def section(self, name: Section) -> list[Item]:
+        """Return the lines of a section of the working context."""
+        return [item for item in self.working if item.meta["section"] == name]
+
     def fields(self) -> dict[str, str]:
         """Return the parts of the context as prompt fields, each entry on one numbered line."""
         lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(self._texts, 1)]
         fields, start = {}, 0
         for name, part in (
-            ("working", self.working),
+            ("persona", self.section("persona")),
+            ("human", self.section("human")),
             ("summary", self.summary),
             ("messages", self.queue),
             ("found", self.found),
@@ -101,6 +117,9 @@ class Context:
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), self.queue)
 
     def _wrong(self, call: Keeping | Searching) -> str | None:
+        if isinstance(call, RecallSearchDate):
+            ordered = call.start_date <= call.end_date
+            return None if ordered else f"{call.function} starts at {call.start_date}, after {call.end_date}"
         if isinstance(call, Searching):
             return None if call.query.strip() else f"{call.function} has an empty query"
         if not call.text.strip() and not isinstance(call, WorkingReplace):
@@ -126,7 +145,7 @@ class Context:
 
     def _notes(self, found: Sequence[Item] = ()) -> str:
         sections = (
-            ("Working context", self.working),
+            *((title, self.section(name)) for name, title in SECTIONS.items()),
             ("Summary of earlier messages", self.summary),
             ("Retrieved", found),
         )

@@ -1,7 +1,8 @@
 """MemGPT: a main context of `budget` tokens and two searchable storages (Packer et al. 2023; MemBench, 4.1).
 
-Above `warning_threshold` the model may save facts once; above `flush_threshold` the oldest messages move to the
-summary and to recall storage. Frozen reads offer search functions only. Deviations are in docs/fidelity.md.
+Above `warning_threshold` the model may save facts; above `flush_threshold` the oldest messages move to the summary and
+to recall storage. A call may request a heartbeat, another round of calls that shows its result (2.4). Frozen reads
+offer search functions only. Deviations are in docs/fidelity.md.
 """
 
 import asyncio
@@ -9,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from memflow.errors import RecallFailed
 from memflow.memories.entries import Item
 from memflow.memories.mem_gpt.answers import (
     Acts,
     ArchivalInsert,
-    ArchivalSearch,
     Keeping,
-    RecallSearch,
+    RecallSearchDate,
     Saves,
     Searches,
     Searching,
@@ -23,12 +24,12 @@ from memflow.memories.mem_gpt.answers import (
     WorkingAppend,
 )
 from memflow.memories.mem_gpt.context import NOTHING, QUEUE, SUMMARY, WORKING, Context
+from memflow.memories.mem_gpt.storage import ARCHIVAL, RECALL, SearchPage, Storages
 from memflow.memories.memory import Calls, Memory, Message, ModelWrittenMemory, Recall, Vector, parameter
 from memflow.memories.notes import join_texts
-from memflow.memories.search import Dense
 from memflow.memories.verbatim import retire_messages, store_messages
 
-RECALL, ARCHIVAL, WARNING = "recall", "archival", "warning"
+WARNING = "warning"
 
 
 @dataclass
@@ -40,17 +41,19 @@ class MemGpt(ModelWrittenMemory):
     warning_threshold: float = parameter(0.7, "Share of the budget over which the model is warned.")
     flush_threshold: float = parameter(1.0, "Share of the budget over which messages are evicted.")
     flush_evicted: float = parameter(0.5, "Share of the queue, oldest first, that is evicted.", high=1)
-    k: int = parameter(5, "How many entries one search finds.", low=1)
-    steps: int = parameter(1, "Rounds of function calls in one read.", low=1)
+    k: int = parameter(5, "How many entries one page of search results has.", low=1)
+    steps: int = parameter(
+        10, "Rounds of function calls at most, while a call requests a heartbeat; 1 is MemBench's.", low=1
+    )
 
-    calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
-    """Read requests are per step of `steps`."""
+    calls: ClassVar[Calls] = Calls(chat_write=11, chat_read=10, embed_write=11, embed_read=10, per="message")
+    """With 10 steps, if every round requests a heartbeat; a write may also send the request for the summary."""
+    version: ClassVar[int] = 2
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {WARNING}
     global_kinds: ClassVar[frozenset[str]] = frozenset({SUMMARY})
 
     def __post_init__(self) -> None:
-        self.recall = Dense(self.store, RECALL)
-        self.archive = Dense(self.store, ARCHIVAL)
+        self.storages = Storages(self.store, self.k)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Queue each message and, when the main context gets too large, save facts and evict the oldest messages."""
@@ -59,42 +62,62 @@ class MemGpt(ModelWrittenMemory):
             context = self._context()
             if context.tokens > self.warning_threshold * self.budget and not self.store.live(WARNING):
                 self.store.add(WARNING, f"{context.tokens} of {self.budget} tokens", sources=())
-                await self._save(context)
+                await self._save()
                 context = self._context()
             if context.tokens > self.flush_threshold * self.budget:
                 await self._flush(context)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the main context and the results of up to `steps` rounds of function calls."""
+        """Return the main context and the results of up to `steps` rounds of function calls.
+
+        A later round without a usable answer ends the read; what was found before is recalled, with the reason in
+        `failed`. Raises RecallFailed if the first round has none.
+        """
         found: list[Item] = []
+        pages: list[SearchPage] = []
         failed: list[str] = []
         for _ in range(self.steps):
             if frozen and not (self.store.live(RECALL) or self.store.live(ARCHIVAL)):
                 break
             context = self._context(found)
-            fields = context.fields() | {"question": query}
+            searches = "\n".join(page.text for page in pages) or NOTHING
+            fields = context.fields() | {"searches": searches, "question": query}
             if not frozen:
                 fields["room"] = str(max(0, context.room))
-            answer: Searches | Acts = await self.ask_to_read(
-                "search" if frozen else "act", fields, failed=failed, check_item=context.find_error
-            )
-            found += [item for item in await self._call(context, answer.calls) if item not in found]
-            if not any(isinstance(call, Searching) for call in answer.calls):
+            stem = "search" if frozen else "act"
+            try:
+                answer: Searches | Acts = await self.ask_to_read(
+                    stem, fields, failed=failed, check_item=context.find_error
+                )
+            except RecallFailed as error:
+                if not pages:
+                    raise
+                failed.append(str(error))
+                break
+            pages += await self._call(context, answer.calls)
+            found = list({item.entry_id: item for page in pages for item in page.items}.values())
+            if not any(call.request_heartbeat for call in answer.calls):
                 break
         return replace(self._context(found).recall(), failed=tuple(failed))
 
     def _context(self, found: Sequence[Item] = ()) -> Context:
         return Context.of(self.store, int(self.working * self.budget), found)
 
-    async def _save(self, context: Context) -> None:
+    async def _save(self) -> None:
         """Let the model save important facts by function calls before messages are evicted."""
-        fields = context.fields()
-        del fields["found"]
-        fields["room"] = str(max(0, context.room))
-        sources = [source for message in context.queue for source in message.item.sources]
-        saves: Saves | None = await self.ask("save", fields, sources=sources, check_item=context.find_error)
-        if saves is not None:
-            await self._call(context, saves.calls)
+        for _ in range(self.steps):
+            context = self._context()
+            fields = context.fields()
+            del fields["found"]
+            fields["room"] = str(max(0, context.room))
+            sources = [source for message in context.queue for source in message.item.sources]
+            saves: Saves | None = await self.ask(
+                "save", fields, sources=sources, check_item=context.find_error
+            )
+            calls = saves.calls if saves is not None else []
+            await self._call(context, calls)
+            if not any(call.request_heartbeat for call in calls):
+                break
 
     async def _flush(self, context: Context) -> None:
         """Evict the oldest messages into a new summary. If the model returns no summary, the former summary is used."""
@@ -110,7 +133,13 @@ class MemGpt(ModelWrittenMemory):
         for message, note, vector in zip(leaving, notes, vectors, strict=True):
             item = message.item
             self.store.add(
-                RECALL, note, sources=item.sources, role=item.role, vector=vector, previous=item.entry_id
+                RECALL,
+                note,
+                sources=item.sources,
+                role=item.role,
+                vector=vector,
+                meta={"date": message.date},
+                previous=item.entry_id,
             )
         if told is not None:
             former = context.summary[0] if context.summary else None
@@ -122,31 +151,30 @@ class MemGpt(ModelWrittenMemory):
         for warning in self.store.live(WARNING):
             self.store.retire(warning.entry_id)
 
-    async def _call(self, context: Context, calls: Iterable[Keeping | Searching]) -> list[Item]:
+    async def _call(self, context: Context, calls: Iterable[Keeping | Searching]) -> list[SearchPage]:
         """Execute the model's function calls in order, with one embedding request. Return the search results."""
         calls = list(calls)
-        texts = {
-            place: call.query if isinstance(call, Searching) else call.text
-            for place, call in enumerate(calls)
-            if isinstance(call, Searching | ArchivalInsert)
-        }
-        vectors = dict(zip(texts, await self.embed([*texts.values()]), strict=True))
-        found: list[Item] = []
+        texts = {}
         for place, call in enumerate(calls):
-            if isinstance(call, ArchivalSearch):
-                found += self.archive.search(vectors[place], self.k)
-            elif isinstance(call, RecallSearch):
-                found += self.recall.search(vectors[place], self.k)
+            if isinstance(call, ArchivalInsert):
+                texts[place] = call.text
+            elif isinstance(call, Searching) and not isinstance(call, RecallSearchDate):
+                texts[place] = call.query
+        vectors = dict(zip(texts, await self.embed([*texts.values()]), strict=True))
+        pages: list[SearchPage] = []
+        for place, call in enumerate(calls):
+            if isinstance(call, Searching):
+                pages.append(self.storages.search(call, vectors.get(place)))
             else:
                 self._keep(context, call, vectors.get(place))
-        return list({item.entry_id: item for item in found}.values())
+        return pages
 
     def _keep(self, context: Context, call: Keeping, vector: Vector | None) -> None:
         sources = context.sources(call.rests_on)
         if isinstance(call, ArchivalInsert):
             self.store.add(ARCHIVAL, call.text, sources=sources, vector=vector)
         elif isinstance(call, WorkingAppend):
-            self.store.add(WORKING, call.text, sources=sources)
+            self.store.add(WORKING, call.text, sources=sources, meta={"section": call.section})
         elif call.text.strip():
             self.store.revise(context.line(call.line), text=call.text, sources=sources)
         else:

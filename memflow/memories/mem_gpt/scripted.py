@@ -39,7 +39,7 @@ def _stated(request: ChatRequest) -> list[tuple[int, str]]:
 
 
 def _save(request: ChatRequest) -> Saves:
-    known = {subject(text): (number, text) for number, text in _lines(request.fields["working"]).items()}
+    known = {subject(text): (number, text) for number, text in _lines(request.fields["human"]).items()}
     room = int(request.fields["room"])
     calls: dict[str, Keeping] = {}
     for number, text in _stated(request):
@@ -49,14 +49,26 @@ def _save(request: ChatRequest) -> Saves:
         if before == text or about in calls:
             continue
         if left < 0:
-            calls[about] = ArchivalInsert(function="archival_insert", text=text, rests_on=[number])
+            calls[about] = _insert(text, number)
             continue
         room = left
         if line:
-            calls[about] = WorkingReplace(function="working_replace", line=line, text=text, rests_on=[number])
+            calls[about] = WorkingReplace(
+                function="working_replace", line=line, text=text, rests_on=[number], request_heartbeat=False
+            )
         else:
-            calls[about] = WorkingAppend(function="working_append", text=text, rests_on=[number])
+            calls[about] = WorkingAppend(
+                function="working_append",
+                section="human",
+                text=text,
+                rests_on=[number],
+                request_heartbeat=False,
+            )
     return Saves(calls=[*calls.values()][:4])
+
+
+def _insert(text: str, number: int) -> ArchivalInsert:
+    return ArchivalInsert(function="archival_insert", text=text, rests_on=[number], request_heartbeat=False)
 
 
 def _searches(request: ChatRequest) -> list[Searching]:
@@ -64,8 +76,8 @@ def _searches(request: ChatRequest) -> list[Searching]:
     if not query.strip():
         return []
     return [
-        RecallSearch(function="recall_search", query=query),
-        ArchivalSearch(function="archival_search", query=query),
+        RecallSearch(function="recall_search", query=query, page=1, request_heartbeat=False),
+        ArchivalSearch(function="archival_search", query=query, page=1, request_heartbeat=False),
     ]
 
 
@@ -73,9 +85,7 @@ def _act(request: ChatRequest) -> Acts:
     """Return function calls that search, and that archive a statement that shares words with the question."""
     asked = request.fields["question"]
     like = [(number, text) for number, text in _stated(request) if word_overlap(text, asked) > 0]
-    kept = [
-        ArchivalInsert(function="archival_insert", text=text, rests_on=[number]) for number, text in like[:1]
-    ]
+    kept = [_insert(text, number) for number, text in like[:1]]
     return Acts(calls=[*_searches(request), *kept])
 
 

@@ -1,8 +1,15 @@
 """What a model answers about pages, segments and the people in them."""
 
-from pydantic import BaseModel
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator
 
 from memflow.chat.limits import Items, Number, SomeItems, Text
+
+
+def _lower(value: Any) -> Any:
+    """Return a word in lower case, since models also write `High`."""
+    return value.lower() if isinstance(value, str) else value
 
 
 class Link(BaseModel):
@@ -20,17 +27,44 @@ class Topic(BaseModel):
     keywords: SomeItems[Text]
 
 
-class Trait(BaseModel):
-    """A line of the user's profile, and the page that tells it."""
+class Attribute(BaseModel):
+    """A fixed attribute of the user, and the page that states it."""
 
-    label: Text
+    attribute: Annotated[Literal["name", "gender", "birth year"], BeforeValidator(_lower)]
     value: Text
     page: Number
 
+    @property
+    def label(self) -> str:
+        return self.attribute
+
+    @property
+    def text(self) -> str:
+        return self.value
+
+
+class Trait(BaseModel):
+    """How strongly a dimension holds for the user, what shows it, and the page that does."""
+
+    dimension: Text
+    level: Annotated[Literal["high", "medium", "low"], BeforeValidator(_lower)]
+    reason: Text
+    page: Number
+
+    @property
+    def label(self) -> str:
+        """The dimension as the list of dimensions spells it."""
+        return self.dimension.strip().casefold()
+
+    @property
+    def text(self) -> str:
+        return f"{self.level} ({self.reason})"
+
 
 class Traits(BaseModel):
-    """Lines to add to the profile or to replace: none, where the pages tell nothing of the user."""
+    """Lines of the profile to add or to replace: none, where the pages tell nothing of the user."""
 
+    attributes: Items[Attribute]
     traits: Items[Trait]
 
 
@@ -46,3 +80,9 @@ class Facts(BaseModel):
 
     user: Items[Fact]
     assistant: Items[Fact]
+
+
+class Keywords(BaseModel):
+    """What a query is about."""
+
+    keywords: Items[Text]

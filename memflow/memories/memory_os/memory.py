@@ -5,10 +5,10 @@ promoted to profile and knowledge. Deviations are in docs/fidelity.md.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.entries import Item, Vector
 from memflow.memories.memory import (
     Calls,
     Memory,
@@ -18,70 +18,22 @@ from memflow.memories.memory import (
     Recall,
     parameter,
 )
-from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
+from memflow.memories.memory_os.answers import Attribute, Fact, Facts, Keywords, Link, Topic, Trait, Traits
+from memflow.memories.memory_os.dimensions import DIMENSIONS, dimension_lists, dimension_names
+from memflow.memories.memory_os.long import ASSISTANT, USER, LongTerm
 from memflow.memories.memory_os.mid import HEAT, NOTHING, PAGE, MidTerm, SegmentHeat, normalize_keywords
 from memflow.memories.memory_os.short import SHORT, page_date, page_text, page_turns, store_pages
 from memflow.memories.notes import join_texts
-from memflow.memories.search import Dense, SearchHit
+from memflow.memories.search import SearchHit
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
-
-PROFILE, USER, ASSISTANT = "profile", "user_knowledge", "assistant_knowledge"
-
-
-@dataclass
-class LongTerm:
-    """Long-term personal memory: at most `traits` profile lines, and `knowledge` facts per queue.
-
-    A new profile line replaces the line with the same label; a full queue drops its oldest fact. Sources are the
-    messages of the page that states the line or fact.
-    """
-
-    store: EntryStore
-    traits: int
-    knowledge: int
-
-    def __post_init__(self) -> None:
-        self._indexes = {kind: Dense(self.store, kind) for kind in (USER, ASSISTANT)}
-
-    def profile(self) -> list[Item]:
-        """Return the profile lines, the least recently changed first."""
-        return self.store.live(PROFILE)
-
-    def set_profile(self, label: str, value: str, page: Item) -> None:
-        """Store a profile line that `page` states; it replaces the line with the same label."""
-        text, meta = f"- {label}: {value}", {"label": label.strip().casefold()}
-        known = [item for item in self.profile() if item.meta == meta]
-        if not known:
-            self.store.add(PROFILE, text, sources=page.sources, meta=meta)
-        elif known[0].text != text:
-            self.store.revise(known[0], text=text, sources=page.sources)
-        self._shorten(PROFILE, self.traits)
-
-    def add_fact(self, kind: str, text: str, vector: Vector, page: Item) -> None:
-        """Append a fact that `page` states to the queue of its kind; an equal fact moves to the end instead."""
-        known = [item for item in self.store.live(kind) if item.text == text]
-        if known:
-            self.store.revise(known[0], sources=dict.fromkeys((*known[0].sources, *page.sources)))
-        else:
-            self.store.add(kind, text, sources=page.sources, vector=vector)
-        self._shorten(kind, self.knowledge)
-
-    def search(self, kind: str, query: Vector, k: int) -> list[SearchHit]:
-        """Return the `k` facts of a queue nearest to `query`, nearest first."""
-        return self._indexes[kind].scored(query, k)
-
-    def _shorten(self, kind: str, capacity: int) -> None:
-        held = self.store.live(kind)
-        for item in held[: max(0, len(held) - capacity)]:
-            self.store.retire(item.entry_id)
 
 
 @dataclass
 class MemoryOs(ModelWrittenMemory):
     """A memory of dialogue pages that move from short-term to mid-term and long-term storage, by age and heat.
 
-    A recall contains profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time
+    A recall contains profiles, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time
     is counted in messages.
     """
 
@@ -101,16 +53,29 @@ class MemoryOs(ModelWrittenMemory):
         "What a promotion sets to zero: the length (paper), or the visits too (published code).",
         choices=("length", "length_and_visits"),
     )
-    traits: int = parameter(90, "How many lines the profile has: the paper's number of traits.", low=1)
+    segment_score: str = parameter(
+        "cosine_keywords",
+        "What ranks segments for a query: cosine + Jaccard of keywords (paper), or the cosine alone (published code).",
+        choices=("cosine_keywords", "cosine"),
+    )
+    dimensions: str = parameter(
+        "paper",
+        "The user's traits: the paper's 90 dimensions, or the 51 of the published code.",
+        choices=(*DIMENSIONS,),
+    )
+    agent_profile: str = parameter(
+        "", "The role and character of the assistant, which every recall contains."
+    )
     knowledge: int = parameter(100, "How many facts each queue of knowledge holds.", low=1)
 
-    calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=3, embed_read=1, per="message")
+    calls: ClassVar[Calls] = Calls(chat_write=4, chat_read=1, embed_write=3, embed_read=1, per="message")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {HEAT}
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         self.heats = SegmentHeat(self.store, self.alpha, self.beta, self.gamma, self.mu)
         self.mid = MidTerm(self.store, self.heats, self.theta, self.capacity)
-        self.long = LongTerm(self.store, self.traits, self.knowledge)
+        self.long = LongTerm(self.store, self.knowledge)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store pages, and move the oldest pages to mid-term memory until `short` pages are left."""
@@ -130,12 +95,17 @@ class MemoryOs(ModelWrittenMemory):
         pages: list[SearchHit] = []
         user: list[SearchHit] = []
         assistant: list[SearchHit] = []
+        failed: list[str] = []
         if self.store.live(PAGE, USER, ASSISTANT):
+            keywords: list[str] = []
+            if self.segment_score == "cosine_keywords" and self.store.live(PAGE):
+                asked: Keywords = await self.ask_to_read("keywords", {"query": query}, failed=failed)
+                keywords = normalize_keywords(asked.keywords)
             [vector] = await self.embed([query])
-            pages = self.mid.search(vector, self.segments, self.k)
+            pages = self.mid.search(vector, keywords, self.segments, self.k)
             user = self.long.search(USER, vector, self.facts)
             assistant = self.long.search(ASSISTANT, vector, self.facts)
-        recall = self._recall(pages, user, assistant)
+        recall = replace(self._recall(pages, user, assistant), failed=tuple(failed))
         if not frozen:
             self.heats.visit(dict.fromkeys(found.item.meta["segment"] for found in pages))
         return recall
@@ -182,21 +152,28 @@ class MemoryOs(ModelWrittenMemory):
         pages = self.mid.waiting(segment)
         sources = [source for page in pages for source in page.sources]
         listed = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))
-        profile = {"profile": join_texts(self.long.profile()) or NOTHING, "pages": listed}
+        profile = {
+            "dimensions": dimension_lists(self.dimensions),
+            "profile": join_texts(self.long.profile()) or NOTHING,
+            "pages": listed,
+        }
+        names = dimension_names(self.dimensions)
 
-        def cited(item: Trait | Fact, accepted: Sequence[Trait | Fact]) -> str | None:
+        def wrong(item: Attribute | Trait | Fact, accepted: Sequence[Attribute | Trait | Fact]) -> str | None:
+            if isinstance(item, Trait) and item.label not in names:
+                return f"there is no dimension {item.dimension!r}; use a name of the list"
             return f"there is no page {item.page}; there are {len(pages)}" if item.page > len(pages) else None
 
         traits: Traits | None
         facts: Facts | None
         traits, facts = await self.ask_all(
             [
-                PromptRequest("profile", profile, sources, cited),
-                PromptRequest("knowledge", {"pages": listed}, sources, cited),
+                PromptRequest("profile", profile, sources, wrong),
+                PromptRequest("knowledge", {"pages": listed}, sources, wrong),
             ]
         )
-        for trait in traits.traits if traits else ():
-            self.long.set_profile(trait.label, trait.value, pages[trait.page - 1])
+        for line in (*traits.attributes, *traits.traits) if traits else ():
+            self.long.set_profile(line.label, line.text, pages[line.page - 1])
         if facts is not None:
             told = [(USER, fact) for fact in facts.user] + [(ASSISTANT, fact) for fact in facts.assistant]
             texts = [f"- {with_date(fact.text, pages[fact.page - 1].meta['date'])}" for _, fact in told]
@@ -216,6 +193,7 @@ class MemoryOs(ModelWrittenMemory):
             lines.append(page.text)
         profile = self.long.profile()
         sections = {
+            "Profile of the assistant": self.agent_profile,
             "Profile of the user": join_texts(profile),
             "Knowledge of the user": _in_order(user),
             "Knowledge of the assistant": _in_order(assistant),

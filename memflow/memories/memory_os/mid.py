@@ -145,12 +145,16 @@ class MidTerm:
 
     def topic(self, vector: Vector, keywords: Collection[str]) -> Item | None:
         """Return the segment with the highest cosine + Jaccard similarity; None if no similarity is above `theta`."""
-        best, most = None, self.theta
-        for found in self._segments.scored(vector, len(self.store.live(SEGMENT))):
-            score = found.score + jaccard(keywords, found.item.meta["keywords"])
-            if score > most:
-                best, most = found.item, score
-        return best
+        best = next(iter(self.matches(vector, keywords)), None)
+        return best.item if best is not None and best.score > self.theta else None
+
+    def matches(self, vector: Vector, keywords: Collection[str]) -> list[SearchHit]:
+        """Return all segments with their cosine + Jaccard similarity of keywords (equation 3), best first."""
+        found = self._segments.scored(vector, len(self.store.live(SEGMENT)))
+        scored = [
+            SearchHit(hit.item, hit.score + jaccard(keywords, hit.item.meta["keywords"])) for hit in found
+        ]
+        return sorted(scored, key=lambda hit: -hit.score)
 
     def segment(
         self, known: Item | None, summary: str, keywords: list[str], vector: Vector, sources: Iterable[str]
@@ -183,9 +187,9 @@ class MidTerm:
         pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == segment]
         return pages[len(pages) - self.heats.length(segment) :]
 
-    def search(self, query: Vector, segments: int, k: int) -> list[SearchHit]:
-        """Return the `k` nearest pages in the `segments` nearest segments, nearest first."""
-        near = {first_version_id(item) for item in self._segments.search(query, segments)}
+    def search(self, query: Vector, keywords: Collection[str], segments: int, k: int) -> list[SearchHit]:
+        """Return the `k` nearest pages in the `segments` most similar segments, nearest first."""
+        near = {first_version_id(hit.item) for hit in self.matches(query, keywords)[:segments]}
         pages = self._pages.scored(query, len(self.store.live(PAGE)))
         return [found for found in pages if found.item.meta["segment"] in near][:k]
 

@@ -4,12 +4,14 @@ import re
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
+from memflow.memories.memory_os.answers import Attribute, Fact, Facts, Keywords, Link, Topic, Trait, Traits
 from memflow.memories.memory_os.mid import NOTHING
-from memflow.memories.script_helpers import statements, subject, word_overlap
+from memflow.memories.script_helpers import statements, word_overlap
 from memflow.words import search_words
 
 _PAGE = re.compile(r"^Page (\d+)\n", re.MULTILINE)
+_NAME = re.compile(r"\b[Mm]y name is (\w+)")
+_DISLIKE = frozenset({"dislike", "hate", "never"})
 _ROLES = frozenset({"user", "assistant"})
 
 
@@ -53,12 +55,29 @@ def _page_statements(pages: str) -> list[tuple[int, str, bool]]:
 
 
 def _profile(request: ChatRequest) -> Traits:
-    traits = {
-        subject(sentence)[:40]: Trait(label=subject(sentence)[:40], value=sentence[:120], page=page)
-        for page, sentence, own in _page_statements(str(request.fields["pages"]))
-        if not own and "my " in sentence.lower()
-    }
-    return Traits(traits=[*traits.values()][-6:])
+    """Return the user's name, and the first dimension that each of the user's statements names."""
+    listed = (line.partition(": ")[2] for line in str(request.fields["dimensions"]).splitlines())
+    dimensions = [name for line in listed for name in line.split(", ")]
+    names: dict[str, Attribute] = {}
+    traits: dict[str, Trait] = {}
+    for page, sentence, own in _page_statements(str(request.fields["pages"])):
+        if own:
+            continue
+        if found := _NAME.search(sentence):
+            names["name"] = Attribute(attribute="name", value=found[1], page=page)
+        words = set(search_words(sentence))
+        for name in dimensions:
+            if words.issuperset(search_words(name)):
+                level = "low" if words & _DISLIKE else "high"
+                traits[name] = Trait.model_validate(
+                    {"dimension": name, "level": level, "reason": sentence[:120], "page": page}
+                )
+                break
+    return Traits(attributes=[*names.values()], traits=[*traits.values()][-6:])
+
+
+def _keywords(request: ChatRequest) -> Keywords:
+    return Keywords(keywords=list(dict.fromkeys(search_words(str(request.fields["query"]))))[:5])
 
 
 def _knowledge(request: ChatRequest) -> Facts:
@@ -71,6 +90,7 @@ def _knowledge(request: ChatRequest) -> Facts:
 HANDLERS: dict[str, Handler] = {
     "memory_os/link": _link,
     "memory_os/segment": _segment,
+    "memory_os/keywords": _keywords,
     "memory_os/profile": _profile,
     "memory_os/knowledge": _knowledge,
 }

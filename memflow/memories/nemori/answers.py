@@ -27,6 +27,12 @@ class Narration(BaseModel):
     narrative: Text
 
 
+class MergeChoice(BaseModel):
+    """The number of the episode that a new episode is part of; 0 if it stays an episode of its own."""
+
+    episode: Annotated[int, Field(ge=0, le=9_999)]
+
+
 class Prediction(BaseModel):
     """What was expected of an episode, knowing its title."""
 

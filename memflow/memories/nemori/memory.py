@@ -1,18 +1,29 @@
 """Nemori: episodes split at topic changes, and statements about unpredicted content (Nan et al. 2025).
 
-A model finds topic boundaries in a buffer and narrates each segment (alignment). The model then predicts an episode
-from known statements and extracts the new content (predict-calibrate). Deviations are in docs/fidelity.md.
+A model finds topic boundaries in a buffer and narrates each segment (alignment); an episode that continues a similar
+one is merged with it. The model then predicts an episode from known statements and extracts the new content
+(predict-calibrate). Deviations are in docs/fidelity.md.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.memories.entries import Item
+from memflow.memories.entries import Item, Vector
 from memflow.memories.memory import Calls, Message, ModelWrittenMemory, PromptRequest, Recall, parameter
-from memflow.memories.nemori.answers import Boundaries, Boundary, Narration, Prediction, Statement, Statements
+from memflow.memories.nemori.answers import (
+    Boundaries,
+    Boundary,
+    MergeChoice,
+    Narration,
+    Prediction,
+    Statement,
+    Statements,
+)
+from memflow.memories.nemori.episodes import episode_sections, episode_text, recall_notes
+from memflow.memories.nemori.segments import Segments, number_messages
 from memflow.memories.notes import join_texts
-from memflow.memories.search import Dense, SearchHit
+from memflow.memories.search import Dense
 from memflow.memories.verbatim import (
     StoredMessage,
     retire_messages,
@@ -22,43 +33,6 @@ from memflow.memories.verbatim import (
     with_date,
 )
 from memflow.tokens import estimate
-
-
-@dataclass
-class Segments:
-    """Messages of the current segment (`open`) and completed segments (`closed`), oldest first.
-
-    A segment has `shortest` to `longest` messages; a topic boundary before `shortest` messages is ignored.
-    """
-
-    shortest: int
-    longest: int
-    open: list[StoredMessage]
-    closed: list[list[StoredMessage]] = field(default_factory=list)
-
-    def undecided(self, new: int) -> range:
-        """Return the numbers of the `new` next messages that may start a segment; `open` begins with 1."""
-        held = len(self.open)
-        return range(max(held, self.shortest) + 1, held + new + 1)
-
-    def add(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
-        """Add messages, and complete the segment before each message whose topic-change confidence exceeds `above`."""
-        for number, message in enumerate(new, len(self.open) + 1):
-            if confidences.get(number, 0.0) > above and len(self.open) >= self.shortest:
-                self._close()
-            self.open.append(message)
-            if len(self.open) >= self.longest:
-                self._close()
-
-    def _close(self) -> None:
-        self.closed.append(self.open)
-        self.open = []
-
-
-def number_messages(messages: Sequence[StoredMessage], first: int = 1) -> str:
-    """Return the messages as dated lines, numbered from `first`."""
-    return "\n".join(f"{number}. {message.note()}" for number, message in enumerate(messages, first))
-
 
 BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "statement"
 
@@ -76,9 +50,18 @@ class Nemori(ModelWrittenMemory):
         0.7, "A topic ends where a model is surer of it than this (0 to 1).", high=1
     )
     related: int = parameter(10, "How many known statements a prediction rests on.", low=1)
+    merging: str = parameter(
+        "similar",
+        "Which episodes a new one may be merged with: similar ones, the nearest ones (published code), or none.",
+        choices=("similar", "nearest", "none"),
+    )
+    merge_similarity: float = parameter(0.85, "Cosine from which an episode is similar.", low=-1, high=1)
+    merge_candidates: int = parameter(
+        5, "How many episodes a new one may be merged with, nearest first.", low=1
+    )
 
-    calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=2, embed_read=1, per="round")
-    version: ClassVar[int] = 2
+    calls: ClassVar[Calls] = Calls(chat_write=6, embed_write=3, embed_read=1, per="round")
+    version: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         self.episodes = Dense(self.store, EPISODE)
@@ -107,7 +90,7 @@ class Nemori(ModelWrittenMemory):
         nearest = sorted((*episodes, *statements), key=lambda one: (-one.score, one.item.order))
         along = (item for items in originals.values() for item in items)
         entries = (*(found.item for found in nearest), *along)
-        notes = _notes(episodes, statements, originals)
+        notes = recall_notes(episodes, statements, originals)
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), held)
 
     async def _confidences(self, segments: Segments, new: Sequence[StoredMessage]) -> dict[int, float]:
@@ -139,7 +122,7 @@ class Nemori(ModelWrittenMemory):
         )
         times = [next((one.date for one in segment if one.date is not None), None) for segment in segments]
         texts = [
-            text if story is None else f"{with_date(story.title, time)}\n{story.narrative}"
+            text if story is None else episode_text(story, time)
             for text, story, time in zip(told, narrations, times, strict=True)
         ]
         vectors = await self.embed(texts)
@@ -154,8 +137,54 @@ class Nemori(ModelWrittenMemory):
                 "time": time,
                 "originals": [item.entry_id for item in originals],
             }
+            candidates = self._merge_candidates(vector) if story is not None else []
             episode = self.store.add(EPISODE, text, sources=about, vector=vector, meta=meta)
-            await self._learn(segment, await self._predict(episode))
+            merged = await self._merge(episode, candidates)
+            if merged is None:
+                await self._learn(segment, await self._predict(episode))
+            else:
+                said = [StoredMessage(item, item.meta["date"]) for item in self._originals(merged)]
+                await self._learn(said, await self._predict(merged))
+
+    async def _merge(self, new: Item, candidates: Sequence[Item]) -> Item | None:
+        """Merge a new episode with the candidate that it continues, if the model names one. Return the merged one."""
+        if not candidates:
+            return None
+
+        def missing(choice: MergeChoice) -> str | None:
+            known = f"the episodes are numbered 1 to {len(candidates)}, and 0 is none"
+            return (
+                f"there is no episode {choice.episode}: {known}" if choice.episode > len(candidates) else None
+            )
+
+        fields = {"candidates": episode_sections(candidates), "new": new.text}
+        choice: MergeChoice | None = await self.ask("merge", fields, sources=new.sources, check=missing)
+        if choice is None or choice.episode == 0:
+            return None
+        old = candidates[choice.episode - 1]
+        sources = list(dict.fromkeys((*old.sources, *new.sources)))
+        fields = {"old": old.text, "new": new.text}
+        story: Narration | None = await self.ask("combine", fields, sources=sources)
+        if story is None:
+            return None
+        time = old.meta["time"] or new.meta["time"]
+        text = episode_text(story, time)
+        [vector] = await self.embed([text])
+        meta = {
+            "title": story.title,
+            "time": time,
+            "originals": [*old.meta["originals"], *new.meta["originals"]],
+        }
+        self.store.retire(new.entry_id)
+        return self.store.revise(old, text=text, sources=sources, vector=vector, meta=meta)
+
+    def _merge_candidates(self, vector: Vector) -> list[Item]:
+        """Return the episodes that an episode may be merged with, nearest first, as `merging` selects them."""
+        if self.merging == "none":
+            return []
+        near = self.episodes.scored(vector, self.merge_candidates)
+        least = self.merge_similarity if self.merging == "similar" else -1.0
+        return [hit.item for hit in near if hit.score >= least and hit.item.meta["title"] is not None]
 
     async def _predict(self, episode: Item) -> str | None:
         """Return the model's prediction of an episode's content from known statements; None without statements."""
@@ -190,22 +219,9 @@ class Nemori(ModelWrittenMemory):
 
     def _original(self, message: StoredMessage) -> Item:
         item = message.item
-        return self.store.add(ORIGINAL, message.note(), sources=item.sources, role=item.role)
+        meta = {"date": message.date}
+        return self.store.add(ORIGINAL, message.note(), sources=item.sources, role=item.role, meta=meta)
 
     def _originals(self, episode: Item) -> list[Item]:
         found = [self.store.latest(entry_id) for entry_id in episode.meta["originals"]]
         return [item for item in found if item is not None]
-
-
-def _notes(
-    episodes: Sequence[SearchHit], statements: Sequence[SearchHit], originals: Mapping[str, Sequence[Item]]
-) -> str:
-    """Return notes: the statements as a list, then the episodes, with original messages quoted by `> `."""
-    known = sorted((found.item for found in statements), key=lambda item: item.order)
-    blocks = [join_texts(known)] if known else []
-    for episode in sorted((found.item for found in episodes), key=lambda item: item.order):
-        said = [
-            f"> {line}" for item in originals.get(episode.entry_id, ()) for line in item.text.splitlines()
-        ]
-        blocks.append("\n".join((episode.text, *said)))
-    return "\n\n".join(blocks)

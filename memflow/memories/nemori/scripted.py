@@ -1,9 +1,25 @@
 """The scripted chat's handlers for Nemori. Messages that share words have the same topic."""
 
+import re
+
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.nemori.answers import Boundaries, Boundary, Narration, Prediction, Statement, Statements
+from memflow.memories.nemori.answers import (
+    Boundaries,
+    Boundary,
+    MergeChoice,
+    Narration,
+    Prediction,
+    Statement,
+    Statements,
+)
 from memflow.memories.script_helpers import statements, subject, word_overlap
+
+ONE_EPISODE = 0.5
+"""The share of common words from which two episodes are one."""
+
+_DATE = re.compile(r"^\[[^\]]*\] ")
+_HEADING = re.compile(r"^## Episode (\d+)\n", re.MULTILINE)
 
 
 def _boundaries(request: ChatRequest) -> Boundaries:
@@ -23,6 +39,24 @@ def _narrate(request: ChatRequest) -> Narration:
     messages = request.fields["messages"]
     said = statements(messages) or [messages]
     return Narration(title=subject(said[0])[:80] or said[0][:80], narrative=" ".join(said)[:800])
+
+
+def _merge(request: ChatRequest) -> MergeChoice:
+    """Return the first candidate that shares at least half of its words with the new episode, or 0."""
+    new = _DATE.sub("", request.fields["new"])
+    pieces = _HEADING.split(request.fields["candidates"])[1:]
+    for at, (number, text) in enumerate(zip(pieces[::2], pieces[1::2], strict=True), 1):
+        # A heading that is out of turn is part of what was said.
+        if int(number) == at and word_overlap(_DATE.sub("", text), new) >= ONE_EPISODE:
+            return MergeChoice(episode=at)
+    return MergeChoice(episode=0)
+
+
+def _combine(request: ChatRequest) -> Narration:
+    """Return the title of the old episode, and the sentences of both narratives, each once."""
+    (title, _, old), (_, _, new) = (request.fields[name].partition("\n") for name in ("old", "new"))
+    said = dict.fromkeys(statements(old) + statements(new))
+    return Narration(title=_DATE.sub("", title), narrative=" ".join(said) or title)
 
 
 def _predict(request: ChatRequest) -> Prediction:
@@ -58,6 +92,8 @@ def _plain(lines: str) -> str:
 HANDLERS: dict[str, Handler] = {
     "nemori/boundaries": _boundaries,
     "nemori/narrate": _narrate,
+    "nemori/merge": _merge,
+    "nemori/combine": _combine,
     "nemori/predict": _predict,
     "nemori/calibrate": _calibrate,
 }

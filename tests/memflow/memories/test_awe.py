@@ -3,7 +3,7 @@
 from memory_helpers import build, give, requests, said, sources
 
 from memflow.memories.awe import Awe
-from memflow.memories.mem0.facts import FACT
+from memflow.memories.mem0.updates import FACT
 from memflow.memories.memory import FAILURE
 
 PETS = said("My car is red.", "My cat is old.", "My dog is young.")

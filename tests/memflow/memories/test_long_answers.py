@@ -25,7 +25,10 @@ from memflow.memories.systems import SYSTEMS, System
 
 SHORTEST, LONGEST = 264, 1241
 INVALID = (None, 17.5, {"unknown": True}, "x" * 9_000)
-KEYWORDS = ("function", "operation", "event", "id", "outcome", "name")
+KEYWORDS = (
+    *("function", "operation", "event", "id", "outcome", "name"),
+    *("section", "start_date", "end_date", "dimension", "level", "attribute"),
+)
 """Fields that are not lengthened: fixed values, and names by which the scripted handlers look entities up."""
 PARAMETERS: dict[str, dict[str, Any]] = {
     "a_mem": {"query": "keywords"},

@@ -32,7 +32,7 @@ WRITTEN = [case(system, name) for name, system in SYSTEMS.items() if system.need
 """Systems that use a chat model, here the scripted one."""
 CROWDED = ["mem_gpt_30"]
 """Names with budgets that the streams exceed."""
-SIZES = {"short": 1, "capacity": 3, "tau": 2.5, "knowledge": 3, "traits": 2, "k": 2, "segments": 2}
+SIZES = {"short": 1, "capacity": 3, "tau": 2.5, "knowledge": 3, "k": 2, "segments": 2}
 SMALL = {
     "small_memory_os": UserMemory(system="memory_os", parameters=SIZES),
     "small_generative_agent": UserMemory(system="generative_agent", parameters={"threshold": 8}),

@@ -12,7 +12,7 @@ from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE, Message, Recall
 
 PLAIN = Described(keywords=["word"], context="Said.", tags=["talk"])
-NO_LINK = Decision(links=[], evolved=[])
+NO_LINK = Decision(links=[], tags=[], evolved=[])
 
 
 def linking(**links: str) -> Handler:
@@ -22,7 +22,7 @@ def linking(**links: str) -> Handler:
         notes = request.fields["neighbours"].split("## Note ")[1:]
         wanted = [there for here, there in links.items() if here in request.fields["note"]]
         named = [number for number, note in enumerate(notes, 1) if any(word in note for word in wanted)]
-        return Decision(links=named, evolved=[])
+        return Decision(links=named, tags=[], evolved=[])
 
     return connect
 
@@ -71,7 +71,7 @@ async def test_search_finds_an_evolved_note_by_its_new_tags() -> None:
     def connect(request: ChatRequest) -> Decision:
         change = Evolved(note=1, keywords=["Zanzibar"], context="A journey.", tags=["honeymoon"])
         wanted = "early" in request.fields["note"]
-        return Decision(links=[1] if wanted else [], evolved=[change] if wanted else [])
+        return Decision(links=[1] if wanted else [], tags=[], evolved=[change] if wanted else [])
 
     memory = a_mem(connect, k=1, linked=0, k_links=1)
     await give(memory, said("We booked a flight.", "Trains were late."))
@@ -103,13 +103,13 @@ async def test_links_between_notes_remain_after_both_notes_evolve() -> None:
 
     def connect(request: ChatRequest) -> Decision:
         if "pear" in request.fields["note"]:
-            return Decision(links=[1], evolved=[])
+            return Decision(links=[1], tags=[], evolved=[])
         count = request.fields["neighbours"].count("## Note")
         tags = ["fruit"] if "fig" in request.fields["note"] else ["food"]
         evolved = [
             Evolved(note=number, keywords=[], context="New.", tags=tags) for number in range(1, count + 1)
         ]
-        return Decision(links=[], evolved=evolved)
+        return Decision(links=[], tags=[], evolved=evolved)
 
     memory = a_mem(connect, k=1, k_links=2)
     await give(memory, said("apple", "pear", "fig"))
@@ -122,7 +122,7 @@ async def test_links_between_notes_remain_after_both_notes_evolve() -> None:
 
 
 async def test_link_to_an_unknown_note_is_retried_and_then_recorded_as_failure() -> None:
-    memory = a_mem(Decision(links=[9], evolved=[]))
+    memory = a_mem(Decision(links=[9], tags=[], evolved=[]))
     await give(memory, said("one", "two"))
     asked = requests(memory, "connect")
     assert [request.attempt for request in asked] == [0, 1, 2]
@@ -171,3 +171,45 @@ async def test_write_describes_messages_before_linking_and_embeds_them_in_one_ba
     await give(memory, said("one", "two", "three"))
     assert [request.prompt for request in requests(memory)] == ["a_mem/describe"] * 3 + ["a_mem/connect"] * 2
     assert len(memory.tools.embedder.batches) == 1
+
+
+async def test_strengthening_rewrites_the_tags_of_the_new_note_and_embeds_it_again() -> None:
+    """The published code replaces the new note's tags together with its links; a search finds it by the new tags."""
+
+    def connect(request: ChatRequest) -> Decision:
+        wanted = "Zanzibar" in request.fields["note"]
+        return Decision(links=[1] if wanted else [], tags=["honeymoon"] if wanted else [], evolved=[])
+
+    memory = a_mem(connect, k=1, linked=0)
+    await give(memory, said("We booked a flight.", "Trains were late.", "Zanzibar it is."))
+    note = note_of(memory, "m2")
+    assert (note.meta["tags"], note.meta["links"]) == (["honeymoon"], [note_of(memory, "m0").entry_id])
+    assert note.text.splitlines()[1:] == ["context: Said.", "keywords: word", "tags: honeymoon"]
+    assert vector_of(memory, note) == await embedded(memory, note)
+    assert shown(await memory.read("honeymoon")) == ["Zanzibar it is."]
+    assert note_of(memory, "m1").meta["tags"] == ["talk"]  # an empty list keeps the tags
+
+
+async def test_new_tags_and_evolved_neighbors_are_embedded_with_one_request() -> None:
+    change = Evolved(note=1, keywords=[], context="New.", tags=["fruit"])
+    memory = a_mem(Decision(links=[1], tags=["fruit"], evolved=[change]))
+    await give(memory, said("apple", "pear"))
+    assert [len(batch) for batch in memory.tools.embedder.batches] == [2, 2]
+    assert [item.meta["tags"] for item in memory.store.live(NOTE)] == [["fruit"], ["fruit"]]
+
+
+async def test_invalid_link_does_not_cost_the_new_tags() -> None:
+    memory = a_mem(Decision(links=[9], tags=["fruit"], evolved=[]))
+    await give(memory, said("apple", "pear"))
+    [failure] = memory.store.live(FAILURE)
+    assert "no note 9" in failure.text
+    assert (note_of(memory, "m1").meta["tags"], note_of(memory, "m1").meta["links"]) == (["fruit"], [])
+
+
+async def test_scripted_chat_shares_tags_between_linked_notes() -> None:
+    memory = build(AMem)
+    await give(
+        memory, said("My kitchen sink is leaking water.", "My water pipe is leaking at the kitchen sink.")
+    )
+    first, second = (note_of(memory, message).meta["tags"] for message in ("m0", "m1"))
+    assert (first, second) == (["kitchen", "sink", "water"], ["water", "pipe", "kitchen"])

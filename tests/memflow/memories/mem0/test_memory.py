@@ -9,8 +9,8 @@ from memory_helpers import build, give, requests, said, sources
 from memflow.chat.requests import ChatRequest
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.mem0.answers import Decision, Decisions, Fact, Facts, Summary
-from memflow.memories.mem0.facts import FACT
 from memflow.memories.mem0.memory import SUMMARY, WINDOW, Mem0
+from memflow.memories.mem0.updates import FACT
 from memflow.memories.memory import FAILURE, Message
 from memflow.memories.systems import SYSTEMS
 
@@ -192,40 +192,78 @@ async def test_answer_with_only_invalid_decisions_is_recorded_as_failure(
 ) -> None:
     memory = mem0(*[wrong] * 3)
     await give(memory, said("The car is red."))
-    await give(memory, said("The car is blue.", "It is fast.", first=1))
+    await give(memory, said("The car is blue.", first=1))
     assert [fact.text for fact in memory.store.live(FACT)] == ["The car is red."]
     [lost] = memory.store.live(FAILURE)
-    assert lost.sources == ("m1", "m2") and reason in lost.text
+    assert lost.sources == ("m1",) and reason in lost.text
+    assert lost.text.endswith("lost fact: The car is blue.")
 
 
 @pytest.mark.parametrize(
-    ("decisions", "facts", "reasons"),
+    ("joint", "alone", "facts", "reasons"),
     [
         (
             [decided(1, "ADD")],
-            ["The car is red.", "The car is blue."],
-            ["mem0/decide: fact 2 is not decided on"],
+            [decided(1, "ADD")],
+            ["The car is red.", "The car is blue.", "It is fast."],
+            [],
         ),
+        ([decided(1, "ADD")], [decided(1, "NOOP")], ["The car is red.", "The car is blue."], []),
         (
             [decided(1, "DELETE", 1), decided(2, "DELETE", 1)],
-            [],
-            ["mem0/decide: decisions: memory 1 is changed twice", "mem0/decide: fact 2 is not decided on"],
+            None,  # no memory is left to compare with: the second fact is added without a request
+            ["It is fast."],
+            ["mem0/decide: decisions: memory 1 is changed twice"],
         ),
         (
             [decided(1, "ADD"), decided(1, "NOOP"), decided(2, "ADD")],
+            None,
             ["The car is red.", "The car is blue.", "It is fast."],
             ["mem0/decide: decisions: fact 1 has 2 of ADD, UPDATE and NOOP"],
         ),
     ],
 )
-async def test_mem0_loses_only_the_fact_whose_decision_is_invalid_or_missing(
-    decisions: list[Decision], facts: list[str], reasons: list[str]
+async def test_fact_without_a_valid_decision_is_decided_on_alone(
+    joint: list[Decision], alone: list[Decision] | None, facts: list[str], reasons: list[str]
 ) -> None:
-    memory = mem0(decisions)
+    memory = mem0(joint, *([] if alone is None else [alone]))
     await give(memory, said("The car is red."))
     await give(memory, said("The car is blue.", "It is fast.", first=1))
     assert [fact.text for fact in memory.store.live(FACT)] == facts
     assert [lost.text.partition(";")[0] for lost in memory.store.live(FAILURE)] == reasons
+    shown = [each["facts"] for each in fields(memory, "decide")]
+    assert shown == ["1. The car is blue.\n2. It is fast.", *([] if alone is None else ["1. It is fast."])]
+
+
+async def test_unusable_joint_answer_loses_only_the_fact_whose_own_request_fails() -> None:
+    def decide(request: ChatRequest) -> Decisions | str:
+        one = request.fields["facts"] == "1. The car is blue."
+        return Decisions(decisions=[decided(1, "UPDATE", 1, "Blue.", replaces=True)]) if one else "no JSON"
+
+    memory = mem0(answers={"decide": decide})
+    await give(memory, said("The car is red."))
+    await give(memory, said("The car is blue.", "It is fast.", first=1))
+    assert [(fact.text, fact.sources) for fact in memory.store.live(FACT)] == [("Blue.", ("m1",))]
+    request, lost = memory.store.live(FAILURE)
+    assert request.sources == ("m1", "m2") and "no usable answer" in request.text
+    assert lost.sources == ("m2",) and "no usable answer" in lost.text
+    assert lost.text.endswith("lost fact: It is fast.")
+
+
+async def test_facts_decided_on_alone_do_not_change_a_memory_that_is_gone() -> None:
+    """Both facts would replace the only memory. The second is compared with what the first one left."""
+
+    def decide(request: ChatRequest) -> Decisions | str:
+        if "2." in request.fields["facts"]:
+            return "no JSON"
+        text = request.fields["facts"].removeprefix("1. ")
+        return Decisions(decisions=[decided(1, "UPDATE", 1, text, replaces=True)])
+
+    memory = mem0(answers={"decide": decide})
+    await give(memory, said("The car is red."))
+    await give(memory, said("The car is blue.", "The car is green.", first=1))
+    assert [fact.text for fact in memory.store.live(FACT)] == ["The car is green."]
+    assert fields(memory, "decide")[-1]["memories"] == "1. The car is blue."
 
 
 async def test_failed_extraction_is_recorded_with_the_affected_messages() -> None:

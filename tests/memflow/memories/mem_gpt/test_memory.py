@@ -4,8 +4,11 @@ A message has 32 letters (8 tokens), so 40 tokens hold exactly five messages.
 """
 
 import json
+from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from memory_helpers import build, give, requests, said, sources
 
 from memflow.chat.requests import ChatRequest, schema_of
@@ -13,7 +16,8 @@ from memflow.errors import RecallFailed
 from memflow.memories.entries import Item
 from memflow.memories.mem_gpt.answers import Acts, Saves, Searches
 from memflow.memories.mem_gpt.context import QUEUE, SUMMARY, WORKING
-from memflow.memories.mem_gpt.memory import ARCHIVAL, RECALL, WARNING, MemGpt
+from memflow.memories.mem_gpt.memory import WARNING, MemGpt
+from memflow.memories.mem_gpt.storage import ARCHIVAL, RECALL, day_of
 from memflow.memories.memory import FAILURE
 from memflow.tokens import estimate
 
@@ -49,20 +53,28 @@ def texts(*words: str) -> list[str]:
     return made
 
 
-def append(text: str, *rests_on: int) -> Call:
-    return {"function": "working_append", "text": text, "rests_on": rests_on}
+def append(text: str, *rests_on: int, section: str = "human", heartbeat: bool = False) -> Call:
+    call: Call = {"function": "working_append", "section": section, "text": text, "rests_on": rests_on}
+    return call | {"request_heartbeat": heartbeat}
 
 
 def replace(line: int, text: str, *rests_on: int) -> Call:
-    return {"function": "working_replace", "line": line, "text": text, "rests_on": rests_on}
+    call: Call = {"function": "working_replace", "line": line, "text": text, "rests_on": rests_on}
+    return call | {"request_heartbeat": False}
 
 
 def insert(text: str, *rests_on: int) -> Call:
-    return {"function": "archival_insert", "text": text, "rests_on": rests_on}
+    return {"function": "archival_insert", "text": text, "rests_on": rests_on, "request_heartbeat": False}
 
 
-def search(store: str, query: str) -> Call:
-    return {"function": f"{store}_search", "query": query}
+def search(store: str, query: str, page: int = 1, heartbeat: bool = False) -> Call:
+    call: Call = {"function": f"{store}_search", "query": query, "page": page}
+    return call | {"request_heartbeat": heartbeat}
+
+
+def search_date(start: str, end: str, page: int = 1) -> Call:
+    call: Call = {"function": "recall_search_date", "start_date": start, "end_date": end, "page": page}
+    return call | {"request_heartbeat": False}
 
 
 def live(memory: MemGpt, kind: str) -> list[Item]:
@@ -82,7 +94,7 @@ async def test_memory_pressure_warning_lets_the_model_save_facts_only_once() -> 
     assert (line.text, line.sources, line.since) == ("likes tea", ("m1",), 4)
     await give(
         memory, said("e", first=4)
-    )  # 7 for the notes, 32 and 1: above the warning threshold, but warned already
+    )  # 4 for the notes, 32 and 1: above the warning threshold, but warned already
     assert prompts(memory) == ["save"] and len(live(memory, QUEUE)) == 5
     assert sources(memory, WARNING) == [()]
 
@@ -166,24 +178,148 @@ async def test_working_replace_retires_the_old_line_of_the_working_context() -> 
     # Line 5 is the third message in view: two lines of the working context stand before the queue.
     assert (blue.text, blue.previous, blue.sources, blue.since) == ("car: blue", car.entry_id, ("m2",), 5)
     assert memory.store.latest(cat.entry_id) is None
-    assert recall.notes == "Working context:\ncar: blue"
+    assert recall.notes == "Human:\ncar: blue"
 
 
-async def test_read_steps_see_search_results_and_stop_after_a_step_without_search() -> None:
-    def act(request: ChatRequest) -> str:
-        found = request.fields["found"]
-        if found == "(nothing)":
-            return _calls([search("recall", "violin")])
-        return _calls([append("has a violin", int(found.partition(".")[0]))])
+def look_up_then_keep(request: ChatRequest) -> str:
+    """Search, and keep what the search found in the next round, if there is one."""
+    found = request.fields["found"]
+    if found == "(nothing)":
+        return _calls([search("recall", "violin", heartbeat=True)])
+    return _calls([append("has a violin", int(found.partition(".")[0]))])
 
-    memory = mem_gpt(read=act, k=1, steps=5)
+
+async def test_heartbeat_requests_a_round_that_sees_the_search_results() -> None:
+    memory = mem_gpt(read=look_up_then_keep, k=1)
     await give(memory, said(*texts("My violin is old", "a", "b", "c", "d", "e")))
     asked = len(requests(memory))
     recall = await memory.read("What do I play?", frozen=False)
     assert prompts(memory)[asked:] == ["act", "act"]
+    assert requests(memory)[-1].fields["searches"] == "- recall_search: violin (1 results, page 1 of 3)"
     [line] = live(memory, WORKING)
     assert (line.text, line.sources) == ("has a violin", ("m0",))
     assert [item.kind for item in recall.entries[:3]] == [RECALL, WORKING, SUMMARY]
+
+
+async def test_read_with_one_step_ignores_heartbeats_as_membench_does() -> None:
+    memory = mem_gpt(read=look_up_then_keep, k=1, steps=1)
+    await give(memory, said(*texts("My violin is old", "a", "b", "c", "d", "e")))
+    recall = await memory.read("What do I play?", frozen=False)
+    assert len(requests(memory, "act")) == 1 and live(memory, WORKING) == []
+    assert recall.entries[0].sources == ("m0",)
+
+
+@pytest.mark.parametrize(("heartbeat", "rounds"), [(False, 1), (True, 4)])
+async def test_read_ends_without_heartbeat_or_after_the_last_step(heartbeat: bool, rounds: int) -> None:
+    memory = mem_gpt(read=[search("recall", "a", heartbeat=heartbeat)], steps=4)
+    await give(memory, said(*texts("a", "b", "c", "d", "e", "f")))
+    recall = await memory.read("a?")
+    assert len(requests(memory, "search")) == rounds
+    assert len([item for item in recall.entries if item.kind == RECALL]) == 3  # each once
+
+
+async def test_search_results_come_in_pages_of_k() -> None:
+    pages = [
+        search("recall", "violin", 1, True),
+        search("recall", "violin", 2, True),
+        search("recall", "violin", 3),
+    ]
+    answers = iter([[call] for call in pages])
+    memory = mem_gpt(read=lambda request: _calls(next(answers)), k=2)
+    talk = said(*texts("My violin is old", "a violin", "the violin", "d", "e", "f"))
+    await give(memory, talk)
+    assert len(live(memory, RECALL)) == 3
+    recall = await memory.read("violin?")
+    found = [item.sources[0] for item in recall.entries if item.kind == RECALL]
+    assert sorted(found) == ["m0", "m1", "m2"]
+    shown = [request.fields["searches"].splitlines() for request in requests(memory, "search")]
+    assert shown[1] == ["- recall_search: violin (2 results, page 1 of 2)"]
+    assert shown[2][1] == "- recall_search: violin (1 results, page 2 of 2)"
+
+
+async def test_date_search_finds_evicted_messages_between_two_days_in_pages() -> None:
+    memory = mem_gpt(read=[search_date("2023-05-08", "2023-05-09")], k=2, budget=8, flush_evicted=1.0)
+    days = ("7 May 2023", "1:56 pm on 8 May, 2023", "2023-05-09", "2023/05/09 (Tue) 02:21", "10 May 2023")
+    for number, day in enumerate(days):
+        await give(memory, said("x", first=number, sent_at=day))
+    await give(memory, said(*texts("y" * 20, "z"), first=5))
+    assert {("m0",), ("m1",), ("m2",), ("m3",), ("m4",)} <= set(sources(memory, RECALL))
+
+    async def found() -> list[str]:
+        recall = await memory.read("What happened then?")
+        return [item.sources[0] for item in recall.entries if item.kind == RECALL]
+
+    assert await found() == ["m1", "m2"]
+    answer_with(memory, "search", [search_date("2023-05-08", "2023-05-09", 2)])
+    assert await found() == ["m3"]
+    answer_with(memory, "search", [search_date("2023-05-09", "2023-05-08")])
+    with pytest.raises(RecallFailed, match="starts at 2023-05-09, after 2023-05-08"):
+        await memory.read("What happened then?")
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("8 May 2023", "2023-05-08"),
+        ("1:56 pm on 8 May, 2023", "2023-05-08"),
+        ("'2024-10-07 08:00' Monday", "2024-10-07"),
+        ("2023/05/20 (Sat) 02:21", "2023-05-20"),
+        ("2024年04月01日 周一 08:30", "2024-04-01"),
+        ("Monday", None),
+        ("May 2023", None),
+        ("Turn 5", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_day_of_reads_the_dates_of_all_data_sets(text: str | None, day: str | None) -> None:
+    found = day_of(text)
+    assert (found.isoformat() if found else None) == day
+
+
+@given(st.text() | st.from_regex(r"[0-9:/. -]{0,20} ?[A-Za-z]{0,9}", fullmatch=True))
+def test_day_of_raises_no_error_for_any_text(text: str) -> None:
+    assert day_of(text) is None or isinstance(day_of(text), date)
+
+
+async def test_working_context_has_a_persona_and_a_human_section() -> None:
+    save = [append("likes tea", 1), append("is patient", 2, section="persona")]
+    memory = mem_gpt(save, budget=48, warning_threshold=0.6)
+    await give(memory, said(*texts("a", "b", "c", "d")))
+    notes = (await memory.read("?")).notes
+    assert notes == "Persona:\nis patient\n\nHuman:\nlikes tea"
+    answer_with(memory, "act", [replace(1, "is kind", 3)])  # the persona precedes the human
+    await memory.read("?", frozen=False)
+    fields = requests(memory, "act")[0].fields
+    assert (fields["persona"], fields["human"]) == ("1. is patient", "2. likes tea")
+    assert [line.text for line in live(memory, WORKING)] == ["likes tea", "is kind"]
+    assert (await memory.read("?")).notes.startswith("Persona:\nis kind\n\n")
+
+
+async def test_call_without_optional_arguments_gets_the_defaults() -> None:
+    call = {"function": "working_append", "text": "likes tea", "rests_on": [1]}
+    memory = mem_gpt(save=[call], read=[{"function": "recall_search", "query": "a"}])
+    await give(memory, said(*texts("a", "b", "c", "d", "e", "f")))
+    assert live(memory, FAILURE) == [] and live(memory, WORKING)[0].meta["section"] == "human"
+    assert (await memory.read("a?")).failed == ()
+
+
+async def test_failed_later_round_keeps_what_was_found_before() -> None:
+    answers = iter([_calls([search("recall", "violin", heartbeat=True)])])
+    memory = mem_gpt(read=lambda request: next(answers, "no JSON"), k=1)
+    await give(memory, said(*texts("My violin is old", "a", "b", "c", "d", "e")))
+    recall = await memory.read("What do I play?")
+    assert recall.entries[0].sources == ("m0",)
+    [reason] = recall.failed
+    assert "mem_gpt/search" in reason and "JSON" in reason
+
+
+async def test_heartbeat_under_memory_pressure_requests_another_round_of_saves() -> None:
+    answers = iter([[append("a", 1, heartbeat=True)], [append("b", 1)]])
+    memory = mem_gpt(save=lambda request: _calls(next(answers)))
+    await give(memory, said(*texts("a", "b", "c", "d")))
+    assert [line.text for line in live(memory, WORKING)] == ["a", "b"]
+    assert [request.fields["human"] for request in requests(memory, "save")] == ["(nothing)", "1. a"]
 
 
 async def test_frozen_read_cannot_call_writing_functions() -> None:

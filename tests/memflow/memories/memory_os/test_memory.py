@@ -1,5 +1,6 @@
 """MemoryOS: pages, segments, heat, promotion and eviction."""
 
+import json
 import math
 from collections.abc import Sequence
 
@@ -8,10 +9,21 @@ import pytest
 from memory_helpers import build, give, requests, said, sources
 
 from memflow.chat.requests import ChatRequest
+from memflow.errors import RecallFailed
 from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.memory import FAILURE, Message
-from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
-from memflow.memories.memory_os.memory import ASSISTANT, PROFILE, USER, MemoryOs
+from memflow.memories.memory_os.answers import (
+    Attribute,
+    Fact,
+    Facts,
+    Keywords,
+    Link,
+    Topic,
+    Trait,
+    Traits,
+)
+from memflow.memories.memory_os.long import ASSISTANT, PROFILE, USER
+from memflow.memories.memory_os.memory import MemoryOs
 from memflow.memories.memory_os.mid import CHAIN, HEAT, PAGE, SEGMENT, MidTerm, SegmentHeat, first_version_id
 from memflow.memories.memory_os.short import SHORT
 
@@ -45,8 +57,11 @@ def memory_os(answers=None, **parameters) -> MemoryOs:
         name = topic(request.fields["page"])
         return Topic(summary=f"all about {name}", keywords=[name])
 
-    nothing = {"profile": Traits(traits=[]), "knowledge": Facts(user=[], assistant=[])}
-    usual = {"link": link, "segment": segment, **nothing}
+    def keywords(request: ChatRequest) -> Keywords:
+        return Keywords(keywords=[topic(request.fields["query"])])
+
+    nothing = {"profile": Traits(attributes=[], traits=[]), "knowledge": Facts(user=[], assistant=[])}
+    usual = {"link": link, "segment": segment, "keywords": keywords, **nothing}
     return build(MemoryOs, {**usual, **(answers or {})}, Axes(), **parameters)
 
 
@@ -179,7 +194,11 @@ def test_segment_heat_matches_hand_computed_values() -> None:
     assert SegmentHeat(store, alpha=10, beta=0, gamma=0, mu=1).all() == {"segment-0": 20}
 
 
-TEA = Traits(traits=[Trait(label="Drink", value="tea", page=2)])
+def trait(dimension: str, reason: str, page: int = 1) -> Trait:
+    return Trait(dimension=dimension, level="high", reason=reason, page=page)
+
+
+TEA = Traits(attributes=[], traits=[trait("Gourmet food", "drinks tea", 2)])
 FACTS = Facts(user=[Fact(text="Has a cup.", page=1)], assistant=[Fact(text="Takes notes.", page=2)])
 
 
@@ -193,7 +212,7 @@ async def test_segment_hotter_than_tau_is_promoted_to_the_profile_and_reset() ->
     [request] = requests(memory, "profile")
     assert request.fields["pages"] == f"Page 1\n{first.text}\n\nPage 2\n{second.text}"
     [trait], [user], [assistant] = (memory.store.live(kind) for kind in (PROFILE, USER, ASSISTANT))
-    assert (trait.text, trait.sources) == ("- Drink: tea", ("m2", "m3"))
+    assert (trait.text, trait.sources) == ("- gourmet food: high (drinks tea)", ("m2", "m3"))
     assert (user.text, user.sources) == ("- Has a cup.", ("m0", "m1"))
     assert (assistant.text, assistant.sources) == ("- Takes notes.", ("m2", "m3"))
     assert heat(memory, "tea") == (0, 0, 6)
@@ -201,7 +220,14 @@ async def test_segment_hotter_than_tau_is_promoted_to_the_profile_and_reset() ->
     await converse(memory, "the end", first=3)
     assert len(requests(memory, "profile")) == 1 and heat(memory, "tea") == (0, 1, 8)
     notes = (await memory.read("tea")).notes.splitlines()
-    user = ["Profile of the user:", "- Drink: tea", "", "Knowledge of the user:", "- Has a cup.", ""]
+    user = [
+        "Profile of the user:",
+        "- gourmet food: high (drinks tea)",
+        "",
+        "Knowledge of the user:",
+        "- Has a cup.",
+        "",
+    ]
     assert notes[:8] == [*user, "Knowledge of the assistant:", "- Takes notes."]
 
 
@@ -233,27 +259,97 @@ async def test_promotion_selects_the_hottest_segment_with_new_pages() -> None:
     assert promoted() == ["tea", "cars", "birds"]
 
 
-async def test_profile_replaces_lines_with_equal_label_and_drops_the_oldest_lines() -> None:
+async def test_profile_has_one_line_per_dimension_and_knowledge_drops_the_oldest_facts() -> None:
     count = iter(range(100))
 
     def profile(asked: ChatRequest) -> Traits:
         at = next(count)
-        label = ["Mood", "mood", "age", "town"][at]
-        return Traits(traits=[Trait(label=label, value=f"{at}", page=1)])
+        return Traits(attributes=[], traits=[trait(["Travel", " travel", "music", "travel"][at], f"{at}")])
 
     def knowledge(asked: ChatRequest) -> Facts:
         page = asked.fields["pages"].splitlines()[1]
         return Facts(user=[Fact(text=page[-1], page=1), Fact(text="same", page=1)], assistant=[])
 
-    memory = memory_os({"profile": profile, "knowledge": knowledge}, short=1, tau=1.5, knowledge=2, traits=2)
+    memory = memory_os({"profile": profile, "knowledge": knowledge}, short=1, tau=1.5, knowledge=2)
     await converse(memory, "tea 0", "tea 1", "tea 2")
-    [mood] = memory.store.live(PROFILE)
-    assert (mood.text, mood.sources) == ("- mood: 1", ("m2", "m3"))
+    [travel] = memory.store.live(PROFILE)
+    assert (travel.text, travel.sources) == ("- travel: high (1)", ("m2", "m3"))
     one, same = memory.store.live(USER)
     assert (one.text, one.sources) == ("- 1", ("m2", "m3"))
     assert (same.text, same.sources) == ("- same", ("m0", "m1", "m2", "m3"))
     await converse(memory, "tea 3", "the end", first=3)
-    assert [item.text for item in memory.store.live(PROFILE)] == ["- age: 2", "- town: 3"]
+    texts = [item.text for item in memory.store.live(PROFILE)]
+    assert texts == ["- music: high (2)", "- travel: high (3)"]
+
+
+@pytest.mark.parametrize(("dimensions", "groups"), [("paper", [40, 7, 43]), ("published_code", [16, 8, 27])])
+async def test_profile_request_lists_the_dimensions_in_three_groups(
+    dimensions: str, groups: list[int]
+) -> None:
+    memory = memory_os(short=1, tau=1.5, dimensions=dimensions)
+    await converse(memory, "tea", "the end")
+    [request] = requests(memory, "profile")
+    lines = [line.partition(": ")[2].split(", ") for line in request.fields["dimensions"].splitlines()]
+    assert [len(names) for names in lines] == groups
+    assert len({name for names in lines for name in names}) == sum(groups)  # 90 in the paper
+    assert request.fields["dimensions"] in request.messages[0].content
+
+
+async def test_trait_of_an_unknown_dimension_costs_only_itself() -> None:
+    name = Attribute(attribute="name", value="Mei", page=1)
+    found = Traits(attributes=[name], traits=[trait("astrology", "reads stars"), trait("music", "sings")])
+    memory = memory_os({"profile": found}, short=1, tau=1.5)
+    await converse(memory, "tea", "the end")
+    assert [item.text for item in memory.store.live(PROFILE)] == ["- name: Mei", "- music: high (sings)"]
+    [lost] = memory.store.live(FAILURE)
+    assert "there is no dimension 'astrology'" in lost.text
+
+
+async def test_level_and_attribute_may_be_capitalized() -> None:
+    line = {"dimension": "Music", "level": "High", "reason": "sings", "page": 1}
+    found = {"attributes": [{"attribute": "Birth Year", "value": "1990", "page": 1}], "traits": [line]}
+    memory = memory_os({"profile": json.dumps(found)}, short=1, tau=1.5)
+    await converse(memory, "tea", "the end")
+    assert [item.text for item in memory.store.live(PROFILE)] == [
+        "- birth year: 1990",
+        "- music: high (sings)",
+    ]
+
+
+async def test_every_recall_contains_the_configured_agent_profile() -> None:
+    memory = memory_os(agent_profile="A patient tutor.")
+    recall = await memory.read("tea")
+    assert recall.notes == "Profile of the assistant:\nA patient tutor." and recall.injected_tokens > 0
+    assert (await memory_os().read("tea")).notes == ""
+
+
+@pytest.mark.parametrize(("segment_score", "found"), [("cosine_keywords", "cars"), ("cosine", "tea")])
+async def test_query_keywords_rank_segments_with_the_cosine_by_default(
+    segment_score: str, found: str
+) -> None:
+    """The query is equally near to both segments, and has the keywords of the one about cars."""
+    answer = Keywords(keywords=["Cars "])
+    memory = memory_os({"keywords": answer}, short=1, segments=1, segment_score=segment_score)
+    # The query is on the last axis: equally far from both segments, of which the one about tea is the older.
+    await converse(memory, "tea", "cars", "the end")
+    recall = await memory.read("Which one?")
+    assert [found in item.text for item in recall.entries[:1]] == [True]
+    assert [request.fields["query"] for request in requests(memory, "keywords")] == (
+        ["Which one?"] if segment_score == "cosine_keywords" else []
+    )
+
+
+async def test_read_without_pages_sends_no_keyword_request() -> None:
+    memory = memory_os()
+    await converse(memory, "tea")
+    assert (await memory.read("tea")).failed == () and requests(memory, "keywords") == []
+
+
+async def test_read_fails_if_the_keyword_request_fails() -> None:
+    memory = memory_os({"keywords": "no JSON"}, short=1)
+    await converse(memory, "tea", "the end")
+    with pytest.raises(RecallFailed, match="memory_os/keywords"):
+        await memory.read("tea")
 
 
 async def test_full_mid_term_memory_evicts_the_coldest_segment_with_its_pages() -> None:
@@ -295,13 +391,15 @@ def test_search_returns_the_nearest_pages_of_the_nearest_segments() -> None:
         mid.add_page(page, f"{name} {vector[0]:.1f}", vector, None, held[name], None)
 
     def found(segments: int, k: int) -> list[str]:
-        return [one.item.text for one in mid.search(axes[0], segments, k)]
+        return [one.item.text for one in mid.search(axes[0], [], segments, k)]
 
     # The page in c is the query itself, but its segment is the last.
     assert found(1, 9) == ["a 0.8", "a 0.0"]
     assert found(1, 1) == ["a 0.8"]
     assert found(2, 9) == ["a 0.8", "a 0.0", "b 0.0"]
     assert found(3, 2) == ["c 1.0", "a 0.8"]
+    # With its keyword the segment c scores 0 + 1 and precedes a, which scores 0.8 + 0.
+    assert [one.item.text for one in mid.search(axes[0], ["c"], 1, 9)] == ["c 1.0"]
 
 
 async def test_page_is_stored_verbatim_if_link_and_segment_requests_fail() -> None:
@@ -319,7 +417,7 @@ async def test_page_is_stored_verbatim_if_link_and_segment_requests_fail() -> No
 
 
 async def test_segment_keeps_its_pages_after_a_failed_promotion_without_retry() -> None:
-    unknown_page = Traits(traits=[Trait(label="drink", value="tea", page=3)])
+    unknown_page = Traits(attributes=[], traits=[trait("music", "sings", 3)])
     memory = memory_os({"profile": unknown_page, "knowledge": "no"}, short=1, tau=2.5)
     await converse(memory, "tea", "tea", "tea")
     profile, knowledge = memory.store.live(FAILURE)
@@ -329,3 +427,11 @@ async def test_segment_keeps_its_pages_after_a_failed_promotion_without_retry() 
     assert heat(memory, "tea") == (0, 0, 6)
     await converse(memory, "tea", first=3)
     assert len(memory.store.live(FAILURE)) == 2
+
+
+async def test_scripted_chat_fills_the_profile_and_finds_segments_by_keywords() -> None:
+    memory = build(MemoryOs, short=1, tau=1.5)
+    await give(memory, said("My name is Mei.", "I like travel.", "I hate camping.", "The end."))
+    lines = [item.text for item in memory.store.live(PROFILE)]
+    assert lines == ["- name: Mei", "- travel: high (I like travel.)", "- camping: low (I hate camping.)"]
+    assert "Profile of the user:\n- name: Mei" in (await memory.read("Which travel does Mei like?")).notes

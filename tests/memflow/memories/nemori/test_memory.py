@@ -3,8 +3,16 @@
 import pytest
 from memory_helpers import build, give, requests, said, sources
 
+from memflow.chat.requests import ChatRequest
 from memflow.memories.memory import FAILURE
-from memflow.memories.nemori.answers import Boundaries, Boundary
+from memflow.memories.nemori.answers import (
+    Boundaries,
+    Boundary,
+    MergeChoice,
+    Narration,
+    Statement,
+    Statements,
+)
 from memflow.memories.nemori.memory import BUFFER, EPISODE, ORIGINAL, STATEMENT, Nemori
 
 CATS = said("My cat is Tom.", "Tom is calm.")
@@ -124,3 +132,117 @@ async def test_statement_that_cites_an_unknown_message_is_recorded_as_failure() 
     [lost] = memory.store.live(FAILURE)
     assert "there is no message 3; the last is 2" in lost.text
     assert sources(memory, STATEMENT) == [] and sources(memory, EPISODE) == [("m0", "m1")]
+
+
+CATS_AGAIN = said("My cat is Tom.", "Tom is calm today.", first=2, sent_at="9 May 2023")
+CATS_MERGED = Narration(title="Tom", narrative="Tom is a calm cat.")
+NOTHING_NEW = Statements(statements=[])
+
+
+def merging(episode: int = 1, combine=CATS_MERGED, **parameters) -> Nemori:
+    """Return a memory with episodes of two messages whose model merges a new episode with this candidate."""
+    answers = {"merge": MergeChoice(episode=episode), "combine": combine, "calibrate": NOTHING_NEW}
+    return build(Nemori, answers, longest=2, **parameters)
+
+
+async def test_episode_that_continues_a_similar_episode_is_merged_with_it() -> None:
+    memory = merging()
+    await give(memory, said("My cat is Tom.", "Tom is calm.", sent_at="8 May 2023"))
+    [old] = memory.store.live(EPISODE)
+    await give(memory, CATS_AGAIN)
+    [request] = requests(memory, "merge")
+    assert request.fields == {
+        "candidates": f"## Episode 1\n{old.text}",
+        "new": "[9 May 2023] cat\nMy cat is Tom. Tom is calm today.",
+    }
+    [combine] = requests(memory, "combine")
+    assert combine.fields == {"old": old.text, "new": request.fields["new"]}
+    [episode] = memory.store.live(EPISODE)
+    assert (episode.text, episode.previous) == ("[8 May 2023] Tom\nTom is a calm cat.", old.entry_id)
+    assert episode.sources == ("m0", "m1", "m2", "m3")
+    [vector] = await memory.embed([episode.text])
+    assert episode.vector is not None and list(episode.vector) == list(vector)
+    quoted = [line for line in (await memory.read("Tom")).notes.splitlines() if line.startswith("> ")]
+    assert quoted == [
+        "> [8 May 2023] user: My cat is Tom.",
+        "> [8 May 2023] user: Tom is calm.",
+        "> [9 May 2023] user: My cat is Tom.",
+        "> [9 May 2023] user: Tom is calm today.",
+    ]
+
+
+async def test_statements_of_a_merged_episode_come_from_all_of_its_messages() -> None:
+    def calibrate(request: ChatRequest) -> Statements:
+        last = len(request.fields["messages"].splitlines())
+        return Statements(statements=[Statement(statement=f"{last} messages", lines=[1, last])])
+
+    answers = {"merge": MergeChoice(episode=1), "combine": CATS_MERGED, "calibrate": calibrate}
+    memory = build(Nemori, answers, longest=2)
+    await give(memory, said("My cat is Tom.", "Tom is calm.", sent_at="8 May 2023"))
+    await give(memory, CATS_AGAIN)
+    [first, second] = memory.store.live(STATEMENT)
+    assert (first.text, first.sources) == ("- [8 May 2023] 2 messages", ("m0", "m1"))
+    assert (second.text, second.sources) == ("- [8 May 2023] 4 messages", ("m0", "m3"))
+    assert requests(memory, "predict")[0].fields["title"] == "Tom"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "asked"),
+    [
+        ({}, 0),  # the cosine of the two episodes is below 0.85
+        ({"merging": "nearest"}, 1),
+        ({"merge_similarity": -1.0}, 1),
+        ({"merging": "none", "merge_similarity": -1.0}, 0),
+    ],
+)
+async def test_only_similar_episodes_are_offered_for_merging_by_default(parameters, asked: int) -> None:
+    memory = merging(episode=0, **parameters)
+    await give(memory, CATS)
+    await give(memory, said("Paris has bread.", "Bread is good.", first=2))
+    assert len(requests(memory, "merge")) == asked
+    assert sources(memory, EPISODE) == [("m0", "m1"), ("m2", "m3")]
+
+
+async def test_merge_request_shows_the_nearest_episodes_up_to_the_limit() -> None:
+    memory = merging(episode=0, merging="nearest", merge_candidates=2)
+    for number, name in enumerate(("cat", "dog", "bird", "cat")):
+        await give(memory, said(f"My {name} is old.", f"The {name} sleeps.", first=2 * number))
+    shown = requests(memory, "merge")[-1].fields["candidates"]
+    assert shown.splitlines()[:2] == ["## Episode 1", "cat"] and shown.count("## Episode") == 2
+
+
+@pytest.mark.parametrize("failing", [False, True])
+async def test_episode_without_narrative_is_not_merged(failing: bool) -> None:
+    """Of two episodes, the first one or the second one has no narrative."""
+
+    def narrate(request: ChatRequest) -> Narration | str:
+        return "no JSON" if ("today" in request.fields["messages"]) is failing else CATS_MERGED
+
+    memory = build(
+        Nemori, {"narrate": narrate, "merge": MergeChoice(episode=1)}, longest=2, merging="nearest"
+    )
+    await give(memory, CATS)
+    await give(memory, CATS_AGAIN)
+    assert requests(memory, "merge") == [] and len(memory.store.live(EPISODE)) == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [({"episode": 2}, "there is no episode 2"), ({"combine": "no JSON"}, "nemori/combine")],
+)
+async def test_episode_stays_separate_if_a_merge_request_fails(answers, reason: str) -> None:
+    memory = merging(**answers, merging="nearest")
+    await give(memory, CATS)
+    await give(memory, CATS_AGAIN)
+    [lost] = memory.store.live(FAILURE)
+    assert reason in lost.text and set(lost.sources) >= {"m2", "m3"}
+    assert sources(memory, EPISODE) == [("m0", "m1"), ("m2", "m3")]
+    assert len(requests(memory, "calibrate")) == 2
+
+
+async def test_scripted_chat_merges_episodes_that_share_most_words() -> None:
+    memory = build(Nemori, longest=2, merging="nearest")
+    await give(memory, CATS)
+    await give(memory, CATS_AGAIN)
+    [episode] = memory.store.live(EPISODE)
+    assert episode.text == "[9 May 2023] cat\nMy cat is Tom. Tom is calm. Tom is calm today."

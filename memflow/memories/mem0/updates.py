@@ -1,0 +1,158 @@
+"""Updates of stored facts by new facts (section 2.1): ADD, UPDATE, DELETE or NOOP, as a model decides."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.mem0.answers import Decision, Decisions
+from memflow.memories.mem0.passages import number_lines
+from memflow.memories.memory import PromptRequest
+from memflow.memories.verbatim import with_date
+
+FACT = "fact"
+CHANGES = ("UPDATE", "DELETE")
+"""The operations that change a memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """An extracted fact: its text, the messages that state it, and the date of the last one."""
+
+    text: str
+    sources: tuple[str, ...]
+    date: str | None
+
+
+@dataclass(frozen=True)
+class FactUpdate:
+    """A StoreChange that adds new facts, or changes similar memories, by ADD, UPDATE, DELETE or NOOP.
+
+    One request decides on all facts of a passage, and each fact that it leaves undecided is decided on alone (as in the
+    paper's algorithm). A fact may both delete several contradicted memories and be added.
+    UPDATE keeps the sources of the old memory unless the new text replaces it.
+    """
+
+    store: EntryStore
+    facts: Sequence[NewFact]
+    memories: Sequence[Item]
+
+    @property
+    def ask(self) -> PromptRequest | None:
+        """Return the request to decide on the facts; None if no similar memory exists, so that all facts are added."""
+        if not self.facts or not self.memories:
+            return None
+        fields = {
+            "memories": number_lines([item.text for item in self.memories]),
+            "facts": number_lines([with_date(fact.text, fact.date) for fact in self.facts]),
+        }
+        sources = dict.fromkeys(source for fact in self.facts for source in fact.sources)
+        loss = f"lost fact: {self.facts[0].text}" if len(self.facts) == 1 else ""
+        return PromptRequest("decide", fields, tuple(sources), self.find_error, loss=loss)
+
+    def find_error(self, decision: Decision, accepted: Sequence[Decision]) -> str | None:
+        """Return the error in a decision, such as an unknown fact number, or None for a valid decision."""
+        if complaint := self._misfit(decision):
+            return complaint
+        if decision.operation in CHANGES and decision.memory in _changed(accepted):
+            return f"memory {decision.memory} is changed twice; once is enough"
+        kept = [each.fact for each in accepted if each.operation != "DELETE"]
+        if decision.operation != "DELETE" and decision.fact in kept:
+            return f"fact {decision.fact} has 2 of ADD, UPDATE and NOOP; it can have one, beside DELETE"
+        return None
+
+    def _misfit(self, decision: Decision) -> str | None:
+        if decision.fact > len(self.facts):
+            return f"there is no fact {decision.fact}; the last is {len(self.facts)}"
+        if decision.operation in CHANGES and not 0 < decision.memory <= len(self.memories):
+            return (
+                f"{decision.operation} needs the number of a memory, from 1 to {len(self.memories)},"
+                f" not {decision.memory}"
+            )
+        if decision.operation == "UPDATE" and not decision.text.strip():
+            return f"the UPDATE of memory {decision.memory} says no new text"
+        return None
+
+    def texts(self, answer: Decisions | None) -> list[str]:
+        """Return the texts to embed: the facts and the new texts of updated memories."""
+        updates = [self._updated(each) for each in _of(answer, "UPDATE")]
+        return [*(fact.text for fact in self.facts), *updates]
+
+    def apply(self, answer: Decisions | None, vectors: Mapping[str, Vector]) -> None:
+        """Apply the decisions to the store, in order; without an answer, add all facts."""
+        if answer is None:
+            for fact in self.facts:
+                self._add(fact, vectors)
+            return
+        for decision in answer.decisions:
+            if decision.operation == "ADD":
+                self._add(self.facts[decision.fact - 1], vectors)
+            elif decision.operation == "UPDATE":
+                self._update(decision, vectors)
+            elif decision.operation == "DELETE":
+                self.store.retire(self.memories[decision.memory - 1].entry_id)
+
+    def undecided(self, answer: Decisions | None) -> list[NewFact]:
+        """Return the facts that an answer contains no valid decision on: all facts if the answer is unusable."""
+        decided = {decision.fact for decision in answer.decisions} if answer else set()
+        return [fact for number, fact in enumerate(self.facts, 1) if number not in decided]
+
+    def _add(self, fact: NewFact, vectors: Mapping[str, Vector]) -> None:
+        self.store.add(
+            FACT,
+            with_date(fact.text, fact.date),
+            sources=fact.sources,
+            vector=vectors[fact.text],
+            meta=_meta(fact.date),
+        )
+
+    def _update(self, decision: Decision, vectors: Mapping[str, Vector]) -> None:
+        fact, old = self.facts[decision.fact - 1], self.memories[decision.memory - 1]
+        text = self._updated(decision)
+        date = fact.date or old.meta.get("date")
+        self.store.revise(
+            old,
+            text=with_date(text, date),
+            sources=fact.sources
+            if decision.replaces
+            else tuple(dict.fromkeys((*old.sources, *fact.sources))),
+            vector=vectors[text],
+            meta=_meta(date),
+        )
+
+    def _updated(self, decision: Decision) -> str:
+        """Return the new text of a memory, without a date that the model copied from the prompt."""
+        text = decision.text.strip()
+        dates = (self.memories[decision.memory - 1].meta.get("date"), self.facts[decision.fact - 1].date)
+        for date in dates:
+            text = text.removeprefix(f"[{date}]").strip() or text
+        return text
+
+
+def _changed(decisions: Iterable[Decision]) -> set[int]:
+    return {each.memory for each in decisions if each.operation in CHANGES}
+
+
+def _of(answer: Decisions | None, operation: str) -> list[Decision]:
+    return [each for each in (answer.decisions if answer else ()) if each.operation == operation]
+
+
+def _meta(date: str | None) -> dict[str, str]:
+    return {} if date is None else {"date": date}
+
+
+class StoreChange(Protocol):
+    """The protocol of a change of the store that may need a request to the model first."""
+
+    @property
+    def ask(self) -> PromptRequest | None:
+        """Return the request to the model, or None if the change needs no answer."""
+        ...
+
+    def texts(self, answer: Any) -> list[str]:
+        """Return the texts to embed for the change; `answer` is None if there was no request."""
+        ...
+
+    def apply(self, answer: Any, vectors: Mapping[str, Vector]) -> None:
+        """Change the store according to the model's answer."""
+        ...

@@ -1,0 +1,80 @@
+"""MemGPT's storages outside of the main context, archival and recall storage, and their searches in pages."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from dateutil import parser
+
+from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.mem_gpt.answers import ArchivalSearch, RecallSearchDate, Searching
+from memflow.memories.search import Dense
+
+RECALL, ARCHIVAL = "recall", "archival"
+
+_CHINESE = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日")
+
+
+@dataclass(frozen=True)
+class SearchPage:
+    """One page of the results of a search: its entries, its number from 1, and the number of pages."""
+
+    call: Searching
+    items: Sequence[Item]
+    number: int
+    pages: int
+
+    @property
+    def text(self) -> str:
+        """The search and what it found, as a line for the prompt of the next round."""
+        call = self.call
+        asked = f"{call.start_date} to {call.end_date}" if isinstance(call, RecallSearchDate) else call.query
+        found = (
+            f"{len(self.items)} results, page {self.number} of {self.pages}" if self.pages else "no results"
+        )
+        return f"- {call.function}: {' '.join(asked.split())} ({found})"
+
+
+class Storages:
+    """The searchable entries of a store: archived texts, and messages that have left the main context."""
+
+    def __init__(self, store: EntryStore, page_size: int) -> None:
+        self.store = store
+        self.page_size = page_size
+        self._archive, self._recall = Dense(store, ARCHIVAL), Dense(store, RECALL)
+
+    def search(self, call: Searching, query: Vector | None) -> SearchPage:
+        """Return the page that `call` asks for: by cosine to the vector `query`, or by date, oldest first."""
+        size = self.page_size
+        if isinstance(call, RecallSearchDate):
+            found = self._between(call.start_date, call.end_date)
+            total = len(found)
+        else:
+            assert query is not None
+            archive = isinstance(call, ArchivalSearch)
+            total = len(self.store.live(ARCHIVAL if archive else RECALL))
+            found = (self._archive if archive else self._recall).search(query, call.page * size)
+        page = found[(call.page - 1) * size : call.page * size]
+        return SearchPage(call, page, call.page, -(-total // size))
+
+    def _between(self, start: date, end: date) -> list[Item]:
+        days = [(item, day_of(item.meta.get("date"))) for item in self.store.live(RECALL)]
+        return [item for item, day in days if day is not None and start <= day <= end]
+
+
+def day_of(text: str | None) -> date | None:
+    """Return the day of a message's date in the format of any data set; None if it does not state a whole day."""
+    if text is None:
+        return None
+    if found := _CHINESE.search(text):
+        text = "-".join(found.groups())
+    try:
+        # What a text leaves open is filled from the default, so that an incomplete date has two readings.
+        days = {
+            parser.parse(text, fuzzy=True, default=datetime(*day)).date()
+            for day in ((2000, 1, 1), (2001, 2, 2))
+        }
+    except (ValueError, OverflowError):
+        return None
+    return days.pop() if len(days) == 1 else None

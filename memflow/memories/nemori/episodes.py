@@ -1,0 +1,33 @@
+"""Episodes as text: in the store, in prompts and in notes."""
+
+from collections.abc import Mapping, Sequence
+
+from memflow.memories.entries import Item
+from memflow.memories.nemori.answers import Narration
+from memflow.memories.notes import join_texts
+from memflow.memories.search import SearchHit
+from memflow.memories.verbatim import with_date
+
+
+def episode_text(story: Narration, time: str | None) -> str:
+    """Return an episode as text: its title with the time of its first message, and its narrative."""
+    return f"{with_date(story.title, time)}\n{story.narrative}"
+
+
+def episode_sections(episodes: Sequence[Item]) -> str:
+    """Return episodes as text for a prompt, each under a numbered heading."""
+    return "\n\n".join(f"## Episode {number}\n{item.text}" for number, item in enumerate(episodes, 1))
+
+
+def recall_notes(
+    episodes: Sequence[SearchHit], statements: Sequence[SearchHit], originals: Mapping[str, Sequence[Item]]
+) -> str:
+    """Return notes: the statements as a list, then the episodes, with original messages quoted by `> `."""
+    known = sorted((found.item for found in statements), key=lambda item: item.order)
+    blocks = [join_texts(known)] if known else []
+    for episode in sorted((found.item for found in episodes), key=lambda item: item.order):
+        said = [
+            f"> {line}" for item in originals.get(episode.entry_id, ()) for line in item.text.splitlines()
+        ]
+        blocks.append("\n".join((episode.text, *said)))
+    return "\n\n".join(blocks)

@@ -1,0 +1,42 @@
+"""Segments: consecutive messages on one topic, which become episodes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memflow.memories.verbatim import StoredMessage
+
+
+@dataclass
+class Segments:
+    """Messages of the current segment (`open`) and completed segments (`closed`), oldest first.
+
+    A segment has `shortest` to `longest` messages; a topic boundary before `shortest` messages is ignored.
+    """
+
+    shortest: int
+    longest: int
+    open: list[StoredMessage]
+    closed: list[list[StoredMessage]] = field(default_factory=list)
+
+    def undecided(self, new: int) -> range:
+        """Return the numbers of the `new` next messages that may start a segment; `open` begins with 1."""
+        held = len(self.open)
+        return range(max(held, self.shortest) + 1, held + new + 1)
+
+    def add(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
+        """Add messages, and complete the segment before each message whose topic-change confidence exceeds `above`."""
+        for number, message in enumerate(new, len(self.open) + 1):
+            if confidences.get(number, 0.0) > above and len(self.open) >= self.shortest:
+                self._close()
+            self.open.append(message)
+            if len(self.open) >= self.longest:
+                self._close()
+
+    def _close(self) -> None:
+        self.closed.append(self.open)
+        self.open = []
+
+
+def number_messages(messages: Sequence[StoredMessage], first: int = 1) -> str:
+    """Return the messages as dated lines, numbered from `first`."""
+    return "\n".join(f"{number}. {message.note()}" for number, message in enumerate(messages, first))
