@@ -26,7 +26,6 @@ from memflow.benchmarks.memorybench.views.published import (
 )
 from memflow.benchmarks.views import Answer, Dim, Heading, Note, Part, Reader, Table
 from memflow.errors import BadInput
-from memflow.labels import score_label
 from memflow.records import Score
 
 SCALE_HEADS = ("min-max", "z")
@@ -69,7 +68,7 @@ def show_partitions(reader: Reader, macro: bool, paper: bool) -> Answer:
             *_by_dataset(by_dataset, paper=paper),
             *([Note(text) for text in paper_notes(macro=macro)] if paper else []),
         ],
-        label=score_label(score for cell in every for score in cell.scores),
+        scores=[score for cell in every for score in cell.scores],
     )
 
 
