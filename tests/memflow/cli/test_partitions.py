@@ -110,3 +110,23 @@ def test_show_partitions_without_results_names_the_fix(empty: Any) -> None:
 def test_published_systems_have_the_names_of_the_paper(empty: Any) -> None:
     shown = empty("show", "partitions", "--paper").stdout
     assert all(title in shown for title in SYSTEMS.values())
+
+
+def test_show_partitions_names_the_missing_data_sets_of_an_own_domain(
+    empty: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings = tmp_path / "memflow.toml"
+    settings.write_text(
+        '[own_domains.summaries]\nbenchmark = "memorybench"\ndatasets = ["lexeval_summarization"]\n'
+        'parameters = { partition = "legal", variants = ["published_code"] }\n'
+    )
+    monkeypatch.setenv("MEMFLOW_SETTINGS", str(settings))
+    own = replace(SISO, domain="summaries", variant="standard")
+    scores = [*both(own, 0.5), *both(own, 0.5, slice="dataset lexeval_summarization")]
+    empty.write("score.leaderboard", "all", [*scores, *both(own, 0.25, variant="pooled")])
+    shown = " ".join(empty("show", "partitions").stdout.split())
+    assert (
+        "summaries is not the whole partition legal: it is without judge, lexeval_judge, lexeval_qa, "
+        "writingbench_law." in shown
+    )
+    assert "summaries by data set" in shown and "MemoryBench by partition, relative" not in shown

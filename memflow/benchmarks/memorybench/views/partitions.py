@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.domains import FIELDS, FORMATS
 from memflow.benchmarks.memorybench.partitions import (
     DATASET,
@@ -14,6 +15,7 @@ from memflow.benchmarks.memorybench.partitions import (
     SUBSTITUTED,
     Cell,
     cells,
+    missing_datasets,
     partitions,
     pooled_cells,
     scaled_datasets,
@@ -53,6 +55,7 @@ def show_partitions(reader: Reader, macro: bool, paper: bool) -> Answer:
         for cell in cells(scores, [domain], slice_=f"{DATASET}{name}")
     ]
     published = partition_rows(macro=macro) if paper else []
+    heads = _heads(domains)
     populations = _populations(scores, domains)
     every = [*pooled, *standard, *by_dataset]
     return Answer(
@@ -63,8 +66,9 @@ def show_partitions(reader: Reader, macro: bool, paper: bool) -> Answer:
             "paper": [cell._asdict() for row in published for cell in row.cells.values()],
         },
         [
-            *_pooled(pooled, populations),
-            *_standard(standard, published),
+            *_pooled(pooled, heads, populations),
+            *_standard(standard, heads, published),
+            *_partial(domains),
             *_by_dataset(by_dataset, paper=paper),
             *([Note(text) for text in paper_notes(macro=macro)] if paper else []),
         ],
@@ -80,12 +84,13 @@ def _populations(scores: Sequence[Score], domains: Sequence[Domain]) -> dict[str
     return {name: [n for (domain, _), n in counts.items() if domain == name] for name in sorted(names)}
 
 
-def _pooled(found: Sequence[Cell], populations: Mapping[str, Sequence[int]]) -> Iterator[Part]:
+def _pooled(
+    found: Sequence[Cell], heads: Mapping[str, str], populations: Mapping[str, Sequence[int]]
+) -> Iterator[Part]:
     if not found:
         return
-    heads = _heads(found)
     yield Heading("MemoryBench by partition, pooled: relative to the assistants of each domain")
-    yield _table(found, heads)
+    yield _table(found, {domain: heads[domain] for domain in dict.fromkeys(cell.domain for cell in found)})
     of = ", ".join(
         f"{heads[domain]}: {' and '.join(map(str, counts))}"
         for domain, counts in populations.items()
@@ -104,9 +109,22 @@ def _pooled(found: Sequence[Cell], populations: Mapping[str, Sequence[int]]) -> 
     yield from _missing(found, heads)
 
 
-def _standard(found: Sequence[Cell], published: Sequence[PublishedRow]) -> Iterator[Part]:
-    heads = _heads(found)
-    shown = [cell for cell in found if any(score.value is not None for score in cell.scores)]
+def _partial(domains: Sequence[Domain]) -> Iterator[Note]:
+    for domain in domains:
+        if lacking := missing_datasets(domain):
+            partition = parameters_of(domain).partition
+            yield Note(
+                f"{domain.name} is not the whole partition {partition}: it is without {', '.join(lacking)}."
+            )
+
+
+def _standard(
+    found: Sequence[Cell], heads: Mapping[str, str], published: Sequence[PublishedRow]
+) -> Iterator[Part]:
+    """Return a table with the domains that are whole partitions and have scores, and with the published scores."""
+    shown = [
+        cell for cell in found if not cell.partial and any(score.value is not None for score in cell.scores)
+    ]
     if shown or published:
         yield Heading("MemoryBench by partition, relative to the published scores")
     for names in (FIELDS, FORMATS) if published else ((*FIELDS, *FORMATS),):
@@ -132,11 +150,19 @@ def _by_dataset(found: Sequence[Cell], *, paper: bool) -> Iterator[Part]:
         yield _table(own, heads, {name: name for name in heads}, published)
 
 
-def _heads(found: Sequence[Cell]) -> dict[str, str]:
-    """Return the column heads of domains: the partition, or the domain's name where several have one partition."""
-    domains = dict.fromkeys((cell.domain, cell.partition) for cell in found)
-    names = [partition for _, partition in domains]
-    return {domain: partition if names.count(partition) == 1 else domain for domain, partition in domains}
+def _heads(domains: Sequence[Domain]) -> dict[str, str]:
+    """Return the column heads of domains: the partition, or the domain's name where the partition is not unique.
+
+    A domain that names only some of the partition's data sets has its own name.
+    """
+    partition_of = {domain.name: str(parameters_of(domain).partition) for domain in domains}
+    names = list(partition_of.values())
+    return {
+        domain.name: domain.name
+        if names.count(partition_of[domain.name]) > 1 or missing_datasets(domain)
+        else partition_of[domain.name]
+        for domain in domains
+    }
 
 
 def _table(
