@@ -28,7 +28,10 @@ _ALL = (
     Metric("rouge_l", "ROUGE-L", "higher", "F1 of the longest common subsequence.", source=_A11, variants=_PUBLISHED),
     Metric("meteor", "METEOR", "higher", "Aligned words with synonyms.", source=_A11, variants=_PUBLISHED),
     Metric("meteor_nowordnet", "METEOR without WordNet", "higher", "Aligned words without synonyms."),
-    Metric("checklist", "Checklist", "higher", "Mean of a judge's answers to the questions of a list.", source=_A11),
+    Metric(
+        "checklist", "Checklist", "higher", "Mean of a judge's answers to the questions of a list.", source=_A11,
+        variants=_PUBLISHED,
+    ),
     Metric(
         "criteria", "Criteria", "higher", "Mean of a judge's grades by criteria.", low=1.0, high=10.0, source=_A11,
         variants=_PUBLISHED,

@@ -31,7 +31,6 @@ class Measurement(_Strict):
 
     metric: str
     variant: str = STANDARD
-    difference: str = ""
     judge: str = ""
     prompts: tuple[str, ...] = ()
 
@@ -45,10 +44,6 @@ class Measurement(_Strict):
             )
         if self.judge and scripted_judge:
             return f"{by_judge}, and the judge is scripted; {POOLED_INSTEAD}"
-        if self.difference:
-            return (
-                f"memflow does not measure as the published code does ({self.difference}); {POOLED_INSTEAD}"
-            )
         names = [load_packaged(PACKAGE, stem).name for stem in self.prompts]
         if ours := [name for name in names if replacement(name) is None]:
             return (
