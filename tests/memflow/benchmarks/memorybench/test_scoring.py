@@ -108,7 +108,7 @@ def test_judged_data_set_has_reason_and_other_data_sets_keep_their_min_max_score
 
 @pytest.fixture
 def replaced_prompts() -> Iterator[None]:
-    names = ("merge_judgment", "criteria")
+    names = {name for each in paper.reference().measurements.values() for name in each.prompts}
     files = {f"memorybench/{name}": PromptFile("mine.md", "", PACKAGE, ("judge",)) for name in names}
     replace_prompts(files)
     yield
@@ -137,8 +137,33 @@ def test_published_judge_with_prompts_of_memflow_has_reason_instead_of_min_max_s
     assert "these are memflow's: memorybench/merge_judgment; replace them" in refused.reason
 
 
-VARIANTS = ("standard", "published_code", "without_bertscore")
 PARTITIONS = ("open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo")
+
+
+@pytest.mark.usefixtures("replaced_prompts")
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_verdicts_with_the_published_averages_have_the_published_scores_of_the_partition(
+    partition: str,
+) -> None:
+    """Every case of a data set has the average of a published system, in the published variant."""
+    parameters = {"partition": partition, "variants": ["published_code"], "published_judge": True}
+    domain, averages = replace(LEGAL, parameters=parameters), paper.published_scores().averages[partition]
+    measured = paper.reference().measurements
+    macros = {(cell.place, cell.system): cell for cell in paper.recomputed_cells(macro=True)}
+    for cell in [each for each in paper.recomputed_cells() if each.place == partition]:
+        at = averages.systems.index(cell.system)
+        rows = [
+            verdict(name, each.values[at], case, variant=measured[name].variant)
+            for name, each in averages.datasets.items()
+            for case in range(each.cases)
+        ]
+        found, macro = scores(rows, domain=domain), macros[partition, cell.system]
+        for metric in ("min_max", "z_score"):
+            assert found[metric, "standard", "all"].value == pytest.approx(getattr(cell, metric))
+            assert found[metric, "standard", "macro"].value == pytest.approx(getattr(macro, metric))
+
+
+VARIANTS = ("standard", "published_code", "without_bertscore")
 
 
 @given(st.data(), st.sampled_from(PARTITIONS), st.booleans(), st.booleans())
