@@ -32,7 +32,12 @@ ACCURACY = Metric(
     "Accuracy",
     "higher",
     "Share of the probes answered correctly.",
-    variants={**_COMPLETE, **_IN_ALL, "chance_for_unparsed": "an unparsed reply counts 1 / options"},
+    variants={
+        **_COMPLETE,
+        **_IN_ALL,
+        "chance_for_unparsed": "an unparsed reply counts 1 / options",
+        "published_code": "MemoryBench's judge reads the whole prompt as the question",
+    },
 )
 RANDOM = Metric(
     "random",

@@ -12,7 +12,6 @@ from memflow.benchmarks.memorybench import (
     feedback,
     load,
     on_policy,
-    paper,
     probes,
     protocols,
     question,
@@ -127,7 +126,7 @@ class MemoryBench(Benchmark):
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return scoring.make_scores(domain, results)
 
-    def population(self, groups: Sequence[Group]) -> paper.Against:
+    def population(self, groups: Sequence[Group]) -> scoring.PooledScores:
         return scoring.population(groups)
 
     def training_set(

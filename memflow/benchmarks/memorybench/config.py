@@ -36,15 +36,16 @@ class Parameters(BaseModel):
     `query`: the memory query: the question, or the whole prompt as in the published code. `conversations`: the number
     of conversations used, from the first; 0 is all. `partition`: the paper's partition whose published scores are the
     reference. `variants`: additional variants; `published_code` reproduces errors of the published code and needs judge
-    requests. `protocol`: when dialogues are written to memory and test cases are asked (paper, A.3): `off_policy`;
-    `stepwise`, in batches of `batch` dialogues; `on_policy`, in `steps` steps of `batch` dialogues led by the
-    assistant; `training`, which asks the training cases; `same`, which asks each training case before and after its own
-    dialogue. `learn_from`: remember all dialogues, or only those with a liked or copied answer; in the latter case, all
-    cases that are not test cases are training cases. `follow_ups`: whether the assistant answers on-policy follow-ups;
-    in the published code it does not. `right`: LoCoMo users accept an F1 of at least 0.5; in the published code, above
-    0.5. `actions`: the action model. `calibration`: the satisfaction histogram for its rates: that of the domain, the
-    published one, or histograms given by family. `noise`: the standard deviation of noise added to satisfaction before
-    actions.
+    requests. `published_judge`: the user's statement that the judge is the published one, with the authors' prompts;
+    without it, judged scores are not compared with published ones. `protocol`: when dialogues are written to memory and
+    test cases are asked (paper, A.3): `off_policy`; `stepwise`, in batches of `batch` dialogues; `on_policy`, in
+    `steps` steps of `batch` dialogues led by the assistant; `training`, which asks the training cases; `same`, which
+    asks each training case before and after its own dialogue. `learn_from`: remember all dialogues, or only those with
+    a liked or copied answer; in the latter case, all cases that are not test cases are training cases. `follow_ups`:
+    whether the assistant answers on-policy follow-ups; in the published code it does not. `right`: LoCoMo users accept
+    an F1 of at least 0.5; in the published code, above 0.5. `actions`: the action model. `calibration`: the
+    satisfaction histogram for its rates: that of the domain, the published one, or histograms given by family. `noise`:
+    the standard deviation of noise added to satisfaction before actions.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,6 +55,7 @@ class Parameters(BaseModel):
     conversations: int = Field(0, ge=0)
     partition: Literal["open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"] | None = None
     variants: tuple[Literal["published_code"], ...] = ()
+    published_judge: bool = False
     protocol: Literal["off_policy", "stepwise", "on_policy", "training", "same"] = "off_policy"
     batch: int = Field(100, ge=1)
     steps: int = Field(10, ge=1)

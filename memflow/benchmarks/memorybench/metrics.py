@@ -7,8 +7,8 @@ from memflow.scoring.metric import Metric
 NAME = "memorybench"
 _A11, _A12 = "MemoryBench, A.1.1", "MemoryBench, A.1.2"
 _SCALE_VARIANTS = {
-    "pooled": "against everything that was run in the domain with the same chat model",
-    "substituted": "a metric without a backend is replaced by the one that needs none",
+    "pooled": "relative to all assistants that were run in the domain with the same chat model",
+    "substituted": "`pooled`, with a metric without a backend replaced by the one that needs none",
 }
 _PUBLISHED = {"published_code": "as the published evaluation code computes it"}
 _JUDGED = {"without_bertscore": "without the measures that need an encoder", **_PUBLISHED}
@@ -28,7 +28,10 @@ _ALL = (
     Metric("rouge_l", "ROUGE-L", "higher", "F1 of the longest common subsequence.", source=_A11, variants=_PUBLISHED),
     Metric("meteor", "METEOR", "higher", "Aligned words with synonyms.", source=_A11, variants=_PUBLISHED),
     Metric("meteor_nowordnet", "METEOR without WordNet", "higher", "Aligned words without synonyms."),
-    Metric("checklist", "Checklist", "higher", "Mean of a judge's answers to the questions of a list.", source=_A11),
+    Metric(
+        "checklist", "Checklist", "higher", "Mean of a judge's answers to the questions of a list.", source=_A11,
+        variants=_PUBLISHED,
+    ),
     Metric(
         "criteria", "Criteria", "higher", "Mean of a judge's grades by criteria.", low=1.0, high=10.0, source=_A11,
         variants=_PUBLISHED,
@@ -43,12 +46,12 @@ _ALL = (
         high=10.0, source=_A12, variants=_JUDGED,
     ),
     Metric(
-        "min_max", "Min-max score", "higher", "(value - low) / (high - low) of each task's metric.", low=None,
-        high=None, source="MemoryBench, section 3", variants=_SCALE_VARIANTS,
+        "min_max", "Min-max score", "higher", "(value - low) / (high - low) of each task's metric, relative to the "
+        "published scores.", low=None, high=None, source="MemoryBench, section 3", variants=_SCALE_VARIANTS,
     ),
     Metric(
-        "z_score", "Z score", "higher", "(value - mean) / deviation of each task's metric.", low=None, high=None,
-        source="MemoryBench, section 3", variants=_SCALE_VARIANTS,
+        "z_score", "Z score", "higher", "(value - mean) / deviation of each task's metric, relative to the published "
+        "scores.", low=None, high=None, source="MemoryBench, section 3", variants=_SCALE_VARIANTS,
     ),
     _bertscore("bertscore", "BERTScore"),
     _bertscore("reasoning_bertscore", "BERTScore of the reasoning"),

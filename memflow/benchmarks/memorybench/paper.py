@@ -1,65 +1,178 @@
-"""The scores that min-max and z scores are computed relative to: the published scores, or those of all assistants.
+"""MemoryBench's published scores: the populations of min-max and z scores, Tables 10 and 11, and averages by data set.
 
-Min-max and z scores (paper, section 3) make data sets with different scales comparable. Both are affine functions of
-the score, so they apply to means of verdicts too.
+reference.yaml and published_scores.yaml have the data. Averages are scaled as measured scores are (scales.py).
 """
 
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache
+from statistics import fmean
 from typing import NamedTuple
 
+from pydantic import BaseModel, ConfigDict
+
+from memflow.benchmarks.memorybench.config import Parameters
+from memflow.benchmarks.memorybench.scales import SCALES, Population
+from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE, PUBLISHED, STANDARD
 from memflow.benchmarks.packaged import load_yaml
-from memflow.scoring.groups import Group, Spread, spread
+from memflow.chat.prompts import load_packaged
+from memflow.chat.replacements import replacement
+from memflow.scoring.groups import Spread
 
-Against = Mapping[str, Spread]
-"""Population by task."""
-TINY = 1e-6
-"""Largest deviation at which all z scores are 0, as published."""
-
-
-class Scale(NamedTuple):
-    """A function that scales a score: `by * value + shift`."""
-
-    by: float
-    shift: float
+TABLES, RECOMPUTED = "paper", "recomputed"
+"""Sources of published cells: Tables 10 and 11, and the published averages by data set, scaled by memflow."""
+POOLED_INSTEAD = "use the variant pooled"
 
 
-@lru_cache(maxsize=1)
-def _published() -> Mapping[str, Against]:
-    partitions = load_yaml("memflow.benchmarks.memorybench", "reference.yaml")
-    return {
-        partition: {
-            name: Spread(0, values["mean"], values["deviation"], values["low"], values["high"])
-            for name, values in tasks.items()
-        }
-        for partition, tasks in partitions.items()
-    }
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
 
 
-def published(partition: str | None) -> Against:
-    """Return the published scores of a paper partition by task, or an empty dict if the paper has no such partition."""
-    return _published().get(partition or "", {})
+class Measurement(_Strict):
+    """How the authors' code scored the responses to a data set; see reference.yaml."""
+
+    metric: str
+    variant: str = STANDARD
+    judge: str = ""
+    prompts: tuple[str, ...] = ()
+
+    def refusal(self, parameters: Parameters, *, scripted_judge: bool) -> str:
+        """Return the reason why no score of a domain was measured in this way, with its fix; empty if some may be."""
+        by_judge = f"the published scores are judged by {self.judge} with the authors' prompts"
+        if self.judge and not parameters.published_judge:
+            return (
+                f"{by_judge}; {POOLED_INSTEAD}, or, if roles.judge and its prompts are the same, set "
+                "published_judge = true"
+            )
+        if self.judge and scripted_judge:
+            return f"{by_judge}, and the judge is scripted; {POOLED_INSTEAD}"
+        names = [load_packaged(PACKAGE, stem).name for stem in self.prompts]
+        if ours := [name for name in names if replacement(name) is None]:
+            return (
+                f"{by_judge}, and these are memflow's: {', '.join(ours)}; replace them (memflow prompts import), or "
+                f"{POOLED_INSTEAD}"
+            )
+        if self.variant == PUBLISHED and PUBLISHED not in parameters.variants:
+            return (
+                f"the published scores are of {self.metric} in the variant {PUBLISHED}; add "
+                f'variants = ["{PUBLISHED}"] to the domain\'s parameters, or {POOLED_INSTEAD}'
+            )
+        return ""
 
 
-def pooled(groups: Iterable[Group]) -> Against:
-    """Return the scores of all assistants that were measured, by task."""
-    by_task: dict[str, list[Group]] = {}
-    for group in groups:
-        by_task.setdefault(group.dataset, []).append(group)
-    return {name: spread(members) for name, members in by_task.items()}
+class _Statistics(_Strict):
+    low: float
+    high: float
+    mean: float
+    deviation: float
 
 
-def min_max(population: Spread) -> Scale:
-    """Return (value - low) / (high - low); 0 if all values are equal."""
-    if population.low is None or population.high is None or population.low == population.high:
-        return Scale(0.0, 0.0)
-    by = 1 / (population.high - population.low)
-    return Scale(by, -population.low * by)
+class ReferencePopulations(_Strict):
+    """The content of reference.yaml."""
+
+    responses: str
+    measurements: dict[str, Measurement]
+    populations: dict[str, dict[str, _Statistics]]
 
 
-def z_score(population: Spread) -> Scale:
-    """Return (value - mean) / deviation; 0 if the deviation is near zero."""
-    if population.mean is None or population.deviation is None or population.deviation <= TINY:
-        return Scale(0.0, 0.0)
-    by = 1 / population.deviation
-    return Scale(by, -population.mean * by)
+class _Averages(_Strict):
+    cases: int
+    values: tuple[float, ...]
+
+
+class _PartitionAverages(_Strict):
+    systems: tuple[str, ...]
+    datasets: dict[str, _Averages]
+
+
+class PublishedScores(_Strict):
+    """The content of published_scores.yaml. `tables` is by scale, partition and system."""
+
+    systems: dict[str, str]
+    tables: dict[str, dict[str, dict[str, float]]]
+    averages: dict[str, _PartitionAverages]
+
+
+class PublishedCell(NamedTuple):
+    """The published scores of a system in a partition or data set (`place`). `source` is TABLES or RECOMPUTED."""
+
+    source: str
+    place: str
+    system: str
+    min_max: float
+    z_score: float
+
+
+@cache
+def reference() -> ReferencePopulations:
+    """Return the content of reference.yaml. The file is read once."""
+    return ReferencePopulations.model_validate(load_yaml(__package__, "reference.yaml"))
+
+
+@cache
+def published_scores() -> PublishedScores:
+    """Return the content of published_scores.yaml. The file is read once."""
+    return PublishedScores.model_validate(load_yaml(__package__, "published_scores.yaml"))
+
+
+def published(partition: str | None) -> list[Population]:
+    """Return the published populations of a paper partition; none if the paper has no such partition."""
+    found = reference()
+    return [
+        Population(
+            name,
+            found.measurements[name].metric,
+            found.measurements[name].variant,
+            Spread(0, values.mean, values.deviation, values.low, values.high),
+        )
+        for name, values in found.populations.get(partition or "", {}).items()
+    ]
+
+
+def published_for(parameters: Parameters, *, scripted_judge: bool) -> list[Population]:
+    """Return the published populations of a domain's partition, each with its refusal under the domain's parameters."""
+    measurements = reference().measurements
+    return [
+        each._replace(refusal=measurements[each.dataset].refusal(parameters, scripted_judge=scripted_judge))
+        for each in published(parameters.partition)
+    ]
+
+
+def table_cells() -> list[PublishedCell]:
+    """Return the cells of Tables 10 and 11."""
+    tables = published_scores().tables
+    return [
+        PublishedCell(TABLES, partition, system, value, tables["z_score"][partition][system])
+        for partition, row in tables["min_max"].items()
+        for system, value in row.items()
+    ]
+
+
+def recomputed_cells(*, macro: bool = False) -> list[PublishedCell]:
+    """Return the scores of each published system and partition, computed from its averages by data set.
+
+    They are means over cases, or over data sets if `macro`.
+    """
+    found = []
+    for partition, averages in published_scores().averages.items():
+        weights = [1 if macro else each.cases for each in averages.datasets.values()]
+        for system in averages.systems:
+            own = [cell for cell in dataset_cells(partition) if cell.system == system]
+            means = (fmean((getattr(cell, scale) for cell in own), weights) for scale in SCALES)
+            found.append(PublishedCell(RECOMPUTED, partition, system, *means))
+    return found
+
+
+@cache
+def dataset_cells(partition: str) -> tuple[PublishedCell, ...]:
+    """Return the scores of each published system and data set of a partition, computed from its averages."""
+    spreads = {each.dataset: each.spread for each in published(partition)}
+    averages = published_scores().averages[partition]
+    return tuple(
+        PublishedCell(RECOMPUTED, name, system, *(_scaled(scale, value, spreads[name]) for scale in SCALES))
+        for name, each in averages.datasets.items()
+        for system, value in zip(averages.systems, each.values, strict=True)
+    )
+
+
+def _scaled(scale: str, value: float, population: Spread) -> float:
+    by, shift = SCALES[scale](population)
+    return by * value + shift

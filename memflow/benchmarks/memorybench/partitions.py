@@ -10,9 +10,14 @@ from dataclasses import dataclass
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.paper import published
+from memflow.benchmarks.memorybench.scales import SCALES
 from memflow.records import Score
 
-SCALES = ("min_max", "z_score")
+STANDARD, POOLED, SUBSTITUTED = "standard", "pooled", "substituted"
+"""Variants: relative to the published scores, or to the assistants of the domain, with substitutes for metrics."""
+DATASET = "dataset "
+"""Start of the name of a slice with one data set."""
 MICRO, MACRO = "all", "macro"
 """Slices: equal weight per case, or per data set."""
 NOT_MEASURED = "not measured"
@@ -20,13 +25,21 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The scores of an assistant in a domain that corresponds to a paper partition. A missing score is None."""
+    """The scores of an assistant in a domain of a paper partition, or in one of its data sets.
+
+    A missing score is None.
+    """
 
     partition: str
     domain: str
     assistant: str
+    variant: str
     min_max: Score | None
     z_score: Score | None
+    dataset: str = ""
+    """The data set, if the scores are of one."""
+    partial: bool = False
+    """Whether the domain is without some of the partition's data sets."""
 
     @property
     def reason(self) -> str | None:
@@ -47,14 +60,50 @@ def partitions(domains: Iterable[Domain]) -> list[Domain]:
     return [domain for domain in domains if domain.benchmark == "memorybench" and _is_one(domain)]
 
 
+def missing_datasets(domain: Domain) -> list[str]:
+    """Return the data sets of a domain's paper partition that the domain does not name."""
+    partition = parameters_of(domain).partition
+    named = {name.removeprefix("unified_") for name in domain.datasets}
+    return [each.dataset for each in published(partition) if each.dataset not in named]
+
+
 def _is_one(domain: Domain) -> bool:
     parameters = parameters_of(domain)
     whole = parameters.protocol == "off_policy" and parameters.learn_from == "dialogues"
     return parameters.partition is not None and whole
 
 
+def scaled_datasets(scores: Iterable[Score], domain: Domain) -> list[str]:
+    """Return the data sets of a domain that have scores relative to the published ones.
+
+    There are none if the scores of the whole partition are: these have a cell then.
+    """
+    own = [
+        score
+        for score in scores
+        if (score.domain, score.metric, score.variant) == (domain.name, "min_max", STANDARD)
+        and score.value is not None
+    ]
+    if any(score.slice == MICRO for score in own) and not missing_datasets(domain):
+        return []
+    slices = dict.fromkeys(score.slice for score in own if score.slice.startswith(DATASET))
+    return [name.removeprefix(DATASET) for name in slices]
+
+
+def pooled_cells(scores: Sequence[Score], domains: Sequence[Domain], *, slice_: str = MICRO) -> list[Cell]:
+    """Return the cells of pooled scores; of substituted scores in domains that have no pooled score."""
+    pooled, substituted = (
+        cells(scores, domains, variant=variant, slice_=slice_) for variant in (POOLED, SUBSTITUTED)
+    )
+    whole = {cell.domain for cell in pooled if cell.reason is None}
+    instead = {cell.domain for cell in substituted if cell.reason is None} - whole
+    return [
+        cell for cell in (*pooled, *substituted) if (cell.variant == SUBSTITUTED) == (cell.domain in instead)
+    ]
+
+
 def cells(
-    scores: Iterable[Score], domains: Sequence[Domain], *, variant: str = "standard", slice_: str = MICRO
+    scores: Iterable[Score], domains: Sequence[Domain], *, variant: str = STANDARD, slice_: str = MICRO
 ) -> list[Cell]:
     """Return a cell for each assistant in each of `domains`."""
     names = {domain.name for domain in domains}
@@ -72,7 +121,11 @@ def cells(
             str(parameters_of(domain).partition),
             domain.name,
             assistant,
-            *(by_key.get((domain.name, assistant, metric)) for metric in SCALES),
+            variant,
+            by_key.get((domain.name, assistant, "min_max")),
+            by_key.get((domain.name, assistant, "z_score")),
+            slice_.removeprefix(DATASET) if slice_.startswith(DATASET) else "",
+            bool(missing_datasets(domain)),
         )
         for assistant in assistants
         for domain in domains

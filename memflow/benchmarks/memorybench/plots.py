@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.domains import FORMATS
-from memflow.benchmarks.memorybench.partitions import Cell, cells, partitions
+from memflow.benchmarks.memorybench.partitions import STANDARD, Cell, cells, partitions, pooled_cells
 from memflow.benchmarks.memorybench.times import Times
 from memflow.benchmarks.memorybench.views.times import measured_domains, measured_times
 from memflow.benchmarks.views import Pictures, Plots, Reader
@@ -60,22 +60,35 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
 
 
 def partition_columns(cells: Sequence[Cell]) -> Columns | None:
-    """Return a chart of each assistant's min-max scores by paper partition, or None without scores."""
+    """Return a chart of each assistant's min-max scores by paper partition, or None without scores.
+
+    A domain whose scores are not relative to the published ones has pooled scores, and its column says so.
+    """
+    relative = {cell.domain for cell in cells if cell.variant == STANDARD and _has_value(cell)}
+    order = dict.fromkeys(cell.domain for cell in cells)
+    cells = [cell for cell in cells if (cell.variant == STANDARD) == (cell.domain in relative)]
     shown = [(cell, cell.min_max) for cell in cells if cell.min_max is not None]
     shown = [(cell, score) for cell, score in shown if score.value is not None]
     if not shown:
         return None
     measured = {cell.domain for cell, _ in shown}
-    domains = [name for name in dict.fromkeys(cell.domain for cell in cells) if name in measured]
+    domains = [name for name in order if name in measured]
     partition = {cell.domain: cell.partition for cell in cells}
     names = [partition[name] for name in domains]
-    labels = [name if names.count(name) == 1 else domain for name, domain in zip(names, domains, strict=True)]
+    labels = [
+        (name if names.count(name) == 1 else domain) + ("" if domain in relative else "\npooled")
+        for name, domain in zip(names, domains, strict=True)
+    ]
     scores = [score for _, score in shown]
     curves = _curves(scores, {name: float(at) for at, name in enumerate(domains)})
     lacking = len(cells) - len(shown)
     missing = f"; {lacking} without a score: see `memflow show partitions`" if lacking else ""
     caption = f"{resting(scores)} a column; {intervals(scores)}{missing}"
     return Columns("Min-max scores by partition", "min-max score", tuple(labels), curves, caption)
+
+
+def _has_value(cell: Cell) -> bool:
+    return cell.min_max is not None and cell.min_max.value is not None
 
 
 def noise_charts(scores: Sequence[Score], domains: Iterable[Domain]) -> dict[str, Chart]:
@@ -178,7 +191,8 @@ def _of_domain(reader: Reader, domain: str) -> Pictures:
 def _over_domains(reader: Reader) -> Pictures:
     scores = reader.scores()
     domains = reader.domains(dict.fromkeys(score.domain for score in scores))
-    columns = partition_columns(cells(scores, partitions(domains)))
+    own = partitions(domains)
+    columns = partition_columns([*cells(scores, own), *pooled_cells(scores, own)])
     formats = [one.name for one in partitions(domains) if parameters_of(one).partition in FORMATS]
     return {
         **({} if columns is None else {"partitions": columns}),

@@ -1,23 +1,26 @@
 """Scores of MemoryBench: each metric in its own unit, and normalized scores over all data sets.
 
 A metric has scores over all its probes, by data set, and, for LoCoMo, by category. Min-max and z scores combine the
-primary metrics of all data sets: over all cases (micro, slice `all`), with equal weight per data set (slice `macro`),
-and by data set. `standard` compares with the published scores of the domain's partition. `pooled` compares with all
-assistants that were run in the domain with the same chat model. `substituted` replaces a metric whose backend is
-missing by a metric without backend. If probes are asked at several checkpoints, `all` has the last one and `checkpoint
-N` each one.
+metrics of all data sets: over all cases (micro, slice `all`), with equal weight per data set (slice `macro`), and by
+data set. `standard` is relative to the published scores of the domain's partition, each metric in the variant that
+these are of; a data set that is measured in another way has a reason instead (paper.py). `pooled` is relative to all
+assistants that were run in the domain with the same chat model, under the primary metrics. `substituted` is `pooled`
+with a metric whose backend is missing replaced by a metric without backend. If probes are asked at several
+checkpoints, `all` has the last one and `checkpoint N` each one.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import paper
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.paper import Against
+from memflow.benchmarks.memorybench.scales import SCALES, Population, pooled, population_of
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
+from memflow.errors import BadInput
 from memflow.metrics.intervals import Interval
 from memflow.metrics.meteor import METEOR_NOWORDNET
 from memflow.records import Score
@@ -27,11 +30,17 @@ from memflow.scoring.groups import Group, interval, mean_of_means, spread
 STANDARD = "standard"
 POOLED = "pooled"
 SUBSTITUTED = "substituted"
-SCALES = {"min_max": paper.min_max, "z_score": paper.z_score}
 CATEGORIES = ("locomo", "memorybench_sample")
 """Tasks whose categories have scores: the categories of other data sets are topics, not kinds of questions."""
 INDEPENDENT_CASES = frozenset({DIALOGUES})
 """Episodes whose cases are independent: they share a memory, but no corpus."""
+
+
+class PooledScores(NamedTuple):
+    """The scores of all assistants of a domain: under the primary metrics, and with substitutes for missing values."""
+
+    primary: Sequence[Population]
+    substituted: Sequence[Population]
 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
@@ -44,33 +53,47 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
             _group_score(context, metric, variant, name, part)
             for name, part in _slices(members, categories=True).items()
         ]
-    primary = [group for group in own if _primary(group)]
-    substituted = [_substitute(group, own) for group in primary]
-    partition = parameters_of(domain).partition
-    published = paper.published(partition)
+    primary, substituted = [group for group in own if _primary(group)], _substituted(own)
+    parameters, population = parameters_of(domain), results.population
+    published = paper.published_for(parameters, scripted_judge=results.scripted_judge)
     for metric in SCALES:
-        if partition is not None:
-            found += _normalized(context, metric, STANDARD, primary, published)
-            if substituted != primary:
-                found += _normalized(context, metric, SUBSTITUTED, substituted, published)
-        found += _normalized(context, metric, POOLED, primary, results.population)
+        if parameters.partition is not None:
+            found += _normalized(context, metric, STANDARD, _as_published(own, published), published)
+        found += _normalized(context, metric, POOLED, primary, population.primary)
+        if substituted != primary:
+            found += _normalized(context, metric, SUBSTITUTED, substituted, population.substituted)
     return found
 
 
-def population(groups: Sequence[Group]) -> Against:
-    """Return the population of the scores under the primary metrics of all assistants that were run, by task."""
-    return paper.pooled(group for group in groups if _primary(group))
+def population(groups: Sequence[Group]) -> PooledScores:
+    """Return the scores of all assistants that were run, which pooled scores are relative to."""
+    return PooledScores(pooled(group for group in groups if _primary(group)), pooled(_substituted(groups)))
 
 
 def _primary(group: Group) -> bool:
     return group.variant == STANDARD and group.metric == TASKS[group.dataset].metric
 
 
-def _substitute(group: Group, own: Sequence[Group]) -> Group:
-    """Return the group of cases; if no case has a value, return the group for the metric without backend."""
-    if group.scored:
-        return group
-    return next((each for each in own if _without(each) and _cases(each) == _cases(group)), group)
+def _as_published(own: Sequence[Group], published: Sequence[Population]) -> list[Group]:
+    """Return the groups under the published metric and variant of each data set, or else under its primary metric."""
+    measured = {(group.dataset, group.metric, group.variant) for group in own}
+    wanted = {
+        each.dataset: key
+        for each in published
+        if (key := (each.dataset, each.metric, each.variant)) in measured
+    }
+    return [
+        group
+        for group in own
+        if (group.dataset, group.metric, group.variant) == wanted.get(group.dataset)
+        or (group.dataset not in wanted and _primary(group))
+    ]
+
+
+def _substituted(own: Sequence[Group]) -> list[Group]:
+    """Return the primary groups; one without any value is replaced by the group of the metric without backend."""
+    others = {_cases(group): group for group in own if _without(group)}
+    return [group if group.scored else others.get(_cases(group), group) for group in own if _primary(group)]
 
 
 def _without(group: Group) -> bool:
@@ -99,29 +122,60 @@ def _slices(groups: Sequence[Group], *, categories: bool = False) -> dict[str, l
 
 
 def _normalized(
-    context: MetricContext, metric: str, variant: str, groups: Sequence[Group], against: Against
+    context: MetricContext,
+    metric: str,
+    variant: str,
+    groups: Sequence[Group],
+    populations: Sequence[Population],
 ) -> list[Score]:
     """Return the min-max or z scores of `groups`.
 
-    If a data set has no scores to compare with, return a single score without a value and with the reason.
+    If a data set has no population to be scaled by, its score and that of all data sets have the reason instead of a
+    value; the other data sets have their scores.
     """
     if not groups:
         return []
-    known = {name for name, one in against.items() if one.mean is not None}
-    missing = sorted({group.dataset for group in groups} - known)
-    if missing:
-        what = "scores" if variant == POOLED else "published scores"
-        reason = f"there are no {what} of {', '.join(missing)} to compare with"
-        return [_group_score(context, metric, variant, "all", groups, reason=reason)]
-    scales = {name: SCALES[metric](one) for name, one in against.items()}
-    scaled = [group.scaled(*scales[group.dataset]) for group in groups]
+    scaled, refusals = _scaled(metric, groups, populations)
     slices = _slices(scaled)
+    if refusals:
+        every = _group_score(context, metric, variant, "all", slices["all"], reason=_summary(refusals))
+        return [
+            every,
+            *(
+                _group_score(context, metric, variant, name, part, reason=refusals.get(part[0].dataset))
+                for name, part in slices.items()
+                if name.startswith("dataset ")
+            ),
+        ]
     found = [_group_score(context, metric, variant, name, part) for name, part in slices.items()]
     datasets = [part for name, part in slices.items() if name.startswith("dataset ")]
     macro = _group_score(
         context, metric, variant, "macro", slices["all"], mean_of_means(datasets, INDEPENDENT_CASES)
     )
     return [found[0], replace(macro, deviation=None), *found[1:]]
+
+
+def _scaled(
+    metric: str, groups: Sequence[Group], populations: Sequence[Population]
+) -> tuple[list[Group], dict[str, str]]:
+    """Return the scaled groups, unchanged where there is no population, and the reasons for these by data set."""
+    scaled, refusals = [], {}
+    for group in groups:
+        try:
+            by, shift = SCALES[metric](population_of(group, populations).spread)
+            scaled.append(group.scaled(by, shift))
+        except BadInput as refusal:
+            refusals[group.dataset] = str(refusal)
+            scaled.append(group)
+    return scaled, refusals
+
+
+def _summary(refusals: dict[str, str]) -> str:
+    """Return the reasons, each with the data sets that have it."""
+    datasets: dict[str, list[str]] = {}
+    for dataset, refusal in refusals.items():
+        datasets.setdefault(refusal, []).append(dataset)
+    return ". ".join(f"{', '.join(names)}: {refusal}" for refusal, names in datasets.items())
 
 
 def _group_score(

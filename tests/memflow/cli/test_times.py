@@ -1,4 +1,4 @@
-"""`show times`, `show partitions` and `memflow plot memorybench`, on a lake with a few rows."""
+"""`show times` and `memflow plot memorybench`, on a lake with a few rows."""
 
 from dataclasses import replace
 
@@ -52,17 +52,6 @@ def test_show_times_prints_times_by_memory_and_task_format(timed) -> None:
     assert (rag["cases"], rag["predict_s"], rag["recall_s"]) == (1, 2.5, 0.5)
     shown = timed("show", "times", "--domain", DOMAIN).stdout
     assert " 1.5 " in shown and " 2.5 " in shown and "scripted" in shown
-
-
-def test_show_partitions_prints_scores_and_reasons_of_empty_cells(timed) -> None:
-    told = timed.json("show", "partitions")
-    assert [(cell["assistant"], cell["reason"]) for cell in told["cells"]] == [
-        ("none", NOT_READ),
-        ("rag", None),
-    ]
-    shown = timed("show", "partitions").stdout
-    assert "0.750" in shown and "-0.500" in shown and f"No score of none in SiSo: {NOT_READ}." in shown
-    assert "no partition of MemoryBench" in timed.error("show", "partitions", "--pooled")
 
 
 def test_leaderboard_shows_deviation_only_with_the_slices_option(timed) -> None:

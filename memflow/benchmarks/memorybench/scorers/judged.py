@@ -26,26 +26,38 @@ from memflow.records import Probe
 
 
 class AccuracyScorer(Scorer):
-    """The scorer of DialSim: an answer is correct if it equals the gold or if a judge finds it equivalent."""
+    """The scorer of DialSim: an answer is correct if it equals the gold or if a judge finds it equivalent.
+
+    In `published_code`, the judge sees the full prompt as the question. The published code also counts an answer
+    without a judgment as wrong; memflow does not.
+    """
 
     stems = ("dialsim_judge",)
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
-        return [(ACCURACY, STANDARD)]
+        return [(ACCURACY, variant) for variant in wanted_variants(context)]
 
     async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
-        exact = exact_match(answered.answer, answered.probe.gold)
-        return ComputedValues([MetricValue(ACCURACY, 1.0)] if exact else [])
+        if not exact_match(answered.answer, answered.probe.gold):
+            return ComputedValues()
+        return ComputedValues(
+            [MetricValue(ACCURACY, 1.0, variant=variant) for variant in wanted_variants(context)]
+        )
 
     async def judge(
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
         if computed.values:
             return []
-        probe = answered.probe
-        fields = {"question": probe.question, "gold": probe.gold, "answer": answered.answer}
-        answer = await ask_judge(context, "dialsim_judge", fields)
-        return [judged_value(ACCURACY, answer, lambda judged: judged.correct)]
+
+        async def judge(variant: str) -> MetricValue:
+            probe = answered.probe
+            question = full_question(probe) if variant == PUBLISHED else probe.question
+            fields = {"question": question, "gold": probe.gold, "answer": answered.answer}
+            answer = await ask_judge(context, "dialsim_judge", fields)
+            return judged_value(ACCURACY, answer, lambda judged: judged.correct, variant)
+
+        return await asyncio.gather(*map(judge, wanted_variants(context)))
 
 
 async def accurate(probe: Probe, answer: str, context: ScoringContext) -> MetricValue:
@@ -56,12 +68,16 @@ async def accurate(probe: Probe, answer: str, context: ScoringContext) -> Metric
 
 
 class ChecklistScorer(Scorer):
-    """The scorer of HelloBench: the mean of a judge's scores on a checklist, from 0 (no) to 1 (yes) in quarters."""
+    """The scorer of HelloBench: the mean of a judge's scores on a checklist, from 0 (no) to 1 (yes) in quarters.
+
+    In `published_code`, the judge sees the words of the answer, joined by spaces: without line breaks, and with
+    punctuation apart.
+    """
 
     stems = ("checklist",)
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
-        return [(CHECKLIST, STANDARD)]
+        return [(CHECKLIST, variant) for variant in wanted_variants(context)]
 
     async def judge(
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
@@ -74,9 +90,21 @@ class ChecklistScorer(Scorer):
             return f"give one item for each of the questions 1 to {len(questions)}, in order"
 
         numbered = "\n".join(f"{number}. {question}" for number, question in enumerate(questions, start=1))
-        fields = {"request": answered.probe.question, "answer": answered.answer, "checklist": numbered}
-        answer = await ask_judge(context, "checklist", fields, complete)
-        return [judged_value(CHECKLIST, answer, _mean)]
+
+        async def score(variant: str) -> MetricValue:
+            text = _joined_words(answered.answer) if variant == PUBLISHED else answered.answer
+            fields = {"request": answered.probe.question, "answer": text, "checklist": numbered}
+            return judged_value(
+                CHECKLIST, await ask_judge(context, "checklist", fields, complete), _mean, variant
+            )
+
+        return await asyncio.gather(*map(score, wanted_variants(context)))
+
+
+def _joined_words(text: str) -> str:
+    from memflow.metrics.treebank import treebank_words  # noqa: PLC0415  (nltk takes a second to import)
+
+    return " ".join(treebank_words(text))
 
 
 def _mean(checked: Checked) -> float:

@@ -7,7 +7,7 @@ import pytest
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.domains import DOMAINS
-from memflow.benchmarks.memorybench.partitions import NOT_MEASURED, cells, partitions
+from memflow.benchmarks.memorybench.partitions import NOT_MEASURED, cells, partitions, pooled_cells
 from memflow.benchmarks.memorybench.plots import noise_charts, partition_columns, time_bars
 from memflow.benchmarks.memorybench.times import Times
 from memflow.benchmarks.registry import find_domain
@@ -75,6 +75,15 @@ def test_partition_chart_has_one_column_per_partition_and_best_memory_first():
     )
     assert chart.label == f"{LABEL}: none"
     assert partition_columns(cells(both(**LOST), [LEGAL])) is None
+
+
+def test_partition_chart_has_pooled_scores_of_domains_without_published_scale():
+    scores = [*both(), *both(domain=OPEN.name, **LOST), *both(domain=OPEN.name, variant="pooled", value=0.3)]
+    scores += both(variant="pooled", value=0.9)
+    chart = partition_columns([*cells(scores, [OPEN, LEGAL]), *pooled_cells(scores, [OPEN, LEGAL])])
+    assert chart is not None and chart.place_names == ("open\npooled", "legal")
+    [curve] = chart.curves
+    assert [point.value for point in curve.points] == [0.3, 0.5]
 
 
 def noisy(name, **parameters):

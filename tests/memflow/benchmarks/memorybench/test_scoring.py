@@ -1,39 +1,56 @@
 """Min-max scores and z-scores, scaled by the published scores or by all assistants."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import factories
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import paper
+from memflow.benchmarks.memorybench.scales import min_max, z_score
+from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE
 from memflow.benchmarks.memorybench.scoring import make_scores, population
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
+from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.records import Score, Verdict
 from memflow.scoring.groups import Spread, groups_of
 
 LEGAL = Domain("legal", "memorybench", (), "", {"partition": "legal"})
+PUBLISHED = replace(LEGAL, parameters={"partition": "legal", "variants": ["published_code"]})
 
 
 def verdict(
-    dataset: str, value: float | None, at: int, assistant: str = "full", checkpoint: int = 0
+    dataset: str,
+    value: float | None,
+    at: int,
+    assistant: str = "full",
+    checkpoint: int = 0,
+    variant: str = "standard",
 ) -> Verdict:
     return factories.verdict(
         domain="legal", assistant=assistant, probe_id=f"{dataset}/{at}", episode_id=DIALOGUES, checkpoint=checkpoint,
-        dataset=dataset, category="x", metric=TASKS[dataset].metric, value=value,
+        dataset=dataset, category="x", metric=TASKS[dataset].metric, value=value, variant=variant,
         reason=None if value is not None else "no answer",
     )  # fmt: skip
 
 
 def scores(
-    rows: list[Verdict], others: tuple[Verdict, ...] = (), domain: Domain = LEGAL
+    rows: list[Verdict],
+    others: tuple[Verdict, ...] = (),
+    domain: Domain = LEGAL,
+    *,
+    scripted_judge: bool = False,
 ) -> dict[tuple[str, str, str], Score]:
     own, compared = groups_of(rows), population(groups_of([*rows, *others]))
     results = AssistantResults(
-        "legal", "full", "full", "m", [], [], [], [], "s", True, groups=own, population=compared
-    )
+        "legal", "full", "full", "m", [], [], [], [], "s", True, groups=own, population=compared,
+        scripted_judge=scripted_judge,
+    )  # fmt: skip
     return {(row.metric, row.variant, row.slice): row for row in make_scores(domain, results)}
 
 
@@ -42,27 +59,134 @@ ROWS = [verdict("judge", value, at) for at, value in enumerate((1.0, 10.0, 7.367
 ]
 
 
-def test_published_scores_of_partition_cover_each_task() -> None:
-    for partition in ("open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"):
-        names = {
-            task.name for task in TASKS.values()
-            if partition in (task.field, task.format) and not task.name.startswith(("sample", "memorybench"))
-        }  # fmt: skip
-        spreads = paper.published(partition)
-        assert set(spreads) == names
-        assert all(spread.low < spread.mean < spread.high for spread in spreads.values())
+LEXEVAL = [
+    verdict("lexeval_qa", 0.369231, 0, variant="published_code"),
+    verdict("lexeval_qa", 0.0, 1, variant="published_code"),
+    verdict("lexeval_qa", 0.3, 0), verdict("lexeval_qa", 0.3, 1),
+]  # fmt: skip
+"""Two values of the published variant, at the published maximum and minimum, and two of ROUGE-L."""
+SUMMARIES = [
+    verdict("lexeval_summarization", value, at, variant=variant)
+    for at in range(4)
+    for variant, value in (("published_code", 0.475), ("standard", 0.2))
+]
 
 
 def test_min_max_and_z_scores_are_scaled_by_published_range_mean_and_deviation() -> None:
-    found = scores(ROWS)
-    # judge: 1 and 10 are the extremes, 7.3675 the mean: (0 + 1 + 6.3675 / 9) / 3.
-    assert found["min_max", "standard", "dataset judge"].value == pytest.approx((1 + 6.3675 / 9) / 3)
-    # Over all four cases, and with each data set as heavy as the other.
-    assert found["min_max", "standard", "all"].value == pytest.approx((1 + 6.3675 / 9) / 4)
-    assert found["min_max", "standard", "macro"].value == pytest.approx((1 + 6.3675 / 9) / 3 / 2)
-    z = found["z_score", "standard", "dataset judge"].value
-    assert z == pytest.approx(((1 - 7.3675) + (10 - 7.3675)) / 1.465416 / 3)
-    assert found["integrated", "standard", "all"].deviation == pytest.approx(3.7782, abs=1e-4)
+    found = scores([*LEXEVAL, *SUMMARIES], domain=PUBLISHED)
+    assert found["min_max", "standard", "dataset lexeval_qa"].value == pytest.approx(0.5)
+    # Over all six cases, and with each data set as heavy as the other.
+    assert found["min_max", "standard", "all"].value == pytest.approx((0.5 * 2 + 4) / 6)
+    assert found["min_max", "standard", "macro"].value == pytest.approx((0.5 + 1) / 2)
+    z = found["z_score", "standard", "dataset lexeval_qa"].value
+    assert z == pytest.approx(((0.369231 - 0.122018) - 0.122018) / 0.06711 / 2)
+    integrated = scores(ROWS)["integrated", "standard", "all"]
+    assert integrated.deviation == pytest.approx(3.7782, abs=1e-4)
+
+
+def test_metric_of_another_variant_than_the_published_has_reason_instead_of_min_max_score() -> None:
+    found = scores([*ROWS, *LEXEVAL])
+    for metric in ("min_max", "z_score"):
+        reason = found[metric, "standard", "dataset lexeval_qa"].reason
+        assert reason is not None and 'add variants = ["published_code"]' in reason
+        assert "use the variant pooled" in reason
+        assert found[metric, "pooled", "dataset lexeval_qa"].value is not None
+
+
+def test_judged_data_set_has_reason_and_other_data_sets_keep_their_min_max_scores() -> None:
+    found = scores([*ROWS, *LEXEVAL], domain=PUBLISHED)
+    judged = found["min_max", "standard", "dataset judge"]
+    assert judged.value is None and judged.reason is not None
+    assert judged.reason.startswith(
+        "the published scores are judged by DeepSeek-V3 with the authors' prompts; use"
+    )
+    assert found["min_max", "standard", "dataset lexeval_qa"].value == pytest.approx(0.5)
+    whole = found["min_max", "standard", "all"]
+    assert whole.value is None and whole.reason == f"judge: {judged.reason}"
+    assert ("min_max", "standard", "macro") not in found
+
+
+@pytest.fixture
+def replaced_prompts() -> Iterator[None]:
+    names = {name for each in paper.reference().measurements.values() for name in each.prompts}
+    files = {f"memorybench/{name}": PromptFile("mine.md", "", PACKAGE, ("judge",)) for name in names}
+    replace_prompts(files)
+    yield
+    replace_prompts({})
+
+
+def judged_scores(*, scripted_judge: bool = False) -> Score:
+    """Return JuDGE's min-max score of 10 under a domain that states to have the published judge."""
+    rows = [verdict("judge", 10.0, at, variant="published_code") for at in range(3)]
+    parameters = {**PUBLISHED.parameters, "published_judge": True}
+    return scores(rows, domain=replace(PUBLISHED, parameters=parameters), scripted_judge=scripted_judge)[
+        "min_max", "standard", "dataset judge"
+    ]
+
+
+@pytest.mark.usefixtures("replaced_prompts")
+def test_published_judge_with_replaced_prompts_has_min_max_scores() -> None:
+    assert judged_scores().value == pytest.approx(1.0)
+    scripted = judged_scores(scripted_judge=True)
+    assert scripted.value is None and "the judge is scripted" in (scripted.reason or "")
+
+
+def test_published_judge_with_prompts_of_memflow_has_reason_instead_of_min_max_score() -> None:
+    refused = judged_scores()
+    assert refused.value is None and refused.reason is not None
+    assert "these are memflow's: memorybench/merge_judgment; replace them" in refused.reason
+
+
+PARTITIONS = ("open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo")
+
+
+@pytest.mark.usefixtures("replaced_prompts")
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_verdicts_with_the_published_averages_have_the_published_scores_of_the_partition(
+    partition: str,
+) -> None:
+    """Every case of a data set has the average of a published system, in the published variant."""
+    parameters = {"partition": partition, "variants": ["published_code"], "published_judge": True}
+    domain, averages = replace(LEGAL, parameters=parameters), paper.published_scores().averages[partition]
+    measured = paper.reference().measurements
+    macros = {(cell.place, cell.system): cell for cell in paper.recomputed_cells(macro=True)}
+    for cell in [each for each in paper.recomputed_cells() if each.place == partition]:
+        at = averages.systems.index(cell.system)
+        rows = [
+            verdict(name, each.values[at], case, variant=measured[name].variant)
+            for name, each in averages.datasets.items()
+            for case in range(each.cases)
+        ]
+        found, macro = scores(rows, domain=domain), macros[partition, cell.system]
+        for metric in ("min_max", "z_score"):
+            assert found[metric, "standard", "all"].value == pytest.approx(getattr(cell, metric))
+            assert found[metric, "standard", "macro"].value == pytest.approx(getattr(macro, metric))
+
+
+VARIANTS = ("standard", "published_code", "without_bertscore")
+
+
+@given(st.data(), st.sampled_from(PARTITIONS), st.booleans(), st.booleans())
+def test_only_values_measured_as_the_published_are_scaled_by_published_scores(
+    data: st.DataObject, partition: str, published: bool, stated: bool
+) -> None:
+    """No prompt is replaced here, so a judged data set never has such a score."""
+    names = [each.dataset for each in paper.published(partition)]
+    drawn = data.draw(st.dictionaries(st.sampled_from(names), st.sampled_from(VARIANTS), min_size=1))
+    values = {(name, variant): 0.25 + 0.5 * (variant != "standard") for name, also in drawn.items()
+              for variant in ("standard", also)}  # fmt: skip
+    rows = [verdict(name, value, 0, variant=variant) for (name, variant), value in values.items()]
+    parameters = {"partition": partition, "published_judge": stated}
+    domain = replace(LEGAL, parameters={**parameters, "variants": ["published_code"] if published else []})
+    measured = paper.reference().measurements
+    spreads = {each.dataset: each.spread for each in paper.published(partition)}
+    for (metric, variant, slice_), score in scores(rows, domain=domain).items():
+        if metric == "min_max" and variant == "standard" and score.value is not None:
+            of = [slice_.removeprefix("dataset ")] if slice_.startswith("dataset ") else list(drawn)
+            assert not any(measured[name].judge for name in of)
+            scaled = [(values[name, measured[name].variant], spreads[name]) for name in of]
+            expected = [(value - spread.low) / (spread.high - spread.low) for value, spread in scaled]
+            assert score.value == pytest.approx(sum(expected) / len(expected))
 
 
 def test_pooled_scores_are_scaled_by_scores_of_all_assistants() -> None:
@@ -74,9 +198,10 @@ def test_pooled_scores_are_scaled_by_scores_of_all_assistants() -> None:
 
 
 def test_missing_values_lower_coverage_but_not_the_min_max_mean() -> None:
-    rows = [verdict("judge", 10.0, at) for at in range(9)] + [verdict("judge", None, 9)]
-    assert scores(rows)["min_max", "standard", "all"].value == 1.0
-    few = scores([*rows, verdict("judge", None, 10)])["min_max", "standard", "all"]
+    rows = [verdict("locomo", 1.0, at) for at in range(9)] + [verdict("locomo", None, 9)]
+    domain = replace(LEGAL, parameters={"partition": "open"})
+    assert scores(rows, domain=domain)["min_max", "standard", "all"].value == 1.0
+    few = scores([*rows, verdict("locomo", None, 10)], domain=domain)["min_max", "standard", "all"]
     assert (few.value, few.n) == (None, 9)
     assert few.reason == "9 of 11 probes have a value; a score needs 90%"
 
@@ -87,9 +212,8 @@ def test_domain_without_partition_parameter_has_pooled_scores_only() -> None:
 
 
 def test_null_min_max_score_names_data_set_without_published_scores() -> None:
-    found = scores([*ROWS, verdict("nfcats", 3.0, 0)])
-    score = found["min_max", "standard", "all"]
-    assert score.value is None and score.reason == "there are no published scores of nfcats to compare with"
+    score = scores([*LEXEVAL, verdict("nfcats", 3.0, 0)], domain=PUBLISHED)["min_max", "standard", "all"]
+    assert score.value is None and score.reason == "nfcats: there are no scores to compare with"
 
 
 def test_slice_all_of_scores_contains_last_checkpoint_only() -> None:
@@ -102,17 +226,18 @@ def test_slice_all_of_scores_contains_last_checkpoint_only() -> None:
 
 def test_equal_published_scores_give_min_max_and_z_scores_of_0() -> None:
     constant = Spread(3, 2.0, 0.0, 2.0, 2.0)
-    assert paper.min_max(constant) == paper.z_score(constant) == (0.0, 0.0)
+    assert min_max(constant) == z_score(constant) == (0.0, 0.0)
 
 
-def test_score_without_bertscore_is_substituted_in_separate_variant() -> None:
+def test_pooled_score_without_bertscore_is_substituted_in_separate_variant() -> None:
     lacking = [replace(verdict("judge", None, at), reason="there is no bertscore") for at in range(2)]
     beside = [
-        replace(row, value=value, reason=None, variant="without_bertscore")
-        for row, value in zip(lacking, (1.0, 10.0), strict=True)
+        verdict("judge", value, at, variant="without_bertscore") for at, value in enumerate((1.0, 10.0))
     ]
-    found = scores([*lacking, *beside, verdict("lexeval_qa", 0.369231, 0)])
-    assert found["min_max", "standard", "all"].value is None
-    assert found["min_max", "substituted", "all"].value == pytest.approx((0 + 1 + 1) / 3)
+    found = scores([*lacking, *beside, verdict("lexeval_qa", 0.3, 0), verdict("lexeval_qa", 0.2, 1)])
+    pooled = found["min_max", "pooled", "all"]
+    assert pooled.value is None
+    assert pooled.reason == "judge: no assistant has a value of integrated; see the variant substituted"
+    assert found["min_max", "substituted", "all"].value == pytest.approx((0 + 1 + 0 + 1) / 4)
     assert found["integrated", "without_bertscore", "all"].value == 5.5
     assert not [key for key in scores(ROWS) if key[1] == "substituted"]

@@ -1,10 +1,11 @@
 import pytest
 
+from memflow.benchmarks.memorybench.question import full_question
 from memflow.benchmarks.memorybench.scorers.judged import accurate
 from memflow.benchmarks.memorybench.scorers.scorer import NO_JUDGE, ScoringContext
 from memflow.metrics.backends import MetricBackends
 
-ROW = ("accuracy", "standard")
+ROW, PUBLISHED = ("accuracy", "standard"), ("accuracy", "published_code")
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,18 @@ async def test_judge_scores_answer_that_differs_from_gold(judge, probe_of, marks
         assert chat.fields("dialsim_judge") == [
             {"question": "Who is it?", "gold": "Monica", "answer": answer}
         ]
+
+
+async def test_published_code_judge_prompt_has_the_whole_prompt_as_question(
+    judge, probe_of, marks_of
+) -> None:
+    probe, chat = probe_of("dialsim_friends", "Monica", "Who is it?"), judge(dialsim_judge={"correct": True})
+    found = await marks_of(probe, "the cook", chat, published=True)
+    assert {row: mark.value for row, mark in found.items()} == {ROW: 1.0, PUBLISHED: 1.0}
+    questions = [fields["question"] for fields in chat.fields("dialsim_judge")]
+    assert questions == ["Who is it?", full_question(probe)] and "Who is it?" in questions[1] != questions[0]
+    equal = await marks_of(probe, "Monica", judge(), published=True)
+    assert {row: mark.value for row, mark in equal.items()} == {ROW: 1.0, PUBLISHED: 1.0}
 
 
 @pytest.mark.parametrize("nonsense", ["correct", "yes", "", '{"correct": "perhaps"}', "{}"])
