@@ -51,7 +51,7 @@ async def _label(sheet: Sheet, unit: Unit, item: Item, chat: Chat) -> Answer[Cho
     prompt = load("memflow.annotation", "label")
     fields = {
         "guide": sheet.header.guide,
-        "shown": "\n\n".join(f"{part.title}:\n<<<\n{part.text}\n>>>" for part in unit.shown),
+        "shown": [(part.title, part.text) for part in unit.shown],
         "asks": item.asks,
         "facts": "\n".join(f"{fact.title}: {fact.text}" for fact in item.facts),
         "labels": "\n".join(f"{label.name}: {' '.join(label.says.split())}" for label in item.labels),

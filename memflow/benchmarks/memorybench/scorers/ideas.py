@@ -136,9 +136,7 @@ async def _rank(answered: AnsweredProbe, context: ScoringContext, name: str, bas
 
     fields = {
         "background": answered.probe.question,
-        "ideas": "\n\n".join(
-            f"{label}:\n<<<\n{text}\n>>>" for label, text in zip(labels, texts, strict=True)
-        ),
+        "ideas": list(zip(labels, texts, strict=True)),
         "labels": ", ".join(labels),
     }
     answer = await ask_judge(context, RANKS[name], fields, complete)
