@@ -198,7 +198,11 @@ class Fingerprints:
         benchmark = registry.benchmark(domain.benchmark)
         tables = tables or tuple(table for table, step in WRITERS.items() if "judge" in step.models)
         prompts = [prompt for table in tables for prompt in benchmark.judge_prompts(domain, table)]
-        return self._with_prompts(("judge",), prompts) if prompts else None
+        if not prompts:
+            return None
+        names = self.settings.judges_of(domain.name)
+        found = self._with_prompts(("judge",), prompts, names)
+        return found if len(names) == 1 else digest(found, names)
 
     def answering(self, assistant: str) -> str:
         """Return the fingerprint of an assistant: its memory's parameters, its chat model and the embedder, if used."""
@@ -263,9 +267,13 @@ class Fingerprints:
             roots |= {_plugin(module) for module in {bases[0].__module__, *outside}}
         return self.code.digest(roots)
 
-    def _with_prompts(self, roles: tuple[str, ...], prompts: list[Any]) -> str:
-        """Return the fingerprint of the models of some roles, the bounds on their answers, and prompts."""
-        prints = [self.settings.model(getattr(self.settings.roles, role)).fingerprint() for role in roles]
+    def _with_prompts(self, roles: tuple[str, ...], prompts: list[Any], names: tuple[str, ...] = ()) -> str:
+        """Return the fingerprint of the models of some roles, the bounds on their answers, and prompts.
+
+        `names` are the models; without them, those of the roles.
+        """
+        names = names or tuple(getattr(self.settings.roles, role) for role in roles)
+        prints = [self.settings.model(name).fingerprint() for name in names]
         bounds = self.settings.bounds.fingerprint(*roles)
         return digest(prints, {prompt.name: prompt.digest for prompt in prompts}, *filter(None, [bounds]))
 
@@ -274,7 +282,7 @@ class Fingerprints:
 
     def _scripted_judge(self, step: Step, domain: Domain) -> bool:
         return self.judge(domain, *step.writes) is not None and self._any_scripted(
-            [self.settings.roles.judge]
+            self.settings.judges_of(domain.name)
         )
 
     def _memory(self, assistant: str) -> tuple[MemoryConfig, str]:

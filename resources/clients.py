@@ -158,8 +158,12 @@ class Chats:
     _ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
 
     async def role(self, role: str) -> LedgeredChat:
-        """Return the chat of `role`, one of the settings' roles."""
-        return await self._chat(getattr(self.clients.settings.roles, role), role)
+        """Return the chat of `role`, one of the settings' roles; of several judges, the first."""
+        return await self._chat(dict(reversed(self.clients.settings.roles.assigned()))[role], role)
+
+    async def judges(self, domain: str) -> dict[str, LedgeredChat]:
+        """Return the chats of the judges of a domain, by the name of their model."""
+        return {name: await self._chat(name, "judge") for name in self.clients.settings.judges_of(domain)}
 
     async def answering(self, assistant: str) -> LedgeredChat:
         """Return the chat that answers for `assistant`."""

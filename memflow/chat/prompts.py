@@ -112,9 +112,7 @@ def _with_notice(said: Sequence[ChatMessage], mark: str, language: str) -> tuple
 
 def _fill(text: str, fields: Mapping[str, str]) -> str:
     """Replace every $field of a prompt section by its value."""
-    return "".join(
-        fields[part] if number % 2 else part for number, part in enumerate(_split_at_fields(text))
-    )
+    return "".join(fields[part] if number % 2 else part for number, part in enumerate(_split_at_fields(text)))
 
 
 @cache

@@ -196,7 +196,7 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "score.claims",
         {
-            "claim_value_is_0_or_1": EachRow(lambda row: row.value in (None, 0, 1)),
+            "claim_value_between_0_and_1": Between("value", 0, 1),
             "exactly_one_of_value_and_reason": _ONE_OF_VALUE_AND_REASON,
         },
     ),

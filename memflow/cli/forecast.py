@@ -83,4 +83,5 @@ def _models(settings: Settings) -> ModelAssignment:
         )
         for name, model in settings.models.items()
     }
-    return ModelAssignment(profiles, settings.roles.model_dump(), settings.model_of, settings.bounds.of)
+    roles = dict(reversed(settings.roles.assigned()))  # the first judge is the model of the role
+    return ModelAssignment(profiles, roles, settings.model_of, settings.bounds.of, settings.judges_of)

@@ -29,6 +29,8 @@ SELECT
     leaderboard.value,
     leaderboard.low,
     leaderboard.high,
+    leaderboard.judge_low,
+    leaderboard.judge_high,
     leaderboard.n,
     leaderboard.planned,
     leaderboard.n_episodes AS episodes,

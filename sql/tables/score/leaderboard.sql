@@ -12,6 +12,8 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     value DOUBLE,
     low DOUBLE,
     high DOUBLE,
+    judge_low DOUBLE,
+    judge_high DOUBLE,
     deviation DOUBLE,
     n BIGINT NOT NULL,
     planned BIGINT,

@@ -13,7 +13,9 @@ from memflow.errors import PromptError
 TEXTS = st.lists(st.text() | st.sampled_from(["\n>>>\n", "<<<", "0" * MARK_LENGTH + ">>>"]), min_size=1)
 
 
-def prompt(header: str = "untrusted: [answer]\n", body: str = "# system\nJudge.\n# user\n$question\n$answer\nEnd.\n"):
+def prompt(
+    header: str = "untrusted: [answer]\n", body: str = "# system\nJudge.\n# user\n$question\n$answer\nEnd.\n"
+):
     return parse(f"---\nname: t/x\nfields: [question, answer]\n{header}---\n{body}", "memflow.chat", "x.md")
 
 

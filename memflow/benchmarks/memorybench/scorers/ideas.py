@@ -54,6 +54,7 @@ class IdeaScorer(Scorer):
     """The scorer of IdeaBench, which compares generated hypotheses with the idea of the real paper."""
 
     stems = ("idea_rating", *RANKS.values(), "merge_idea")
+    judged = frozenset({INTEGRATED, LLM_RATING, *RANKS})
     backends = frozenset({ENCODER_EN})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:

@@ -29,6 +29,7 @@ class AccuracyScorer(Scorer):
     """The scorer of DialSim: an answer is correct if it equals the gold or if a judge finds it equivalent."""
 
     stems = ("dialsim_judge",)
+    judged = frozenset({ACCURACY})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         return [(ACCURACY, STANDARD)]
@@ -59,6 +60,7 @@ class ChecklistScorer(Scorer):
     """The scorer of HelloBench: the mean of a judge's scores on a checklist, from 0 (no) to 1 (yes) in quarters."""
 
     stems = ("checklist",)
+    judged = frozenset({CHECKLIST})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         return [(CHECKLIST, STANDARD)]
@@ -92,6 +94,7 @@ class CriteriaScorer(Scorer):
 
     stems = ("criterion",)
     published_stems = ("criteria",)
+    judged = frozenset({CRITERIA})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         return [(CRITERIA, variant) for variant in wanted_variants(context)]
@@ -144,6 +147,7 @@ class QualityScorer(Scorer):
     """
 
     stems = ("quality",)
+    judged = frozenset({QUALITY})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         return [(QUALITY, variant) for variant in wanted_variants(context)]

@@ -36,10 +36,7 @@ def ranking(*best_first: str):
 
 def shown(chat, stem: str) -> list[int]:
     """Return the position of the real abstract in each request."""
-    return [
-        [text for _, text in fields["ideas"]].index(GOLD["abstract"])
-        for fields in chat.fields(stem)
-    ]
+    return [[text for _, text in fields["ideas"]].index(GOLD["abstract"]) for fields in chat.fields(stem)]
 
 
 @pytest.mark.parametrize("place", range(4))
