@@ -24,6 +24,7 @@ from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.run.prompt_catalog import ANY_ROLE
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import plugin_metrics
+from memflow.scoring.judges import SELF_JUDGES
 from resources.lake import RUN, Lake
 from resources.library import CHECKSUMS, Library
 from resources.metric_backends import fingerprints
@@ -148,11 +149,19 @@ class Fingerprints:
             **bounds,
             **self._replaced_prompts(domain, memory),
             **({"embedder": self.settings.embedder.name} if memory.system.needs_embedder else {}),
+            **self._self_judges(domain, answering),
             "model": answering,
             "simulator": next((each for each in simulated if each), NO_SIMULATOR),
             SCRIPTED: "yes" if scripted else "no",
             "probes": self._content("question.probes", domain.name),
         }
+
+    def _self_judges(self, domain: Domain, answering: str) -> dict[str, str]:
+        """Return metadata that names the domain's judges with the weights of the answering model; empty without any."""
+        judges = self.settings.judges_of(domain.name) if self.judge(domain) is not None else ()
+        answers = self.settings.model(answering)
+        names = [name for name in judges if self.settings.model(name).has_weights_of(answers)]
+        return {SELF_JUDGES: "\n".join(names)} if names else {}
 
     def _replaced_prompts(self, domain: Domain, memory: MemoryConfig) -> dict[str, str]:
         """Return metadata that names the replaced prompts of an assistant's verdicts, empty without such prompts."""

@@ -421,6 +421,9 @@ class Score:
     high: Annotated[float | None, "Upper end of the 95 % interval."] = None
     judge_low: Annotated[float | None, "The lowest judge's score, where there are several judges."] = None
     judge_high: Annotated[float | None, "The highest judge's score, where there are several judges."] = None
+    self_judges: Annotated[
+        list[str], "The judges of this score whose model also answered; empty where none did."
+    ] = field(default_factory=list)
     deviation: Annotated[float | None, "Population deviation of the probes' values, where it is known."] = (
         None
     )

@@ -159,6 +159,11 @@ class Model(StrictModel):
         """The model name in requests; for an adapter, the name of its folder."""
         return Path(self.adapter).name if self.adapter else self.model
 
+    def has_weights_of(self, other: "Model") -> bool:
+        """Return whether two models are one language model, also with different sampling or at different addresses."""
+        scripted = "scripted" in (self.kind, other.kind)
+        return not scripted and (self.served_as, self.revision) == (other.served_as, other.revision)
+
     def fingerprint(self) -> str:
         """Return the content hash of name, revision, sampling and profile, which determine the model's answers.
 

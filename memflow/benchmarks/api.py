@@ -117,6 +117,10 @@ class Benchmark(ABC):
     """Whether `build_evolution_feedback` returns feedback for memories that evolve."""
     training_actions: ClassVar[tuple[Action, ...]] = ()
     """The actions of users whose answers `memflow finetune` can train on; empty if its feedback has none."""
+    judged_metrics: ClassVar[frozenset[str]] = frozenset()
+    """The metrics whose values a judge decides."""
+    claim_metric: ClassVar[str] = ""
+    """The metric of its claims, if any."""
     aggregates_in_sql: ClassVar[bool] = False
     """Whether its scores are computed from groups of verdicts (`AssistantResults.groups`) instead of rows."""
 

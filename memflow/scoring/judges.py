@@ -14,6 +14,8 @@ from typing import NamedTuple, TypeVar
 from memflow.records import Claim, Score
 
 STANDARD = "standard"
+SELF_JUDGES = "self_judges"
+"""The key of the metadata of verdicts that lists the judges whose model also answered, one a line."""
 Row = TypeVar("Row")
 _OF_JUDGE = re.compile(r"(?:(?P<base>.+?)_)?judge_(?P<judge>.+)")
 
@@ -54,8 +56,14 @@ def mean_of_judges(values: Mapping[str, JudgedValue]) -> JudgedValue:
     return JudgedValue(None, "; ".join(f"judge {name}: {reason}" for name, reason in failed.items()))
 
 
-def with_judge_bands(scores: Iterable[Score]) -> list[Score]:
-    """Return the scores of one assistant; those of means over judges get the lowest and highest judge's score."""
+def with_judge_columns(
+    scores: Iterable[Score], judged_metrics: frozenset[str] = frozenset(), self_judges: Sequence[str] = ()
+) -> list[Score]:
+    """Return the scores of one assistant with the columns on judges.
+
+    Scores of means over judges get the lowest and highest judge's score. Scores of `judged_metrics` get those of
+    `self_judges`, the judges whose model also answered, that judged them.
+    """
     scores = list(scores)
     of_judges: dict[tuple[str, str, str], list[float | None]] = {}
     for score in scores:
@@ -64,6 +72,9 @@ def with_judge_bands(scores: Iterable[Score]) -> list[Score]:
             of_judges.setdefault((score.metric, base, score.slice), []).append(score.value)
 
     def banded(score: Score) -> Score:
+        if self_judges and score.metric in judged_metrics:
+            judge = parse_variant(score.variant).judge
+            score = replace(score, self_judges=[name for name in self_judges if judge in (None, name)])
         values = of_judges.get((score.metric, score.variant, score.slice), [])
         known = [value for value in values if value is not None]
         if not values or len(known) < len(values):

@@ -31,6 +31,7 @@ SELECT
     leaderboard.high,
     leaderboard.judge_low,
     leaderboard.judge_high,
+    leaderboard.self_judges,
     leaderboard.n,
     leaderboard.planned,
     leaderboard.n_episodes AS episodes,

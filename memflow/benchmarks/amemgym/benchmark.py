@@ -9,6 +9,7 @@ from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.amemgym.metrics import FACTUAL_RECALL
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.probes import make_probes
 from memflow.benchmarks.amemgym.question import build_question, parse_answer
@@ -35,6 +36,8 @@ class AMemGym(Benchmark):
 
     name = "amemgym"
     provides_feedback = True
+    judged_metrics = frozenset({FACTUAL_RECALL})
+    claim_metric = FACTUAL_RECALL
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)

@@ -23,7 +23,11 @@ from memflow.benchmarks.memorybench import (
     turns,
 )
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.scorers.registry import judge_prompts_of, required_backends_of
+from memflow.benchmarks.memorybench.scorers.registry import (
+    JUDGED_METRICS,
+    judge_prompts_of,
+    required_backends_of,
+)
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
 from memflow.benchmarks.memorybench.users import reactions
@@ -44,6 +48,7 @@ class MemoryBench(Benchmark):
 
     name = "memorybench"
     aggregates_in_sql = True
+    judged_metrics = JUDGED_METRICS
     training_actions = ("like", "copy")
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:

@@ -14,6 +14,7 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     high DOUBLE,
     judge_low DOUBLE,
     judge_high DOUBLE,
+    self_judges VARCHAR[] NOT NULL,
     deviation DOUBLE,
     n BIGINT NOT NULL,
     planned BIGINT,
