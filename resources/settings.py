@@ -220,8 +220,12 @@ class Settings(BaseSettings):
 
     def role_models(self) -> list[str]:
         """Return the names of the models of all roles, and of the judges of single domains."""
-        of_domains = [name for names in self.judges.values() for name in names]
-        return list(dict.fromkeys([*(name for _, name in self.roles.assigned()), *of_domains]))
+        return list(dict.fromkeys([*(name for _, name in self.roles.assigned()), *self.judge_models()]))
+
+    def judge_models(self) -> tuple[str, ...]:
+        """Return the names of all judges: those of the role, and those of single domains."""
+        of_domains = (name for names in self.judges.values() for name in names)
+        return tuple(dict.fromkeys((*self.roles.judges, *of_domains)))
 
     def open_files(self, parallel: int) -> int:
         """Return an upper bound of the files and connections that a run of `parallel` partitions opens."""

@@ -102,7 +102,7 @@ def _agreement(
     agreement = ac1 = UNDEFINED
     kappa = None
     if all(value in (None, *CATEGORIES) for row in rows for value in row):
-        labels = [[None if value is None else str(value) for value in row] for row in rows]
+        labels = [[None if value is None else str(float(value)) for value in row] for row in rows]
         names = [str(value) for value in CATEGORIES]
         agreement = percent_agreement(labels, names, episodes=episodes, seed=seed)
         ac1 = gwet_ac1(labels, names, episodes=episodes, seed=seed)
