@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
@@ -58,7 +58,7 @@ def judges(ctx: typer.Context, domain: DomainArgument = None, form: FormatOption
     caveat = caveat_of(label or "", "these verdicts are of a rule, and say nothing of any model.")
     answer(
         form,
-        {"label": label, "judges": [asdict(each) for each in found]},
+        {"label": label, "judges": [_data(each) for each in found]},
         *_shown(found),
         *([Text(f"\n{label}: {caveat}", "yellow")] if label else []),
     )
@@ -77,6 +77,11 @@ def _items(lake: "Lake", domain: "Domain") -> Iterator["JudgedItem"]:
             for item, episode, *rest in lake.columns(name, partition, columns):
                 metric, variant, value = rest if len(rest) > 2 else (claimed, *rest)
                 yield JudgedItem(f"{partition} {item}", episode, metric, variant, value)
+
+
+def _data(each: "JudgeAgreement") -> dict[str, Any]:
+    intervals = {name: getattr(each, name)._asdict() for name in ("agreement", "ac1", "alpha")}
+    return {**asdict(each), **intervals}
 
 
 def _shown(found: list["JudgeAgreement"]) -> Iterator[RenderableType]:
