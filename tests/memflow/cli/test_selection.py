@@ -198,3 +198,13 @@ def test_verifier_option_overrides_model_option_and_excludes_demo_option(file: P
     assert (roles.annotator, roles.verifier) == ("large", "scripted")
     with pytest.raises(BadSettings, match=r"cannot be combined with --url, --model, .* --verifier"):
         selected(file, demo=True, verifier="large")
+
+
+def test_judge_option_replaces_judges_of_role_and_of_single_domains(file: Path) -> None:
+    file.write_text(
+        FILE + '[judges]\nmemorybench_demo = ["scripted", "large"]\n',
+        encoding="utf-8",
+    )
+    assert selected(file).settings.judges_of("memorybench_demo") == ("scripted", "large")
+    settings = selected(file, judge="large").settings
+    assert {settings.judges_of(name) for name in ("memorybench_demo", "amemgym_demo")} == {("large",)}
