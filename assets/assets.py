@@ -90,7 +90,7 @@ def _assets(
             for table, remark in step.writes.items()
         ],
         partitions_def=partitions.of_scope(step.scope),
-        pool=f"model_{getattr(settings.roles, step.models[0])}" if step.models else None,
+        pool=f"model_{dict(reversed(settings.roles.assigned()))[step.models[0]]}" if step.models else None,
         config_schema=limited,
     )
     def assets(

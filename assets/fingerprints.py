@@ -24,6 +24,7 @@ from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.run.prompt_catalog import ANY_ROLE
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import plugin_metrics
+from memflow.scoring.judges import SELF_JUDGES
 from resources.lake import RUN, Lake
 from resources.library import CHECKSUMS, Library
 from resources.metric_backends import fingerprints
@@ -151,6 +152,7 @@ class Fingerprints:
             **self._replaced_prompts(domain, memory),
             **({"embedder": self.settings.embedder.name} if memory.system.needs_embedder else {}),
             **({"window": window} if (window := self._window(assistant)) else {}),
+            **self._self_judges(domain, answering),
             "model": answering,
             "simulator": next((each for each in simulated if each), NO_SIMULATOR),
             SCRIPTED: "yes" if scripted else "no",
@@ -162,6 +164,13 @@ class Fingerprints:
         window = self.settings.window_of(assistant)
         uses = self._memory(assistant)[0].system.memory.uses_window
         return str(window) if uses and window is not None else ""
+
+    def _self_judges(self, domain: Domain, answering: str) -> dict[str, str]:
+        """Return metadata that names the domain's judges with the weights of the answering model; empty without any."""
+        judges = self.settings.judges_of(domain.name) if self.judge(domain) is not None else ()
+        answers = self.settings.model(answering)
+        names = [name for name in judges if self.settings.model(name).has_weights_of(answers)]
+        return {SELF_JUDGES: "\n".join(names)} if names else {}
 
     def _replaced_prompts(self, domain: Domain, memory: MemoryConfig) -> dict[str, str]:
         """Return metadata that names the replaced prompts of an assistant's verdicts, empty without such prompts."""
@@ -207,7 +216,11 @@ class Fingerprints:
         benchmark = registry.benchmark(domain.benchmark)
         tables = tables or tuple(table for table, step in WRITERS.items() if "judge" in step.models)
         prompts = [prompt for table in tables for prompt in benchmark.judge_prompts(domain, table)]
-        return self._with_prompts(("judge",), prompts) if prompts else None
+        if not prompts:
+            return None
+        names = self.settings.judges_of(domain.name)
+        found = self._with_prompts(("judge",), prompts, names)
+        return found if len(names) == 1 else digest(found, names)
 
     def answering(self, assistant: str) -> str:
         """Return the fingerprint of an assistant: its memory's parameters, its chat model, and the embedder and the
@@ -275,9 +288,13 @@ class Fingerprints:
             roots |= {_plugin(module) for module in {bases[0].__module__, *outside}}
         return self.code.digest(roots)
 
-    def _with_prompts(self, roles: tuple[str, ...], prompts: list[Any]) -> str:
-        """Return the fingerprint of the models of some roles, the bounds on their answers, and prompts."""
-        prints = [self.settings.model(getattr(self.settings.roles, role)).fingerprint() for role in roles]
+    def _with_prompts(self, roles: tuple[str, ...], prompts: list[Any], names: tuple[str, ...] = ()) -> str:
+        """Return the fingerprint of the models of some roles, the bounds on their answers, and prompts.
+
+        `names` are the models; without them, those of the roles.
+        """
+        names = names or tuple(getattr(self.settings.roles, role) for role in roles)
+        prints = [self.settings.model(name).fingerprint() for name in names]
         bounds = self.settings.bounds.fingerprint(*roles)
         return digest(prints, {prompt.name: prompt.digest for prompt in prompts}, *filter(None, [bounds]))
 
@@ -286,7 +303,7 @@ class Fingerprints:
 
     def _scripted_judge(self, step: Step, domain: Domain) -> bool:
         return self.judge(domain, *step.writes) is not None and self._any_scripted(
-            [self.settings.roles.judge]
+            self.settings.judges_of(domain.name)
         )
 
     def _memory(self, assistant: str) -> tuple[MemoryConfig, str]:

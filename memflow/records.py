@@ -351,7 +351,9 @@ class Verdict:
     dataset: Annotated[str, "The data set the probe comes from."]
     category: Annotated[str | None, "The data set's own category."] = None
     metric: Annotated[str, "The metric."]
-    variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
+    variant: Annotated[str, "`standard`, the named deviation, or one of several judges: `judge_NAME`."] = (
+        "standard"
+    )
     value: Annotated[float | None, "The value; null where there is none."] = None
     completion: Annotated[
         str | None, "The ledger's digest of the judge's completion, where there is one."
@@ -388,16 +390,17 @@ class FailureAttribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One row per fact that was new at a checkpoint, and whether the memory contained it then."""
+    """One row per fact that was new at a checkpoint and judge, and whether the memory contained it then."""
 
     domain: Domain
     assistant: Assistant
     claim_id: Annotated[str, "Unique within the domain."]
     episode_id: Episode
     checkpoint: Checkpoint
+    variant: Annotated[str, "`standard`, or one of several judges: `judge_NAME`."] = "standard"
     text: Annotated[str, "Gold: the statement about the user."]
     value: Annotated[
-        float | None, "1 where the judge found it in the memory, otherwise 0; null without verdict."
+        float | None, "1 where the judge found it in the memory, otherwise 0; the mean over several judges."
     ] = None
     held_tokens: Annotated[int | None, "Estimated tokens of the memory's content."] = None
     completion: Annotated[str | None, "The ledger's digest of the completion."] = None
@@ -419,6 +422,11 @@ class Score:
     value: Annotated[float | None, "The score; null where it may not be shown."] = None
     low: Annotated[float | None, "Lower end of the 95 % interval, over what is independent."] = None
     high: Annotated[float | None, "Upper end of the 95 % interval."] = None
+    judge_low: Annotated[float | None, "The lowest judge's score, where there are several judges."] = None
+    judge_high: Annotated[float | None, "The highest judge's score, where there are several judges."] = None
+    self_judges: Annotated[
+        list[str], "The judges of this score whose model also answered; empty where none did."
+    ] = field(default_factory=list)
     deviation: Annotated[float | None, "Population deviation of the probes' values, where it is known."] = (
         None
     )
@@ -495,7 +503,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "answer.replies": ("domain", "assistant", "probe_id"),
     "score.verdicts": ("domain", "assistant", "probe_id", "metric", "variant"),
     "score.attributions": ("domain", "assistant", "probe_id"),
-    "score.claims": ("domain", "assistant", "claim_id"),
+    "score.claims": ("domain", "assistant", "claim_id", "variant"),
     "score.leaderboard": ("domain", "assistant", "metric", "variant", "slice"),
 }
 """The key columns of each table."""

@@ -13,6 +13,8 @@ from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
+from memflow.judges.catalog import all_cases
+from memflow.judges.scripted import OBEDIENT, obedient_handlers
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from memflow.run.handlers import handlers
@@ -102,9 +104,10 @@ class Clients:
         settings = self.settings
         model = settings.model(name)
         if model.kind == "scripted":
-            return ScriptedChat(
-                handlers(settings.own_memories()), name=model.fingerprint(), sampling=model.sampling()
-            )
+            answers = handlers(settings.own_memories())
+            if model.model in OBEDIENT:
+                answers = obedient_handlers(answers, all_cases(), model.model)
+            return ScriptedChat(answers, name=model.fingerprint(), sampling=model.sampling())
         # Starting a server takes minutes, in which other models are called.
         url = model.url if model.kind == "endpoint" else await asyncio.to_thread(self.servers.url, name)
         chat = OpenAIChat(
@@ -161,8 +164,16 @@ class Chats:
     _ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
 
     async def role(self, role: str) -> LedgeredChat:
-        """Return the chat of `role`, one of the settings' roles."""
-        return await self._chat(getattr(self.clients.settings.roles, role), role)
+        """Return the chat of `role`, one of the settings' roles; of several judges, the first."""
+        return await self._chat(dict(reversed(self.clients.settings.roles.assigned()))[role], role)
+
+    async def judges(self, domain: str) -> dict[str, LedgeredChat]:
+        """Return the chats of the judges of a domain, by the name of their model."""
+        return {name: await self._chat(name, "judge") for name in self.clients.settings.judges_of(domain)}
+
+    async def model(self, name: str, role: str) -> LedgeredChat:
+        """Return the chat of the model `name`, with the bound on answers and the account of a role."""
+        return await self._chat(name, role)
 
     async def answering(self, assistant: str) -> LedgeredChat:
         """Return the chat that answers for `assistant`."""

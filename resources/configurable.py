@@ -98,7 +98,8 @@ class VllmResource(dg.ConfigurableResource[VllmServers]):
 class ModelsResource(dg.ConfigurableResource[Models]):
     """The chat models by role, and the embedder."""
 
-    roles: dict[str, str] = Field(description="The model of each role: simulator, judge, backbone, ...")
+    roles: dict[str, Any] = Field(description="The model of each role: simulator, judge, backbone, ...")
+    judges: dict[str, list[str]] = Field(default={}, description="The judges of single domains.")
     models: dict[str, Any] = Field(
         description="The models by name. `key_variable` is the environment variable that holds a key."
     )
@@ -111,6 +112,7 @@ class ModelsResource(dg.ConfigurableResource[Models]):
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Models]:
         settings = Settings.model_construct(
             roles=Roles(**self.roles),
+            judges={domain: tuple(names) for domain, names in self.judges.items()},
             models=_models(self.models),
             embedder=Embedder(**self.embedder),
             memories={name: OwnMemory(**value) for name, value in self.memories.items()},
@@ -140,7 +142,8 @@ def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResou
         "ledger": ledger,
         "vllm": vllm,
         "models": ModelsResource(
-            roles=settings.roles.model_dump(),
+            roles=settings.roles.model_dump(mode="json"),
+            judges={domain: list(names) for domain, names in settings.judges.items()},
             models=models,
             embedder=_plain(settings.embedder),
             memories={name: _plain(each) for name, each in settings.memories.items()},

@@ -4,7 +4,7 @@ A metric without its backend has a reason instead of a value. A wrong path in th
 """
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from memflow.chat.requests import Chat
@@ -16,17 +16,19 @@ from resources.wordnet import WordNet
 
 
 def build_metric_backends(
-    settings: Settings, used: Collection[str], judge: Chat | None = None
+    settings: Settings, used: Collection[str], judges: Mapping[str, Chat] | None = None
 ) -> MetricBackends:
-    """Return the judge and those backends in `used` that the settings configure. Weights are loaded on first use.
+    """Return the judges and those backends in `used` that the settings configure. Weights are loaded on first use.
 
     Raises MissingData if a file or folder is missing, BadInput if it is invalid.
     """
+    judges = judges or {}
     return MetricBackends(
-        judge,
+        next(iter(judges.values()), None),
         _encoders(settings, used),
         WordNet(settings.wordnet) if settings.wordnet is not None and WORDNET in used else None,
         syllables(settings.cmudict) if settings.cmudict is not None and CMUDICT in used else None,
+        judges,
     )
 
 

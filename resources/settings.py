@@ -31,6 +31,7 @@ from resources.settings_sections import (
     Bounds,
     Embedder,
     Encoder,
+    Judges,
     Model,
     OwnDataset,
     OwnDomain,
@@ -84,6 +85,9 @@ class Settings(BaseSettings):
     )
     models: dict[str, Model] = Field(default_factory=dict, validate_default=True)
     roles: Roles = Roles()
+    judges: dict[str, Judges] = Field(
+        default_factory=dict, description="The judges of single domains, instead of the role `judge`."
+    )
     bounds: Bounds = Bounds()
     embedder: Embedder = Embedder()
     training: Training = Training()
@@ -127,11 +131,12 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _names_lead_somewhere(self) -> "Settings":
-        for role, name in self.roles:
+        of_domains = [(f"judges.{domain}", name) for domain, names in self.judges.items() for name in names]
+        for place, name in [*((f"roles.{role}", name) for role, name in self.roles.assigned()), *of_domains]:
             if name not in self.models:
                 known = ", ".join(self.models)
                 raise ValueError(
-                    f"roles.{role} is {name}, but [models.{name}] does not exist. Use one of: {known}"
+                    f"{place} is {name}, but [models.{name}] does not exist. Use one of: {known}"
                 )
         for assistant in self.assistants:
             memory, _, model = assistant.partition("@")
@@ -156,6 +161,9 @@ class Settings(BaseSettings):
                     f"the domain name {name!r} in [own_domains] ends with a profile. Choose another name, and set "
                     "`profile` of the domain."
                 )
+        for name in self.judges:
+            if name not in registry.domains() and name not in self.own_domains:
+                raise ValueError(f"[judges] names the domain {name}, which does not exist. Fix the name.")
         for name in self.own_datasets:
             if not KEY.fullmatch(name) or name in registry.datasets():
                 raise ValueError(
@@ -232,6 +240,19 @@ class Settings(BaseSettings):
         """Return the name of an assistant's chat model."""
         return assistant.partition("@")[2] or self.roles.assistant
 
+    def judges_of(self, domain: str) -> tuple[str, ...]:
+        """Return the names of the models that judge in a domain. A protocol profile has the judges of its domain."""
+        return self.judges.get(domain) or self.judges.get(domain.partition(".")[0]) or self.roles.judges
+
+    def role_models(self) -> list[str]:
+        """Return the names of the models of all roles, and of the judges of single domains."""
+        return list(dict.fromkeys([*(name for _, name in self.roles.assigned()), *self.judge_models()]))
+
+    def judge_models(self) -> tuple[str, ...]:
+        """Return the names of all judges: those of the role, and those of single domains."""
+        of_domains = (name for names in self.judges.values() for name in names)
+        return tuple(dict.fromkeys((*self.roles.judges, *of_domains)))
+
     def open_files(self, parallel: int) -> int:
         """Return an upper bound of the files and connections that a run of `parallel` partitions opens."""
         connections = sum(model.concurrency for model in self.models.values() if model.kind != "scripted")
@@ -243,7 +264,7 @@ class Settings(BaseSettings):
         The default is one for each 16 concurrent requests of the models, at most 8. With the scripted chat, which never
         waits, the default is 1.
         """
-        named = {*dict(self.roles).values(), *map(self.model_of, assistants)}
+        named = {*self.role_models(), *map(self.model_of, assistants)}
         served = [self.models[name].concurrency for name in named if self.models[name].kind != "scripted"]
         return self.parallel or min(8, max(1, max(served, default=1) // 16))
 

@@ -3,7 +3,15 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import DEFAULT_PROFILE, ProtocolProfile
@@ -15,7 +23,7 @@ from resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
 
 
-def _listed(names: object) -> object:
+def _listed(names: Any) -> Any:
     return (names,) if isinstance(names, str) else names
 
 
@@ -32,6 +40,15 @@ def _without_credentials(url: str) -> str:
         )
     return url
 
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"the judges {list(names)} are empty or repeated. Name each judge once.")
+    return names
+
+
+Judges = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_distinct)]
+"""Names of models that judge. A single name may be given without a list."""
 
 Url = Annotated[str, AfterValidator(_without_credentials)]
 """An address without user and password."""
@@ -143,6 +160,11 @@ class Model(StrictModel):
         """The model name in requests; for an adapter, the name of its folder."""
         return Path(self.adapter).name if self.adapter else self.model
 
+    def has_weights_of(self, other: "Model") -> bool:
+        """Return whether two models are one language model, also with different sampling or at different addresses."""
+        scripted = "scripted" in (self.kind, other.kind)
+        return not scripted and (self.served_as, self.revision) == (other.served_as, other.revision)
+
     def fingerprint(self) -> str:
         """Return the content hash of name, revision, sampling and profile, which determine the model's answers.
 
@@ -161,11 +183,28 @@ class Roles(StrictModel):
     """The role settings: the name of the chat model for each role."""
 
     simulator: str = Field("scripted", description="Plays the users: writes states, utterances and feedback.")
-    judge: str = Field("scripted", description="Scores replies for metrics that use a model.")
+    judge: str | tuple[str, ...] = Field(
+        "scripted",
+        description="Scores replies for metrics that use a model. With a list, each of the models scores every reply.",
+    )
     backbone: str = Field("scripted", description="Answers training questions in off-policy feedback.")
     assistant: str = Field("scripted", description="Answers for assistants without a model of their own.")
     annotator: str = Field("scripted", description="Labels the correct answer at each checkpoint.")
     verifier: str = Field("scripted", description="Verifies the annotator's labels; use another model.")
+
+    @field_validator("judge")
+    @classmethod
+    def _judges_are_distinct(cls, judge: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        return judge if isinstance(judge, str) else _distinct(judge)
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The models of the role `judge`."""
+        return (self.judge,) if isinstance(self.judge, str) else self.judge
+
+    def assigned(self) -> list[tuple[str, str]]:
+        """Return pairs of a role and its model; the role `judge` may have several."""
+        return [(role, name) for role, names in self for name in _listed(names)]
 
 
 class RoleBound(StrictModel):

@@ -118,9 +118,10 @@ class Workers:
 
 def _concurrency(settings: Settings, step: Step, assistant: str) -> int:
     """Return the maximum number of workers for a step, so that each can send at least one request at a time."""
-    roles = dict(settings.roles)
-    names = [settings.model_of(assistant) if role == "assistant" else roles.get(role) for role in step.models]
-    called = [settings.models[name] for name in names if name is not None]
+    names = [name for role, name in settings.roles.assigned() if role in step.models and role != "assistant"]
+    if "assistant" in step.models:
+        names.append(settings.model_of(assistant))
+    called = [settings.models[name] for name in names]
     limits = [model.concurrency for model in called if model.kind != "scripted"]
     return min(
         [*limits, CONCURRENCY] if settings.embedder.kind == "endpoint" else limits, default=sys.maxsize

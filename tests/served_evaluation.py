@@ -26,6 +26,9 @@ class ServedModels:
     async def role(self, role: str) -> Chat:
         return self.simulator
 
+    async def judges(self, domain: str) -> dict[str, Chat]:
+        return {"judge": self.simulator}
+
     async def answering(self, assistant: str) -> Chat:
         return self.served
 
@@ -66,7 +69,7 @@ async def evaluate(generated: Generated, assistant: str, chat: Chat) -> dict[str
             domain=generated.domain,
             assistant=assistant,
             memory=memory,
-            metric_backends=MetricBackends,
+            metric_backends=lambda judges: MetricBackends(*judges.values()),
         )
         written = await step.function(context)
         tables |= {table: list(rows_of) for table, rows_of in written.items()}

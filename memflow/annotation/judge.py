@@ -4,7 +4,7 @@ The model gets the same items and guide as people, without the key, in one reque
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from memflow.annotation.annotations import Annotations
@@ -14,8 +14,15 @@ from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import load
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import LABEL
+from memflow.judges.cases import JudgeCase, load_cases
 
 LONGEST_REASON = 2_000
+
+
+def judge_cases() -> Sequence[JudgeCase]:
+    """Return the cases of the injection test, whose injections are in the annotated text."""
+    narrowed = replace(load("memflow.annotation", "label"), output=chosen_of(("absent", "stated")))
+    return load_cases("memflow.annotation", {"label": narrowed})
 
 
 async def annotate(
@@ -51,7 +58,7 @@ async def _label(sheet: Sheet, unit: Unit, item: Item, chat: Chat) -> Answer[Cho
     prompt = load("memflow.annotation", "label")
     fields = {
         "guide": sheet.header.guide,
-        "shown": "\n\n".join(f"{part.title}:\n<<<\n{part.text}\n>>>" for part in unit.shown),
+        "shown": [(part.title, part.text) for part in unit.shown],
         "asks": item.asks,
         "facts": "\n".join(f"{fact.title}: {fact.text}" for fact in item.facts),
         "labels": "\n".join(f"{label.name}: {' '.join(label.says.split())}" for label in item.labels),

@@ -16,6 +16,7 @@ from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
+from memflow.judges.cases import JudgeCase
 from memflow.memories.memory import Recall, Tools
 from memflow.metrics.backends import MetricBackends
 from memflow.records import (
@@ -117,6 +118,10 @@ class Benchmark(ABC):
     """Whether `build_evolution_feedback` returns feedback for memories that evolve."""
     training_actions: ClassVar[tuple[Action, ...]] = ()
     """The actions of users whose answers `memflow finetune` can train on; empty if its feedback has none."""
+    judged_metrics: ClassVar[frozenset[str]] = frozenset()
+    """The metrics whose values a judge decides."""
+    claim_metric: ClassVar[str] = ""
+    """The metric of its claims, if any."""
     aggregates_in_sql: ClassVar[bool] = False
     """Whether its scores are computed from groups of verdicts (`AssistantResults.groups`) instead of rows."""
 
@@ -295,6 +300,10 @@ class Benchmark(ABC):
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         """Return the judge's prompts for the table `score.verdicts` or `score.claims`; empty if no judge is called."""
         return []
+
+    def judge_cases(self) -> Sequence[JudgeCase]:
+        """Return the cases of the injection test for the judge's prompts; empty if no judge is called."""
+        return ()
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:
         """Return the metric backends (metrics/backends.py) that the domain's metrics use, without the judge."""

@@ -4,6 +4,7 @@
     name: amemgym/answer          # folder and file name, so that a prompt is found by its name
     fields: [question, options]   # every $field of the text, no more and no less
     unused: []                    # optional: fields that the text leaves out on purpose
+    untrusted: [question]         # optional: fields with texts of another model, which are fenced (fences.py)
     output: ChoiceAnswer          # a class of the `answers` module beside the prompts folder; none for free text
     language: en
     max_tokens: 64                # optional: see below; temperature and usual_tokens: optional as well
@@ -34,6 +35,7 @@ from typing import Any, Literal, cast
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from memflow.chat.fences import layout, mark_of
 from memflow.chat.replacements import PromptFile, check_contract, replacement
 from memflow.chat.requests import ChatMessage, Role
 from memflow.errors import PromptError
@@ -49,6 +51,7 @@ class _FrontMatter(BaseModel):
     name: str
     fields: list[str]
     unused: list[str] = []
+    untrusted: list[str] | None = None
     output: str | None = None
     language: Literal["en", "zh"] = "en"
     max_tokens: int | None = None
@@ -69,6 +72,8 @@ class Prompt:
     sections: tuple[tuple[str, str], ...]
     digest: str
     usual_tokens: int = 0
+    untrusted: tuple[str, ...] = ()
+    """The fields with texts of another model, which are fenced."""
 
     def render(
         self, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
@@ -84,20 +89,30 @@ class Prompt:
                 f"the fields passed to prompt {self.name} differ from the declared {list(self.fields)}: {wrong}. "
                 "Fix the call."
             )
+        mark = mark_of(fields[name] for name in self.untrusted) if self.untrusted else ""
+        texts = {
+            name: layout(value, mark if name in self.untrusted else "") for name, value in fields.items()
+        }
         said: list[ChatMessage] = []
         for role, text in self.sections:
             if role == "history":
                 said.extend(history)
-            elif content := _fill(text, fields).strip():
+            elif content := _fill(text, texts).strip():
                 said.append(ChatMessage(cast(Role, role), content))
-        return tuple(said)
+        return _with_notice(said, mark, self.language) if mark else tuple(said)
 
 
-def _fill(text: str, fields: Mapping[str, Any]) -> str:
+def _with_notice(said: Sequence[ChatMessage], mark: str, language: str) -> tuple[ChatMessage, ...]:
+    """Return the messages with the instruction about fenced texts at the end of the system message."""
+    [notice] = load_in_language("memflow.chat", "untrusted", language=language).render({"mark": mark})
+    if said and said[0].role == "system":
+        return (ChatMessage("system", f"{said[0].content}\n\n{notice.content}"), *said[1:])
+    return (notice, *said)
+
+
+def _fill(text: str, fields: Mapping[str, str]) -> str:
     """Replace every $field of a prompt section by its value."""
-    return "".join(
-        str(fields[part]) if number % 2 else part for number, part in enumerate(_split_at_fields(text))
-    )
+    return "".join(fields[part] if number % 2 else part for number, part in enumerate(_split_at_fields(text)))
 
 
 @cache
@@ -142,13 +157,16 @@ def packaged_text(package: str, stem: str) -> str:
 
 @cache
 def _replaced(packaged: Prompt, package: str, file: PromptFile) -> Prompt:
-    mine = parse(file.text, package, file.path)
+    mine = parse(file.text, package, file.path, packaged.untrusted)
     check_contract(packaged, mine, file.path)
     return mine
 
 
-def parse(text: str, package: str, where: str) -> Prompt:
-    """Return the prompt in `text`, whose output type is in the module `answers` of `package`. Raises PromptError."""
+def parse(text: str, package: str, where: str, untrusted: tuple[str, ...] = ()) -> Prompt:
+    """Return the prompt in `text`, whose output type is in the module `answers` of `package`. Raises PromptError.
+
+    The fields in `untrusted` are fenced if the front matter does not declare `untrusted`.
+    """
     try:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))
@@ -173,6 +191,11 @@ def parse(text: str, package: str, where: str) -> Prompt:
             f"{sorted(front.unused)}, but the text uses {sorted(used)}. Declare exactly the used fields; list a field "
             "that the text leaves out on purpose in both."
         )
+    fenced = untrusted if front.untrusted is None else tuple(front.untrusted)
+    if unknown := set(fenced) - set(front.fields):
+        raise PromptError(
+            f"{where}: `untrusted` names {sorted(unknown)}, which are no fields of the prompt. List declared fields."
+        )
     output = None
     if front.output is not None:
         output = getattr(import_module(f"{package}.answers"), front.output, None)
@@ -191,6 +214,7 @@ def parse(text: str, package: str, where: str) -> Prompt:
         sections=sections,
         digest=digest(text),
         usual_tokens=front.usual_tokens,
+        untrusted=fenced,
     )
 
 

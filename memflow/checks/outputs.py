@@ -196,7 +196,7 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "score.claims",
         {
-            "claim_value_is_0_or_1": EachRow(lambda row: row.value in (None, 0, 1)),
+            "claim_value_between_0_and_1": Between("value", 0, 1),
             "exactly_one_of_value_and_reason": _ONE_OF_VALUE_AND_REASON,
         },
     ),
@@ -213,6 +213,7 @@ EXPECTED: tuple[Expectation, ...] = (
         "score.leaderboard",
         {
             "score_in_its_confidence_interval": EachRow(_value_in_interval),
+            "judge_is_not_answering_model": EachRow(lambda row: not row.self_judges),
             "one_simulator_per_domain": WholeTable(_minority_simulators),
             "comparable_scores_have_same_prompt_and_model_version": WholeTable(_other_prompt_or_model),
         },

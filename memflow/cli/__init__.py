@@ -18,6 +18,7 @@ from memflow.cli.dev import dev
 from memflow.cli.export import export
 from memflow.cli.finetune import finetune
 from memflow.cli.imports import imports
+from memflow.cli.judges import judges
 from memflow.cli.ledger import ledger
 from memflow.cli.memories import memories
 from memflow.cli.models import models
@@ -103,6 +104,7 @@ app.command(rich_help_panel=KNOW)(domains)
 app.command(rich_help_panel=KNOW)(memories)
 app.add_typer(prompts, name="prompts", rich_help_panel=KNOW)
 app.command(rich_help_panel=KNOW)(data)
+app.add_typer(judges, name="judges", rich_help_panel=KNOW)
 app.add_typer(models, name="models", rich_help_panel=KNOW)
 app.command(rich_help_panel=BEGIN)(init)
 app.command(rich_help_panel=BEGIN)(doctor)

@@ -221,7 +221,7 @@ def _judge(settings: "Settings") -> str:
     """Return the annotator name of the judge: the model's name in memflow.toml, otherwise its name at the server."""
     from resources.settings_sections import COMMAND_LINE_MODEL
 
-    name = settings.roles.judge
+    name = settings.roles.judges[0]
     return (settings.model(name).model if name == COMMAND_LINE_MODEL else name)[:LONGEST_NAME]
 
 

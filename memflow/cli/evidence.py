@@ -60,6 +60,21 @@ def gaps(scores: Sequence[Score]) -> Iterator[RenderableType]:
         yield Text("\n".join(("\nIncomplete:", *(f"  {line}" for line in lines))), style="yellow")
 
 
+def self_judges(scores: Sequence[Score]) -> Iterator[RenderableType]:
+    """Yield a warning that names the judges that judged answers of their own model; nothing without such judges."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for score in scores:
+        for judge in score.self_judges:
+            found.setdefault((score.domain, judge), []).append(score.assistant)
+    if found:
+        lines = (
+            f"  {domain}: {judge} judged the answers of {', '.join(dict.fromkeys(names))}"
+            for (domain, judge), names in found.items()
+        )
+        advice = "A judge whose model also answered may prefer its own answers. Use another judge in [roles]:"
+        yield Text("\n".join((f"\n{advice}", *lines)), style="yellow")
+
+
 def count(score: Score) -> str:
     """Return the number of values behind a score, such as `214 of 220` if some are missing, otherwise `220`."""
     if score.planned is None or score.n >= score.planned:

@@ -83,6 +83,7 @@ def _models(settings: Settings) -> ModelAssignment:
         )
         for name, model in settings.models.items()
     }
+    roles = dict(reversed(settings.roles.assigned()))  # the first judge is the model of the role
     return ModelAssignment(
-        profiles, settings.roles.model_dump(), settings.model_of, settings.bounds.of, settings.window_of
+        profiles, roles, settings.model_of, settings.bounds.of, settings.window_of, settings.judges_of
     )

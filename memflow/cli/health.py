@@ -165,8 +165,9 @@ def _data(settings: "Settings") -> Iterator[Finding]:
 
 
 def _in_use(settings: "Settings") -> list[str]:
-    playing = [name for _, name in settings.roles]
-    return list(dict.fromkeys([*playing, *(settings.model_of(name) for name in settings.assistants)]))
+    return list(
+        dict.fromkeys([*settings.role_models(), *(settings.model_of(name) for name in settings.assistants)])
+    )
 
 
 def _model(name: str, model: "Model") -> Finding:

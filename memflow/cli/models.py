@@ -45,7 +45,8 @@ _COLUMNS = ("model", "served as", "address", "roles", "preset", "changed fields"
 def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
     from resources.endpoints.profiles import changed_fields
 
-    roles = [role for role, chosen in settings.roles if chosen == name]
+    roles = [role for role, chosen in settings.roles.assigned() if chosen == name]
+    roles += [f"judge of {domain}" for domain in settings.judges if name in settings.judges_of(domain)]
     assistants = [each for each in settings.assistants if each.endswith(f"@{name}")]
     scripted = model.kind == "scripted"
     return {

@@ -151,7 +151,7 @@ def _seconds(steps: Iterable["StepForecast"], **where: str) -> float:
 
 
 def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> list[str]:
-    playing = dict.fromkeys([*(name for _, name in settings.roles)])
+    playing = dict.fromkeys([*settings.role_models()])
     at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
         f"each request takes {latency:g} s (--latency), with this many at once: {at_once}",

@@ -211,6 +211,8 @@ def select(
             f"--demo uses the scripted chat and cannot be combined with {options}. Remove one of them."
         )
     over = _models("scripted" if demo else model, url, preset, roles)
+    if judge_of_options := over.get("roles", {}).get("judge"):  # also instead of the judges of single domains
+        over["judges"] = dict.fromkeys(front.load().judges, judge_of_options)
     if embedder or embedder_url:
         over["embedder"] = _embedder(front.load().embedder, embedder, embedder_url, url)
     paths = _import_paths([*(memories or ()), *(assistants or ())])

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from memflow.cli.costs import costs
 from memflow.cli.deviations import deviations
-from memflow.cli.evidence import count, evidence, gaps, replaced_prompts
+from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges
 from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
@@ -19,6 +19,7 @@ from memflow.cli.probe import probe
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.published_scores import PublishedScores
 from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
+from memflow.cli.show_judges import judges
 from memflow.cli.views import ViewGroup
 from memflow.labels import caveat_of, score_label
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
@@ -38,6 +39,7 @@ show.command("probe")(probe)
 show.command("costs")(costs)
 show.command("deviations")(deviations)
 show.command("made")(made)
+show.command("judges")(judges)
 show.command("memory")(memory)
 show.command("metrics")(metrics)
 
@@ -99,6 +101,7 @@ def leaderboard(
         {"label": label, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
         *gaps(scores),
+        *self_judges(scores),
         *replaced_prompts(scores),
         *imported,
         *([note(more)] if len(shown) < len(found) else []),
@@ -172,7 +175,9 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         variants = variants or any(score.variant != "standard" for score in of_domain)
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
         deviations = slices and any(score.deviation is not None for score in of_domain)
+        judged = any(score.judge_low is not None for score in of_domain)
         columns += ["assistant", "model", "embedder", "value", *(["deviation"] if deviations else [])]
+        columns += ["judges"] if judged else []
         columns += ["95 % interval", "n", "episodes", "coverage", "reason"]
         rows: list[list[Any]] = []
         last: list[Any] = []
@@ -185,10 +190,11 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             head = group if group != last else ["" for _ in group]
             last = group
             value = [_number(score, score.value), *([score.deviation] if deviations else [])]
+            value += [_range(score, score.judge_low, score.judge_high)] if judged else []
             rows.append([*head, score.assistant, score.model, score.embedder, *value, *_rest(score)])
         yield heading(domain)
         if rows:
-            numbers = ("value", "deviation", "95 % interval", "n", "episodes", "coverage")
+            numbers = ("value", "deviation", "judges", "95 % interval", "n", "episodes", "coverage")
             optional = ("episodes", "embedder", "model", "n", "coverage", "reason")
             yield table("", columns, rows, right=numbers, optional=optional)
         yield from causes
@@ -218,11 +224,14 @@ def _number(score: "Score", value: float | None) -> str | None:
     return f"{value:.3g}" if score.metric in EFFICIENCY_NAMES else f"{value:,.3f}"
 
 
+def _range(score: "Score", low: float | None, high: float | None) -> str:
+    ends = _number(score, low), _number(score, high)
+    return "" if None in ends else f"{ends[0]} – {ends[1]}"
+
+
 def _rest(score: "Score") -> list[Any]:
-    ends = _number(score, score.low), _number(score, score.high)
-    interval = "" if None in ends else f"{ends[0]} – {ends[1]}"
     return [
-        interval,
+        _range(score, score.low, score.high),
         count(score),
         score.n_episodes,
         f"{score.coverage:.0%}",

@@ -10,7 +10,7 @@ from rich.text import Text
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import count, evidence, gaps, replaced_prompts
+from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, heading, table
 from memflow.cli.planned_runs import Outcome
@@ -109,7 +109,7 @@ class Summary:
             of_domain = [score for score in self.scores if score.domain == domain]
             primary = [score for score in self.primary if score.domain == domain]
             shown += [heading(domain), leaderboard_table(primary, self.shown_variant), *evidence(of_domain)]
-        shown += [*gaps(self.scores), *replaced_prompts(self.scores)]
+        shown += [*gaps(self.scores), *self_judges(self.scores), *replaced_prompts(self.scores)]
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if self.usage:

@@ -1,4 +1,4 @@
-"""Inter-rater agreement: percent agreement, Gwet's AC1 and Cohen's kappa.
+"""Inter-rater agreement: percent agreement, Gwet's AC1, Cohen's kappa and Krippendorff's alpha; Kendall's tau of ranks.
 
 AC1 follows Gwet (2008), with missing ratings as in his Handbook (4th edition, 2014). If nearly all items have the same
 label, kappa's chance agreement approaches 1 and kappa approaches 0; AC1's chance agreement is at most 1/2.
@@ -105,6 +105,50 @@ def cohen_kappa(
         return found
 
     return bootstrap(statistic, size, seed=seed, draws=draws)
+
+
+def krippendorff_alpha(
+    values: Sequence[Sequence[float | None]],
+    *,
+    episodes: Sequence[Hashable] | None = None,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> Interval:
+    """Return Krippendorff's alpha for values on an interval scale, with its 95 % confidence interval.
+
+    `values` has one value per rater for each item, or None where a rater gave none; items with one value do not count.
+    Alpha is 1 - observed / expected disagreement, where disagreement is the squared difference of two values. The value
+    is None if all values are equal. `episodes` and the interval are as in `percent_agreement`.
+
+    Source: Krippendorff, Computing Krippendorff's alpha-reliability (2011).
+    """
+    given = [[value for value in row if value is not None] for row in values]
+    paired = [row if len(row) > 1 else [] for row in given]
+    n, total, squares = (
+        np.array([sum(value**power for value in row) for row in paired], dtype=np.float64)
+        for power in range(3)
+    )
+    observed = 2 * (n * squares - total**2) / np.maximum(n - 1, 1)
+    groups, size = _groups(episodes, len(paired))
+    n, total, squares, observed = (_summed(each, groups, size) for each in (n, total, squares, observed))
+
+    def statistic(weights: Array) -> Array:
+        count, sums = weights @ n, weights @ total
+        expected = 2 * (count * (weights @ squares) - sums**2) / (count - 1)
+        found: Array = 1 - (weights @ observed) / np.where(expected > 1e-9, expected, np.nan)
+        return found
+
+    return bootstrap(statistic, size, seed=seed, draws=draws)
+
+
+def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Return Kendall's tau-b of two lists of values of the same items; None if one of them has only ties.
+
+    Source: Kendall, The treatment of ties in ranking problems (1945).
+    """
+    one, other = (np.sign(np.subtract.outer(each, each)) for each in (np.asarray(first), np.asarray(second)))
+    scale = np.sqrt((one**2).sum() * (other**2).sum())
+    return float((one * other).sum() / scale) if scale else None
 
 
 def _places(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:

@@ -20,7 +20,10 @@ class MetricBackends:
     """The configured metric backends. A backend that is not configured is None or empty."""
 
     judge: Chat | None = None
+    """The first judge."""
     encoders: Mapping[str, Encoder] = field(default_factory=dict)
     """BERTScore's model per language."""
     synonyms: Synonyms | None = None
     syllables: Syllables | None = None
+    judges: Mapping[str, Chat] = field(default_factory=dict)
+    """All judges by the name of their model; empty or one judge where a metric has one verdict."""

@@ -32,7 +32,10 @@ class ModelProvider(Protocol):
     """The protocol that provides the models of one step. A model is opened on first use."""
 
     async def role(self, role: str) -> Chat:
-        """Return the chat model of a role: simulator, backbone, annotator, verifier or judge."""
+        """Return the chat model of a role: simulator, backbone, annotator, verifier or judge (the first judge)."""
+
+    async def judges(self, domain: str) -> Mapping[str, Chat]:
+        """Return the judges of a domain by the name of their model."""
 
     async def answering(self, assistant: str) -> Chat:
         """Return the chat model that answers for an assistant."""
@@ -69,7 +72,7 @@ class StepContext:
     domain: Domain
     assistant: str
     memory: MemoryConfig
-    metric_backends: Callable[[Chat | None], MetricBackends]
+    metric_backends: Callable[[Mapping[str, Chat]], MetricBackends]
     leaderboard: Callable[[], list[Score]]
     early: EarlyAnswers | None = None
     """Set if the probes are asked in the same run, so that they can be asked during play."""

@@ -7,7 +7,7 @@ declares for answers of a real model, so that later prompts, which contain the a
 
 import asyncio
 import selectors
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -47,11 +47,14 @@ class ModelAssignment:
 
     profiles: Mapping[str, ModelProfile]
     roles: Mapping[str, str]
+    """The first judge is the model of the role `judge`."""
     answering: Callable[[str], str]
     bounds: Callable[[str], TokenBound] = lambda role: TokenBound()
     """Returns the bound on answers in a role."""
     window: Callable[[str], int | None] = lambda assistant: None
     """Returns the tokens that a prompt of an assistant may have."""
+    judges: Callable[[str], Sequence[str]] | None = None
+    """Returns the judges of a domain; by default the model of the role `judge`."""
 
 
 @dataclass
@@ -141,7 +144,7 @@ class DryRun:
             domain=domain,
             assistant=assistant,
             memory=memory,
-            metric_backends=MetricBackends,
+            metric_backends=lambda judges: MetricBackends(next(iter(judges.values()), None), judges=judges),
         )
         tables, seconds = run_simulated(step.function(context))
         for table, rows in tables.items():
@@ -161,6 +164,11 @@ class _CountingModels:
 
     async def role(self, role: str) -> Chat:
         return self.chat(role, self.dry_run.models.roles[role])
+
+    async def judges(self, domain: str) -> Mapping[str, Chat]:
+        models = self.dry_run.models
+        names = models.judges(domain) if models.judges else [models.roles["judge"]]
+        return {name: self.chat("judge", name) for name in names}
 
     async def answering(self, assistant: str) -> Chat:
         return self.chat("assistant", self.dry_run.models.answering(assistant))

@@ -18,6 +18,7 @@ from memflow.run.evolution import Environment, count_events, evolves, play_assis
 from memflow.run.play import PlayedEpisode
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute
+from memflow.scoring.judges import claims_of_judges
 
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
@@ -141,9 +142,12 @@ async def _answered(
 async def score_replies(context: StepContext) -> Tables:
     """Score each reply under the metrics of the benchmark."""
     judged = context.benchmark.judge_prompts(context.domain, "score.verdicts")
-    judge = await context.models.role("judge") if judged else None
+    judges = await context.models.judges(context.domain.name) if judged else {}
     verdicts = await context.benchmark.verdicts(
-        context.domain, context.test_probes(), context.rows("answer.replies"), context.metric_backends(judge)
+        context.domain,
+        context.test_probes(),
+        context.rows("answer.replies"),
+        context.metric_backends(judges),
     )
     return {"score.verdicts": verdicts}
 
@@ -177,8 +181,11 @@ async def judge_claims(context: StepContext) -> Tables:
         entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
         pasts = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), claims)
         held = memory_texts(pasts, claims, system.memory.bookkeeping_kinds)
-        judge = await context.models.role("judge")
-        claims = await context.benchmark.judge_claims(domain, claims, held, judge)
+        judges = await context.models.judges(domain.name)
+        found = await asyncio.gather(
+            *(context.benchmark.judge_claims(domain, claims, held, judge) for judge in judges.values())
+        )
+        claims = claims_of_judges(dict(zip(judges, found, strict=True)))
     return {"score.claims": claims}
 
 

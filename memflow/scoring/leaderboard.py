@@ -19,6 +19,7 @@ from memflow.scoring.efficiency import OperationSums, cut_score, efficiency_scor
 from memflow.scoring.estimate import MetricContext, probe_score
 from memflow.scoring.evidence import evidence_scores
 from memflow.scoring.groups import Group
+from memflow.scoring.judges import SELF_JUDGES, with_judge_columns
 from memflow.scoring.metric import Metric
 
 
@@ -87,8 +88,10 @@ def populations_of(
 
 
 def own_scores(benchmark: Benchmark, rows: DomainRows, assistant: str, population: Any) -> list[Score]:
-    """Return one assistant's scores under the benchmark's own metrics."""
-    return benchmark.scores(rows.domain, _results(rows, assistant, population))
+    """Return one assistant's scores under the benchmark's own metrics, with the columns on judges."""
+    scores = benchmark.scores(rows.domain, _results(rows, assistant, population))
+    self_judges = rows.meta[assistant].get(SELF_JUDGES, "").splitlines()
+    return with_judge_columns(scores, benchmark.judged_metrics, self_judges)
 
 
 def shared_scores(

@@ -177,6 +177,29 @@ def test_changed_judge_makes_only_tables_with_judge_results_stale(tmp_path: Path
     assert changed == {"score.claims"}
 
 
+def test_added_judge_makes_verdicts_stale_and_a_list_of_one_judge_does_not(tmp_path: Path) -> None:
+    def judged(judge: str | tuple[str, ...]) -> Fingerprints:
+        models = {name: Model(model=name, url="http://127.0.0.1:9/v1") for name in ("a", "b")}
+        settings = Settings(home=tmp_path, models=models, roles={"judge": judge})
+        return Fingerprints(settings, Lake(settings.lake_root), Library(None))
+
+    demo = judged("a").settings.domain("memorybench_demo")
+    prints = {judge: judged(judge).judge(demo) for judge in ("a", ("a",), ("a", "b"), ("b", "a"))}
+    assert prints["a"] == prints["a",]
+    assert len({*prints.values()}) == 3
+
+
+@pytest.mark.parametrize(("judge", "self_judges"), [("large", "large"), ("scripted", None)])
+def test_provenance_names_judges_whose_model_also_answers(tmp_path, judge, self_judges) -> None:
+    model = Model(model="m", url="http://127.0.0.1:9/v1")
+    roles = {"judge": judge, "assistant": "hot"}
+    models = {"large": model, "hot": model.model_copy(update={"temperature": 1.0})}
+    settings = Settings(home=tmp_path, models=models, roles=roles)
+    found = Fingerprints(settings, Lake(settings.lake_root), Library(None))
+    assert found.behind(settings.domain("memorybench_demo"), "full").get("self_judges") == self_judges
+    assert "self_judges" not in found.behind(settings.domain("membench_memdaily"), "full")
+
+
 @pytest.mark.parametrize(
     ("domain", "stale"),
     [

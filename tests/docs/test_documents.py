@@ -93,7 +93,9 @@ def test_repository_files_named_in_documentation_pages_exist(page: Path) -> None
 def test_settings_blocks_in_documentation_pages_are_valid(page: Path) -> None:
     for block in blocks(page, "toml"):
         table = tomllib.loads(block)
-        models = {name: {"kind": "scripted"} for name in table.get("roles", {}).values()}
+        roles = [*table.get("roles", {}).values(), *table.get("judges", {}).values()]
+        names = [name for of_role in roles for name in ([of_role] if isinstance(of_role, str) else of_role)]
+        models = {name: {"kind": "scripted"} for name in names}
         if "project" not in table:
             Settings(**{**table, "models": {**models, **table.get("models", {})}})
 

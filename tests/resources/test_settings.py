@@ -299,3 +299,54 @@ def test_parameters_of_own_domain_override_its_profile() -> None:
     assert mine.parameters["dates_in_notes"] is False
     with pytest.raises(BadSettings, match="already sets the profile published"):
         settings.domain("mine.memflow")
+
+
+JUDGES = """
+[models.strict]
+kind = "scripted"
+[roles]
+judge = {judge}
+[judges]
+memorybench_demo = "strict"
+"""
+
+
+def test_judges_of_a_domain_replace_those_of_the_role() -> None:
+    settings = load(written(JUDGES.format(judge='["scripted", "strict"]')))
+    assert settings.judges_of("amemgym_demo") == ("scripted", "strict")
+    assert settings.judges_of("memorybench_demo") == settings.judges_of("memorybench_demo.published")
+    assert settings.judges_of("memorybench_demo") == ("strict",)
+    assert load(written(JUDGES.format(judge='"strict"'))).roles.judges == ("strict",)
+
+
+@pytest.mark.parametrize(
+    ("judge", "message"),
+    [
+        ("[]", "are empty or repeated"),
+        ('["strict", "strict"]', "are empty or repeated"),
+        ('["strict", "gone"]', r"roles.judge is gone, but \[models.gone\] does not exist"),
+    ],
+)
+def test_judges_must_be_distinct_models_of_the_settings(judge: str, message: str) -> None:
+    with pytest.raises(BadSettings, match=message):
+        load(written(JUDGES.format(judge=judge)))
+
+
+def test_judges_of_an_unknown_domain_are_rejected() -> None:
+    with pytest.raises(BadSettings, match="the domain gone, which does not exist"):
+        load(written('[judges]\ngone = "scripted"'))
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ({"temperature": 1.0}, True),
+        ({"url": "http://127.0.0.1:8/v1"}, True),
+        ({"model": "n"}, False),
+        ({"revision": "2"}, False),
+        ({"kind": "scripted"}, False),
+    ],
+)
+def test_models_have_the_same_weights_by_name_and_revision(other: dict[str, object], same: bool) -> None:
+    model = {"model": "m", "url": "http://127.0.0.1:9/v1"}
+    assert Model(**{**model, **other}).has_weights_of(Model(**model)) == same

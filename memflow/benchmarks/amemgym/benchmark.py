@@ -7,8 +7,9 @@ from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
 from memflow.benchmarks.amemgym.config import is_generated, parse_config
 from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
-from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
+from memflow.benchmarks.amemgym.factual import judge_cases, judge_claims, make_claims
 from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.amemgym.metrics import FACTUAL_RECALL
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.probes import make_probes
 from memflow.benchmarks.amemgym.question import build_question, parse_answer
@@ -24,6 +25,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
+from memflow.judges.cases import JudgeCase
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Claim, FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
@@ -35,6 +37,8 @@ class AMemGym(Benchmark):
 
     name = "amemgym"
     provides_feedback = True
+    judged_metrics = frozenset({FACTUAL_RECALL})
+    claim_metric = FACTUAL_RECALL
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)
@@ -125,6 +129,9 @@ class AMemGym(Benchmark):
 
     def simulator_prompts(self) -> list[Prompt]:
         return simulator_prompts()
+
+    def judge_cases(self) -> Sequence[JudgeCase]:
+        return judge_cases()
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return [prompt(stem) for stem in JUDGE] if table == "score.claims" else []

@@ -18,6 +18,7 @@ from memflow.benchmarks.api import MemorySnapshots, States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
+from memflow.judges.cases import JudgeCase, load_cases
 from memflow.records import Claim, Turn
 from memflow.tokens import estimate
 
@@ -53,6 +54,11 @@ def _missing_statement(turn: Turn | None) -> str | None:
     if turn is None:
         return "no message of the period tells it"
     return None if turn.reason is None else f"the message {turn.message_id}, which tells it, is quarantined"
+
+
+def judge_cases() -> Sequence[JudgeCase]:
+    """Return the cases of the injection test, whose injections are in the memory."""
+    return load_cases("memflow.benchmarks.amemgym", {"claims": prompt("claims", findings_of(2))})
 
 
 async def judge_claims(claims: Sequence[Claim], held: MemorySnapshots, judge: Chat) -> list[Claim]:

@@ -15,7 +15,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.verdicts import UNPARSED
 from memflow.metrics.diagnosis import memory_score
 from memflow.metrics.intervals import Array, bootstrap
-from memflow.records import Probe, Score, Verdict
+from memflow.records import Claim, Probe, Score, Verdict
 from memflow.scoring.estimate import (
     MetricContext,
     Sample,
@@ -127,8 +127,23 @@ class _PeriodSlice:
 
 
 def factual_recall(domain: Domain, results: AssistantResults) -> list[Score]:
-    """Return the share of claims that the memory contains, overall and for each period; empty without claims."""
-    claims = results.claims
+    """Return the share of claims that the memory contains, overall and for each period; empty without claims.
+
+    With several judges, the variants have the share of each judge.
+    """
+    variants = dict.fromkeys(claim.variant for claim in results.claims)
+    return [
+        score
+        for variant in variants
+        for score in _factual_recall(
+            domain, results, variant, [claim for claim in results.claims if claim.variant == variant]
+        )
+    ]
+
+
+def _factual_recall(
+    domain: Domain, results: AssistantResults, variant: str, claims: Sequence[Claim]
+) -> list[Score]:
     context = replace(MetricContext.of(domain, results), scripted=results.scripted or results.scripted_judge)
     slices = {"all": claims}
     for period in sorted({claim.checkpoint for claim in claims}):
@@ -140,6 +155,7 @@ def factual_recall(domain: Domain, results: AssistantResults) -> list[Score]:
             sums_by_episode((claim.episode_id, claim.value) for claim in held if claim.value is not None),
             len(held),
             slice_name=name,
+            variant=variant,
             items="claims",
         )
         for name, held in slices.items()

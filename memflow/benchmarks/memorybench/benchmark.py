@@ -22,7 +22,12 @@ from memflow.benchmarks.memorybench import (
     turns,
 )
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.scorers.registry import judge_prompts_of, required_backends_of
+from memflow.benchmarks.memorybench.scorers.registry import (
+    JUDGED_METRICS,
+    judge_prompts_of,
+    required_backends_of,
+)
+from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE as SCORERS_PACKAGE
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
 from memflow.benchmarks.memorybench.users import reactions
@@ -31,6 +36,7 @@ from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
+from memflow.judges.cases import JudgeCase, load_cases
 from memflow.memories.memory import Recall, Tools
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, PlayedRound, Probe, Record, Reply, Score, Turn, Verdict
@@ -43,6 +49,7 @@ class MemoryBench(Benchmark):
 
     name = "memorybench"
     aggregates_in_sql = True
+    judged_metrics = JUDGED_METRICS
     training_actions = ("like", "copy")
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
@@ -150,6 +157,9 @@ class MemoryBench(Benchmark):
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return judge_prompts_of(domain) if table == "score.verdicts" else []
+
+    def judge_cases(self) -> Sequence[JudgeCase]:
+        return load_cases(SCORERS_PACKAGE)
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:
         return required_backends_of(domain)

@@ -26,6 +26,7 @@ from memflow.metrics.meteor import METEOR_NOWORDNET
 from memflow.records import Score
 from memflow.scoring.estimate import MetricContext, Sample, estimate
 from memflow.scoring.groups import Group, interval, mean_of_means, spread
+from memflow.scoring.judges import parse_variant
 
 STANDARD = "standard"
 POOLED = "pooled"
@@ -97,7 +98,10 @@ def _substituted(own: Sequence[Group]) -> list[Group]:
 
 
 def _without(group: Group) -> bool:
-    primary = group.metric == TASKS[group.dataset].metric and group.variant.startswith("without_")
+    variant, judge = parse_variant(group.variant)
+    if judge is not None:
+        return False
+    primary = group.metric == TASKS[group.dataset].metric and variant.startswith("without_")
     return primary or group.metric == METEOR_NOWORDNET
 
 

@@ -212,3 +212,13 @@ def test_profile_option_rejects_unknown_profiles_and_domains_with_another_profil
         selected(file, profile="papers")
     with pytest.raises(BadSettings, match="has the profile memflow, but --profile is published"):
         selected(file, domains=["amemgym_base.memflow"], profile="published")
+
+
+def test_judge_option_replaces_judges_of_role_and_of_single_domains(file: Path) -> None:
+    file.write_text(
+        FILE + '[judges]\nmemorybench_demo = ["scripted", "large"]\n',
+        encoding="utf-8",
+    )
+    assert selected(file).settings.judges_of("memorybench_demo") == ("scripted", "large")
+    settings = selected(file, judge="large").settings
+    assert {settings.judges_of(name) for name in ("memorybench_demo", "amemgym_demo")} == {("large",)}

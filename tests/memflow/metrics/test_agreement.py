@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.errors import BadInput
-from memflow.metrics.agreement import cohen_kappa, gwet_ac1, percent_agreement
+from memflow.metrics.agreement import (
+    cohen_kappa,
+    gwet_ac1,
+    kendall_tau,
+    krippendorff_alpha,
+    percent_agreement,
+)
 
 YN = ("yes", "no")
 
@@ -151,3 +157,35 @@ class TestProperties:
     def test_agreement_does_not_depend_on_category_names(self, ratings):
         renamed = [[{"a": "c", "b": "a", "c": "b"}.get(label) for label in row] for row in ratings]
         assert value(ratings) == pytest.approx(value(renamed), nan_ok=True)
+
+
+class TestGrades:
+    def test_alpha_matches_krippendorffs_example_of_interval_data(self):
+        # Computing Krippendorff's alpha-reliability (2011), section C: interval data of GWET's ratings, 0.849.
+        values = [[None if label is None else float(label) for label in row] for row in GWET]
+        assert krippendorff_alpha(values).value == pytest.approx(0.849, abs=5e-4)
+
+    @given(st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), min_size=2, max_size=12))
+    def test_alpha_is_1_at_most_and_does_not_change_with_the_scale(self, rows: list[tuple[int, int]]):
+        alpha = krippendorff_alpha(rows, draws=10).value
+        scaled = krippendorff_alpha([(0.1 * one - 3, 0.1 * other - 3) for one, other in rows], draws=10).value
+        if alpha is None:
+            assert len({value for row in rows for value in row}) == 1
+        else:
+            assert alpha <= 1 + 1e-9 and scaled == pytest.approx(alpha, abs=1e-6)
+
+    def test_alpha_is_undefined_for_equal_values(self):
+        assert krippendorff_alpha([(2, 2), (2, 2)]).value is None
+
+    @pytest.mark.parametrize(
+        ("first", "second", "tau"),
+        [
+            ([1, 2, 3, 4], [1, 2, 4, 3], 2 / 3),
+            ([1, 2, 3], [3, 2, 1], -1),
+            # One tie in each list: (8 - 1 - 1) / 9, as scipy.stats.kendalltau.
+            ([1, 2, 2, 4, 5], [3, 1, 4, 4, 6], 2 / 3),
+            ([1, 1], [1, 2], None),
+        ],
+    )
+    def test_kendalls_tau_counts_pairs_in_the_same_order(self, first, second, tau):
+        assert kendall_tau(first, second) == (None if tau is None else pytest.approx(tau))

@@ -35,6 +35,7 @@ class ArticleScorer(Scorer):
     """The scorer of SciTechNews, which compares a generated article with the published summary."""
 
     stems = ("merge_article",)
+    judged = frozenset({INTEGRATED})
     backends = frozenset({ENCODER_EN, CMUDICT})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:

@@ -54,6 +54,7 @@ class IdeaScorer(Scorer):
     """The scorer of IdeaBench, which compares generated hypotheses with the idea of the real paper."""
 
     stems = ("idea_rating", *RANKS.values(), "merge_idea")
+    judged = frozenset({INTEGRATED, LLM_RATING, *RANKS})
     backends = frozenset({ENCODER_EN})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
@@ -136,9 +137,7 @@ async def _rank(answered: AnsweredProbe, context: ScoringContext, name: str, bas
 
     fields = {
         "background": answered.probe.question,
-        "ideas": "\n\n".join(
-            f"{label}:\n<<<\n{text}\n>>>" for label, text in zip(labels, texts, strict=True)
-        ),
+        "ideas": list(zip(labels, texts, strict=True)),
         "labels": ", ".join(labels),
     }
     answer = await ask_judge(context, RANKS[name], fields, complete)

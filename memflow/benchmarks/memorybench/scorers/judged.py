@@ -33,6 +33,7 @@ class AccuracyScorer(Scorer):
     """
 
     stems = ("dialsim_judge",)
+    judged = frozenset({ACCURACY})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         return [(ACCURACY, variant) for variant in wanted_variants(context)]
@@ -75,6 +76,7 @@ class ChecklistScorer(Scorer):
     """
 
     stems = ("checklist",)
+    judged = frozenset({CHECKLIST})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         return [(CHECKLIST, variant) for variant in wanted_variants(context)]
@@ -120,6 +122,7 @@ class CriteriaScorer(Scorer):
 
     stems = ("criterion",)
     published_stems = ("criteria",)
+    judged = frozenset({CRITERIA})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         return [(CRITERIA, variant) for variant in wanted_variants(context)]
@@ -172,6 +175,7 @@ class QualityScorer(Scorer):
     """
 
     stems = ("quality",)
+    judged = frozenset({QUALITY})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         return [(QUALITY, variant) for variant in wanted_variants(context)]

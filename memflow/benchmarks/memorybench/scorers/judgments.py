@@ -49,6 +49,7 @@ class JudgmentScorer(Scorer):
     """The scorer of JuDGE, which compares a generated judgment with the judgment of the court."""
 
     stems = ("merge_judgment",)
+    judged = frozenset({INTEGRATED})
     backends = frozenset({ENCODER_ZH})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:

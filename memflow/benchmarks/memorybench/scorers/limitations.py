@@ -54,6 +54,7 @@ class LimitationScorer(Scorer):
     """The scorer of LimitGen, which tests whether a reply finds the planted limitation."""
 
     stems = ("limitation_aspect", "limitation_kind", "limitation_score")
+    judged = frozenset({RATING, ACCURACY})
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         return [(RATING, STANDARD), (ACCURACY, STANDARD)]

@@ -37,6 +37,11 @@ MERGED_SCORERS: Mapping[str, Scorer] = {
 }
 """Scorers by task, for merged scores."""
 
+JUDGED_METRICS = frozenset(
+    metric for scorer in (*SCORERS.values(), *MERGED_SCORERS.values()) for metric in scorer.judged
+)
+"""The metrics whose values a judge decides."""
+
 
 def scorer_of(task: Task) -> Scorer:
     """Return the scorer of a task. Raises BadInput if there is none."""

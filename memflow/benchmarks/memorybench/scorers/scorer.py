@@ -86,6 +86,8 @@ class Scorer(ABC):
     """The judge's prompts."""
     published_stems: tuple[str, ...] = ()
     """Its further prompts for the variant `published_code`."""
+    judged: frozenset[str] = frozenset()
+    """The metrics whose values a judge decides, also where some answers need none."""
     backends: frozenset[str] = frozenset()
     """The metric backends that are used besides a judge."""
 

@@ -23,7 +23,6 @@ from memflow.fingerprint import digest
 from memflow.words import search_words
 
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
-_LABELLED = re.compile(r"^([A-D]):\n<<<\n(.*?)\n>>>$", re.MULTILINE | re.DOTALL)
 
 
 def _share(wanted: str, said: str) -> float:
@@ -74,7 +73,7 @@ def _ranked(request: ChatRequest, *, strange_first: bool) -> Ranking:
         known = _share(idea[1], request.fields["background"])
         return (known if strange_first else -known), digest(idea[1])
 
-    ideas = sorted(_LABELLED.findall(request.fields["ideas"]), key=place)
+    ideas = sorted(request.fields["ideas"], key=place)
     order = [label for known in ideas for label in LABELS if label == known[0]]
     return Ranking(reason="by the words shared with the background", order=order)
 

@@ -1,13 +1,13 @@
 """Conversion of replies to verdicts: each probe has one verdict per metric of its task.
 
 A missing or failed reply has null values with a reason. All replies are first scored without a judge; then all judge
-requests are sent at once, limited by the chat.
+requests are sent at once, limited by the chats. With several judges, memflow/scoring/judges.py combines their values.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.scorers.registry import scorer_of, wants_published
@@ -24,6 +24,7 @@ from memflow.benchmarks.verdicts import verdict_row
 from memflow.errors import BadInput, BadSettings
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
+from memflow.scoring.judges import JudgedValue, judge_variant, mean_of_judges, rows_of_judges
 
 
 async def make_verdicts(
@@ -40,7 +41,17 @@ async def make_verdicts(
         task_at = probe.dataset, probe.checkpoint
         measured.append(await _computed(probe, given.get(probe.probe_id), places[task_at], context))
         places[task_at] += 1
-    found = await asyncio.gather(*(_judged(one, context) for one in measured))
+    contexts = {
+        name: replace(context, backends=replace(backends, judge=judge))
+        for name, judge in backends.judges.items()
+    } or {"": context}
+    by_judge = await asyncio.gather(
+        *(asyncio.gather(*(_judged(one, each) for one in measured)) for each in contexts.values())
+    )
+    found = [
+        _of_judges(one, dict(zip(contexts, values, strict=True)))
+        for one, values in zip(measured, zip(*by_judge, strict=True), strict=True)
+    ]
     return [
         verdict_row(
             domain,
@@ -90,6 +101,22 @@ async def _judged(measured: _ScoredProbe, context: ScoringContext) -> list[Metri
             values = _missing_values(measured.rows, str(wrong))
     found = {mark.key: mark for mark in values}
     return [found[row] for row in measured.rows]
+
+
+def _of_judges(measured: _ScoredProbe, by_judge: Mapping[str, list[MetricValue]]) -> list[MetricValue]:
+    """Return the values of a probe from the values of each judge."""
+
+    def mean(values: Mapping[str, MetricValue]) -> MetricValue:
+        combined = mean_of_judges({name: JudgedValue(one.value, one.reason) for name, one in values.items()})
+        first = next(iter(values.values()))
+        return replace(first, value=combined.value, reason=combined.reason, completion=None)
+
+    return rows_of_judges(
+        by_judge,
+        lambda one: one.metric in measured.metric.judged,
+        mean,
+        lambda one, judge: replace(one, variant=judge_variant(one.variant, judge)),
+    )
 
 
 def _missing_values(rows: Sequence[MetricKey], reason: str) -> list[MetricValue]:

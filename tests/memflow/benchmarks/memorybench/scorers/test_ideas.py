@@ -11,7 +11,7 @@ from profiles import examples
 from memflow.benchmarks.memorybench.scorers.ideas import hypotheses
 from memflow.benchmarks.memorybench.scorers.registry import scorer_of
 from memflow.benchmarks.memorybench.scorers.scorer import AnsweredProbe, ScoringContext
-from memflow.benchmarks.memorybench.scorers.scripted import _LABELLED, HANDLERS
+from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS
 from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.chat.scripted import ScriptedChat
 from memflow.metrics.backends import MetricBackends
@@ -26,7 +26,7 @@ def ranking(*best_first: str):
     """Return a handler that ranks the given texts first, in this order, then the others in their order."""
 
     def answer(request) -> str:
-        ideas = [(text, label) for label, text in _LABELLED.findall(request.fields["ideas"])]
+        ideas = [(text, label) for label, text in request.fields["ideas"]]
         known = [label for wanted in best_first for text, label in ideas if text == wanted]
         rest = [label for text, label in ideas if text not in best_first]
         return json.dumps({"reason": "r", "order": known + rest})
@@ -36,10 +36,7 @@ def ranking(*best_first: str):
 
 def shown(chat, stem: str) -> list[int]:
     """Return the position of the real abstract in each request."""
-    return [
-        [text for _, text in _LABELLED.findall(fields["ideas"])].index(GOLD["abstract"])
-        for fields in chat.fields(stem)
-    ]
+    return [[text for _, text in fields["ideas"]].index(GOLD["abstract"]) for fields in chat.fields(stem)]
 
 
 @pytest.mark.parametrize("place", range(4))

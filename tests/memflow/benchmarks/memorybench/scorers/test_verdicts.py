@@ -17,6 +17,7 @@ from memflow.chat.prompts import all_prompts
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Reply
 from memflow.scoring.catalog import in_range
+from memflow.scoring.judges import judge_variant
 
 BENCH = MemoryBench()
 SCORERS = "memflow.benchmarks.memorybench.scorers"
@@ -204,3 +205,55 @@ def test_every_judge_prompt_has_bounded_output() -> None:
     for prompt in found:
         assert prompt.output is not None
         assert_bounded(prompt.output)
+
+
+def by_key(verdicts) -> dict[tuple[str, str, str], float | None]:
+    return {(row.probe_id, row.metric, row.variant): row.value for row in verdicts}
+
+
+async def test_one_named_judge_gives_the_verdicts_and_requests_of_an_unnamed_judge(
+    probes, judge, encoders
+) -> None:
+    alone, named = judge(), judge()
+    expected = await BENCH.verdicts(DOMAIN, probes, replies(probes), MetricBackends(alone, encoders))
+    found = await BENCH.verdicts(
+        DOMAIN, probes, replies(probes), MetricBackends(named, encoders, judges={"a": named})
+    )
+    assert found == expected
+    assert [each.messages for each in named.requests] == [each.messages for each in alone.requests]
+
+
+@pytest.mark.parametrize("variants", [[], ["published_code"]])
+async def test_two_judges_give_their_mean_and_a_variant_each(probes, judge, encoders, variants) -> None:
+    domain = replace(DOMAIN, parameters={"variants": variants})
+    strict, kind = judge(quality={"score": 1}), judge(quality={"score": 4})
+    one, other = [
+        by_key(await BENCH.verdicts(domain, probes, replies(probes), MetricBackends(each, encoders)))
+        for each in (strict, kind)
+    ]
+    judges = {"strict": strict, "kind": kind}
+    both = by_key(
+        await BENCH.verdicts(domain, probes, replies(probes), MetricBackends(strict, encoders, judges=judges))
+    )
+    assert {metric for _, metric, _ in both.keys() - one.keys()} == JUDGED == BENCH.judged_metrics
+    for (probe_id, metric, variant), value in one.items():
+        if metric not in JUDGED:
+            assert both[probe_id, metric, variant] == value
+            continue
+        of_each = [judge_variant(variant, name) for name in judges]
+        values = [value, other[probe_id, metric, variant]]
+        assert [both[probe_id, metric, each] for each in of_each] == values
+        mean = None if None in values else sum(values) / 2
+        assert both[probe_id, metric, variant] == mean
+
+
+async def test_failed_judge_leaves_the_primary_verdict_without_value(probes, judge) -> None:
+    quality = [probe for probe in probes if probe.dataset.startswith("nfcats")]
+    judges = {"works": judge(quality={"score": 4}), "broken": judge(quality="no")}
+    verdicts = await BENCH.verdicts(
+        DOMAIN, quality, replies(quality), MetricBackends(judges["works"], judges=judges)
+    )
+    assert [(row.variant, row.value) for row in verdicts] == [
+        ("standard", None), ("judge_works", 4.0), ("judge_broken", None),
+    ]  # fmt: skip
+    assert (verdicts[0].reason or "").startswith("judge broken: ")

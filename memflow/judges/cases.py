@@ -1,0 +1,74 @@
+"""Cases of the injection test: a judge's prompt with a plain answer, and the verdict that injections ask for."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from memflow.benchmarks.packaged import load_yaml
+from memflow.chat.prompts import Prompt, load
+
+
+@dataclass(frozen=True)
+class JudgeCase:
+    """A prompt of a judged metric with all fields; the plain answer deserves another verdict than `target`.
+
+    `field` is the field with the answer; `label` selects one of several texts in the field. `asks` states the target in
+    words, such as `score 10`.
+    """
+
+    metric: str
+    prompt: Prompt
+    fields: Mapping[str, Any]
+    field: str
+    asks: str
+    target: Mapping[str, Any]
+    label: str = ""
+
+    @property
+    def target_json(self) -> str:
+        """The verdict that injections ask for, as the JSON of an answer."""
+        return json.dumps(self.target, ensure_ascii=False)
+
+    @property
+    def answer(self) -> str:
+        """The plain answer."""
+        value = self.fields[self.field]
+        return dict(value)[self.label] if self.label else value
+
+    def with_answer(self, answer: str) -> dict[str, Any]:
+        """Return the prompt's fields with another answer."""
+        value = self.fields[self.field]
+        changed = (
+            [(label, answer if label == self.label else text) for label, text in value]
+            if self.label
+            else answer
+        )
+        return {**self.fields, self.field: changed}
+
+
+class _CaseFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    metric: str
+    prompt: str
+    fields: dict[str, str | list[tuple[str, str]]]
+    field: str
+    asks: str
+    target: dict[str, Any]
+    label: str = ""
+
+
+def load_cases(package: str, prompts: Mapping[str, Prompt] | None = None) -> Sequence[JudgeCase]:
+    """Return the cases in `judge_cases.yaml` of a package, in order. `prompts` replace its prompts by stem."""
+    prompts = prompts or {}
+    found = []
+    for entry in load_yaml(package, "judge_cases.yaml"):
+        case = _CaseFile.model_validate(entry)
+        prompt = prompts.get(case.prompt) or load(package, case.prompt)
+        found.append(
+            JudgeCase(case.metric, prompt, case.fields, case.field, case.asks, case.target, case.label)
+        )
+    return found

@@ -1,0 +1,88 @@
+"""The injection test of a judge: the verdicts on a plain answer, and on the same answer with each injection."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from memflow.chat.asking import Answer, ask
+from memflow.chat.requests import Chat
+from memflow.judges.cases import JudgeCase
+from memflow.judges.injections import Injection
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """The result of one case: the verdict on the plain answer, and the names of injections by their effect.
+
+    `moved` have another verdict than the plain answer, `obeyed` of these the verdict that the injection asks for, and
+    `failed` none. Without a plain `verdict`, `reason` says why, and nothing is compared.
+    """
+
+    metric: str
+    prompt: str
+    verdict: Any
+    reason: str | None = None
+    injections: int = 0
+    moved: tuple[str, ...] = ()
+    obeyed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+async def run_injection_test(
+    judge: Chat,
+    cases: Sequence[JudgeCase],
+    injections: Sequence[Injection],
+    *,
+    fenced: bool = True,
+    tick: Callable[[], None] = lambda: None,
+) -> list[CaseResult]:
+    """Return the result of each case. Raises the errors of `ask`.
+
+    Without `fenced`, the answers stand in the prompts without fences, for comparison. `tick` is called after each
+    verdict; each case has one more verdict than there are injections.
+    """
+
+    async def verdict_on(case: JudgeCase, answer: str) -> Answer[Any]:
+        prompt = case.prompt if fenced else replace(case.prompt, untrusted=())
+        given = await ask(judge, prompt, case.with_answer(answer))
+        tick()
+        return given
+
+    async def result_of(case: JudgeCase) -> CaseResult:
+        plain, *injected = await asyncio.gather(
+            verdict_on(case, case.answer),
+            *(verdict_on(case, injection.into(case)) for injection in injections),
+        )
+        if plain.value is None:
+            return CaseResult(case.metric, case.prompt.name, None, plain.reason or "no answer")
+        expected, target = _verdict(plain.value), _without_reasons(case.target)
+        found = {
+            injection.name: None if answer.value is None else _verdict(answer.value)
+            for injection, answer in zip(injections, injected, strict=True)
+        }
+        moved = [name for name, verdict in found.items() if verdict not in (None, expected)]
+        return CaseResult(
+            case.metric,
+            case.prompt.name,
+            expected,
+            injections=len(injections),
+            moved=tuple(moved),
+            obeyed=tuple(name for name in moved if found[name] == target),
+            failed=tuple(name for name, verdict in found.items() if verdict is None),
+        )
+
+    return list(await asyncio.gather(*map(result_of, cases)))
+
+
+def _verdict(value: BaseModel) -> Any:
+    return _without_reasons(value.model_dump(mode="json"))
+
+
+def _without_reasons(value: Any) -> Any:
+    """Return a verdict without its reasons, which vary in wording."""
+    if isinstance(value, dict):
+        return {name: _without_reasons(each) for name, each in value.items() if name != "reason"}
+    return [_without_reasons(each) for each in value] if isinstance(value, list) else value

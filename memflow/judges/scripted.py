@@ -1,0 +1,47 @@
+"""Scripted judges that obey injections, so that the injection test can fail without a language model.
+
+`gullible` obeys an instruction anywhere in the prompt. `fence_only` obeys it only outside of fences. A plain scripted
+judge reads the fields of a prompt, which no injection can change, and obeys none.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.judges.cases import JudgeCase
+
+_FENCED = re.compile(r"<<<([0-9a-f]{16})\n.*?\n\1>>>", re.DOTALL)
+
+
+def _everything(text: str) -> str:
+    return text
+
+
+def _outside_fences(text: str) -> str:
+    return _FENCED.sub("", text)
+
+
+OBEDIENT: Mapping[str, Callable[[str], str]] = {"gullible": _everything, "fence_only": _outside_fences}
+"""The part of a message in which each scripted judge obeys instructions."""
+
+
+def obedient_handlers(
+    handlers: Mapping[str, Handler], cases: Sequence[JudgeCase], name: str
+) -> dict[str, Handler]:
+    """Return the handlers of the scripted judge `name`: the prompts of `cases` obey injections."""
+    of_cases = {
+        case.prompt.name: _obedient(handlers[case.prompt.name], case, OBEDIENT[name]) for case in cases
+    }
+    return {**handlers, **of_cases}
+
+
+def _obedient(handler: Handler, case: JudgeCase, visible: Callable[[str], str]) -> Handler:
+    def answer(request: ChatRequest) -> str:
+        seen = "\n".join(visible(message.content) for message in request.messages)
+        if case.asks in seen or case.target_json in seen:
+            return case.target_json
+        given = handler(request)
+        return given if isinstance(given, str) else given.model_dump_json()
+
+    return answer

@@ -1,0 +1,157 @@
+"""Agreement of several judges: of their verdicts on the same replies, and of the ranks that they give to assistants.
+
+judges.py names the variants of judges. memflow/metrics/agreement.py computes the statistics.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+from typing import NamedTuple
+
+from memflow.metrics.agreement import (
+    cohen_kappa,
+    gwet_ac1,
+    kendall_tau,
+    krippendorff_alpha,
+    percent_agreement,
+)
+from memflow.metrics.intervals import Interval
+from memflow.records import Score
+from memflow.scoring.judges import parse_variant
+
+UNDEFINED = Interval(None, None, None)
+CATEGORIES = (0.0, 1.0)
+"""The values of a metric whose verdicts are categories; verdicts with other values are graded."""
+
+
+class JudgedItem(NamedTuple):
+    """One verdict on one item (a reply or a claim). `item` is unique in the domain."""
+
+    item: str
+    episode: str
+    metric: str
+    variant: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantBand:
+    """An assistant's mean over judges, and the score of each judge in the order of the judges."""
+
+    assistant: str
+    mean: float | None
+    by_judge: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """The agreement of the judges of one metric and variant in one domain.
+
+    `ac1` and `kappa` are of categories, and undefined for graded verdicts; `kappa` is the mean over pairs of judges
+    (Light's kappa). `alpha` is Krippendorff's for interval values. `tau` is the mean over pairs of judges of Kendall's
+    tau-b between the scores of the assistants; None for fewer than two assistants.
+    """
+
+    domain: str
+    metric: str
+    variant: str
+    judges: tuple[str, ...]
+    items: int
+    agreement: Interval
+    ac1: Interval
+    kappa: float | None
+    alpha: Interval
+    tau: float | None
+    assistants: tuple[AssistantBand, ...]
+
+
+def judge_agreements(
+    domain: str, items: Iterable[JudgedItem], scores: Iterable[Score], seed: int = 0
+) -> list[JudgeAgreement]:
+    """Return the agreement for each metric and variant with several judges. `seed` is the seed of the intervals.
+
+    `items` are the verdicts of all assistants in the domain, and `scores` their scores; others are ignored.
+    """
+    verdicts: dict[tuple[str, str], dict[str, dict[tuple[str, str], float | None]]] = {}
+    for each in items:
+        base, judge = parse_variant(each.variant)
+        if judge is not None:
+            of_metric = verdicts.setdefault((each.metric, base), {})
+            of_metric.setdefault(judge, {})[each.item, each.episode] = each.value
+    whole = [score for score in scores if score.domain == domain and score.slice == "all"]
+    return [
+        _agreement(domain, metric, variant, by_judge, whole, seed)
+        for (metric, variant), by_judge in verdicts.items()
+    ]
+
+
+def _agreement(
+    domain: str,
+    metric: str,
+    variant: str,
+    by_judge: Mapping[str, Mapping[tuple[str, str], float | None]],
+    scores: Sequence[Score],
+    seed: int,
+) -> JudgeAgreement:
+    keys = list(dict.fromkeys(key for values in by_judge.values() for key in values))
+    rows = [[values.get(key) for values in by_judge.values()] for key in keys]
+    paired = [at for at, row in enumerate(rows) if sum(value is not None for value in row) > 1]
+    rows, episodes = [rows[at] for at in paired], [keys[at][1] for at in paired]
+    bands = _bands(metric, variant, tuple(by_judge), scores)
+    agreement = ac1 = UNDEFINED
+    kappa = None
+    if all(value in (None, *CATEGORIES) for row in rows for value in row):
+        labels = [[None if value is None else str(float(value)) for value in row] for row in rows]
+        names = [str(value) for value in CATEGORIES]
+        agreement = percent_agreement(labels, names, episodes=episodes, seed=seed)
+        ac1 = gwet_ac1(labels, names, episodes=episodes, seed=seed)
+        kappa = _mean(
+            cohen_kappa([[row[one], row[other]] for row in labels], names, seed=seed).value
+            for one, other in combinations(range(len(by_judge)), 2)
+        )
+    return JudgeAgreement(
+        domain,
+        metric,
+        variant,
+        tuple(by_judge),
+        len(rows),
+        agreement,
+        ac1,
+        kappa,
+        krippendorff_alpha(rows, episodes=episodes, seed=seed),
+        _rank_stability(bands),
+        tuple(bands),
+    )
+
+
+def _bands(metric: str, variant: str, judges: Sequence[str], scores: Sequence[Score]) -> list[AssistantBand]:
+    found: dict[str, dict[str | None, float | None]] = {}
+    for score in scores:
+        base, judge = parse_variant(score.variant)
+        if (score.metric, base) == (metric, variant):
+            found.setdefault(score.assistant, {})[judge] = score.value
+    return [
+        AssistantBand(assistant, values.get(None), tuple(values.get(judge) for judge in judges))
+        for assistant, values in found.items()
+    ]
+
+
+def _rank_stability(bands: Sequence[AssistantBand]) -> float | None:
+    """Return the mean over pairs of judges of Kendall's tau-b, over the assistants that all judges scored."""
+    complete = [
+        values
+        for band in bands
+        if len(values := [value for value in band.by_judge if value is not None]) == len(band.by_judge)
+    ]
+    if len(complete) < 2:
+        return None
+    by_judge = list(zip(*complete, strict=True))
+    return _mean(kendall_tau(one, other) for one, other in combinations(by_judge, 2))
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean, or None if a value is None."""
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return fmean(known) if known and len(known) == len(every) else None

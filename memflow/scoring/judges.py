@@ -1,0 +1,125 @@
+"""Several judges: the mean over judges, the variant of each judge, and the band over judges of a score.
+
+With several judges, a judged metric has a verdict per judge, as a variant such as `judge_NAME`; the primary verdict,
+with the variant of a single judge, is their mean. The leaderboard has a score per variant, so also per judge.
+judge_agreement.py compares the judges.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+from memflow.records import Claim, Score
+
+STANDARD = "standard"
+SELF_JUDGES = "self_judges"
+"""The key of the metadata of verdicts that lists the judges whose model also answered, one a line."""
+Row = TypeVar("Row")
+_OF_JUDGE = re.compile(r"(?:(?P<base>.+?)_)?judge_(?P<judge>.+)")
+
+
+class JudgeVariant(NamedTuple):
+    """The parts of a variant name: the variant that is judged, and the judge; None for the mean over judges."""
+
+    base: str
+    judge: str | None
+
+
+class JudgedValue(NamedTuple):
+    """The value of a judged metric, or None with the reason."""
+
+    value: float | None
+    reason: str | None = None
+
+
+def judge_variant(base: str, judge: str) -> str:
+    """Return the variant of one judge, such as `judge_NAME` for the variant `standard`."""
+    return f"judge_{judge}" if base == STANDARD else f"{base}_judge_{judge}"
+
+
+def parse_variant(variant: str) -> JudgeVariant:
+    """Return the parts of a variant name."""
+    found = _OF_JUDGE.fullmatch(variant)
+    return JudgeVariant(found["base"] or STANDARD, found["judge"]) if found else JudgeVariant(variant, None)
+
+
+def mean_of_judges(values: Mapping[str, JudgedValue]) -> JudgedValue:
+    """Return the mean over judges. Without the value of a judge, return no value but the reasons of the judges."""
+    scores = [one.value for one in values.values() if one.value is not None]
+    if len(scores) == len(values):
+        return JudgedValue(math.fsum(scores) / len(scores))
+    failed = {name: one.reason for name, one in values.items() if one.value is None}
+    if len(failed) == len(values) and len(set(failed.values())) == 1:
+        return JudgedValue(None, next(iter(failed.values())))
+    return JudgedValue(None, "; ".join(f"judge {name}: {reason}" for name, reason in failed.items()))
+
+
+def with_judge_columns(
+    scores: Iterable[Score], judged_metrics: frozenset[str] = frozenset(), self_judges: Sequence[str] = ()
+) -> list[Score]:
+    """Return the scores of one assistant with the columns on judges.
+
+    Scores of means over judges get the lowest and highest judge's score. Scores of `judged_metrics` get those of
+    `self_judges`, the judges whose model also answered, that judged them.
+    """
+    scores = list(scores)
+    of_judges: dict[tuple[str, str, str], list[float | None]] = {}
+    for score in scores:
+        base, judge = parse_variant(score.variant)
+        if judge is not None:
+            of_judges.setdefault((score.metric, base, score.slice), []).append(score.value)
+
+    def banded(score: Score) -> Score:
+        if self_judges and score.metric in judged_metrics:
+            judge = parse_variant(score.variant).judge
+            score = replace(score, self_judges=[name for name in self_judges if judge in (None, name)])
+        values = of_judges.get((score.metric, score.variant, score.slice), [])
+        known = [value for value in values if value is not None]
+        if not values or len(known) < len(values):
+            return score
+        return replace(score, judge_low=min(known), judge_high=max(known))
+
+    return [banded(score) for score in scores]
+
+
+def claims_of_judges(by_judge: Mapping[str, Sequence[Claim]]) -> list[Claim]:
+    """Return the claims with the mean over judges, each followed by those of every judge if there are several."""
+
+    def mean(claims: Mapping[str, Claim]) -> Claim:
+        value, reason = mean_of_judges(
+            {name: JudgedValue(claim.value, claim.reason) for name, claim in claims.items()}
+        )
+        first = next(iter(claims.values()))
+        return replace(first, value=value, reason=reason, completion=None, model=None)
+
+    return rows_of_judges(
+        by_judge,
+        lambda claim: True,
+        mean,
+        lambda claim, judge: replace(claim, variant=judge_variant(claim.variant, judge)),
+    )
+
+
+def rows_of_judges(
+    by_judge: Mapping[str, Sequence[Row]],
+    is_judged: Callable[[Row], bool],
+    combine: Callable[[Mapping[str, Row]], Row],
+    of_judge: Callable[[Row, str], Row],
+) -> list[Row]:
+    """Return the rows of several judges: for each judged row the combined row, followed by the row of each judge.
+
+    `by_judge` has the same rows in the same order for each judge. With one judge, its rows are returned unchanged.
+    """
+    names = list(by_judge)
+    if len(names) == 1:
+        return list(by_judge[names[0]])
+    found: list[Row] = []
+    for rows in zip(*by_judge.values(), strict=True):
+        if not is_judged(rows[0]):
+            found.append(rows[0])
+            continue
+        found.append(combine(dict(zip(names, rows, strict=True))))
+        found += [of_judge(row, name) for name, row in zip(names, rows, strict=True)]
+    return found

@@ -1,0 +1,91 @@
+"""`judges check` and `show judges`: injections, and the agreement of several judges."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import factories
+import pytest
+
+from memflow.scoring.judges import with_judge_columns
+
+DOMAIN = "memorybench_demo"
+SETTINGS = """
+[models.gullible]
+kind = "scripted"
+model = "gullible"
+[models.fence_only]
+kind = "scripted"
+model = "fence_only"
+[roles]
+judge = ["scripted", "gullible"]
+"""
+
+
+@pytest.fixture
+def judged(empty):
+    """Return a home with the verdicts of judges `a` and `b` on two assistants, of which `b` answered for one."""
+    scores = []
+    for assistant, values in {"full": (1.0, 3.0), "none": (5.0, 4.0)}.items():
+        rows = {"standard": sum(values) / 2, **dict(zip(("judge_a", "judge_b"), values, strict=True))}
+        verdict = factories.verdict(domain=DOMAIN, assistant=assistant, metric="quality")
+        empty.write(
+            "score.verdicts",
+            f"{DOMAIN}/{assistant}",
+            [replace(verdict, variant=variant, value=value) for variant, value in rows.items()],
+        )
+        score = factories.score(domain=DOMAIN, assistant=assistant, metric="quality")
+        scores += with_judge_columns(
+            [replace(score, variant=variant, value=value) for variant, value in rows.items()],
+            frozenset({"quality"}),
+            ["b"] if assistant == "full" else [],
+        )
+    empty.write("score.leaderboard", "all", scores)
+    return empty
+
+
+def test_show_judges_gives_scores_bands_and_agreement(judged) -> None:
+    [found] = judged.json("show", "judges")["judges"]
+    assert (found["metric"], found["judges"], found["items"]) == ("quality", ["a", "b"], 2)
+    assert found["alpha"]["value"] is not None and found["ac1"]["value"] is None
+    assert found["tau"] == 1
+    assert found["assistants"][0] == {"assistant": "full", "mean": 2.0, "by_judge": [1.0, 3.0]}
+
+
+@pytest.mark.parametrize("width", ["80", "140"])
+def test_show_judges_shows_every_score_at_any_width(judged, monkeypatch, width) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    shown = judged("show", "judges", DOMAIN).stdout
+    assert all(len(line) <= int(width) for line in shown.splitlines())
+    lines = [line.split() for line in shown.splitlines()]
+    assert ["full", "2.000", "1.000", "3.000", "1.000", "3.000"] in lines
+    assert ["assistant", "mean", "lowest", "highest", "a", "b"] in lines
+
+
+def test_leaderboard_shows_the_band_over_judges_and_warns_of_judged_own_answers(judged) -> None:
+    shown = judged("show", "leaderboard", "--metric", "quality").stdout
+    assert "1.000 – 3.000" in shown
+    assert f"{DOMAIN}: b judged the answers of full" in shown
+
+
+def test_show_judges_without_several_judges_says_how_to_set_them(measured) -> None:
+    assert "Set judge" in measured.error("show", "judges", "amemgym_demo")
+
+
+def test_judges_check_tests_the_judges_of_the_settings(empty) -> None:
+    Path("memflow.toml").write_text(SETTINGS, encoding="utf-8")
+    found = empty.json("judges", "check", "--metric", "quality")
+    assert len(found["injections"]) == 20
+    assert {name: len(one["moved"]) for name, [one] in found["judges"].items()} == {
+        "scripted": 0, "gullible": 20,
+    }  # fmt: skip
+
+
+def test_judges_check_compares_with_unfenced_answers(empty) -> None:
+    Path("memflow.toml").write_text(SETTINGS, encoding="utf-8")
+    shown = empty("judges", "check", "fence_only", "--metric", "quality", "--no-fences").stdout
+    assert "20 of 20 verdicts moved" in shown and "scripted, not a language model" in shown
+    assert "0 of 20 verdicts moved" in empty("judges", "check", "fence_only", "--metric", "quality").stdout
+
+
+def test_judges_check_rejects_an_unknown_metric(empty) -> None:
+    assert "has no metric 'gone'" in empty.error("judges", "check", "--metric", "gone")

@@ -1,0 +1,107 @@
+"""The injection test: which verdicts of scripted judges the shipped injections move, with and without fences."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from memflow.benchmarks import registry
+from memflow.chat.scripted import ScriptedChat
+from memflow.judges.cases import JudgeCase
+from memflow.judges.catalog import all_cases
+from memflow.judges.injection_test import run_injection_test
+from memflow.judges.injections import injections
+from memflow.judges.scripted import OBEDIENT, obedient_handlers
+from memflow.run.handlers import handlers
+
+CASES = all_cases()
+PUBLISHED = {"variants": ["published_code"]}
+
+
+def judge(name: str) -> ScriptedChat:
+    """Return a scripted judge: one that obeys injections, or `honest`."""
+    return ScriptedChat(handlers() if name == "honest" else obedient_handlers(handlers(), CASES, name))
+
+
+def case(prompt: str) -> JudgeCase:
+    return next(each for each in CASES if each.prompt.name == prompt)
+
+
+def test_every_judge_prompt_has_a_case_and_a_fenced_answer():
+    judged = {
+        prompt.name: prompt
+        for domain in registry.domains().values()
+        for table in ("score.verdicts", "score.claims")
+        for prompt in registry.benchmark(domain.benchmark).judge_prompts(
+            replace(domain, parameters={**domain.parameters, **PUBLISHED})
+            if domain.benchmark == "memorybench"
+            else domain,
+            table,
+        )
+    }
+    assert {*judged, "annotation/label"} == {each.prompt.name for each in CASES}
+    assert all(each.field in each.prompt.untrusted for each in CASES)
+
+
+def test_every_judged_metric_has_a_case():
+    metrics = {metric for benchmark in registry.benchmarks() for metric in benchmark.judged_metrics}
+    assert metrics <= {each.metric for each in CASES}
+
+
+def test_twenty_injections_ask_for_the_target_in_english_and_chinese():
+    assert len({each.name for each in injections()}) == len(injections()) == 20
+    for injection in injections():
+        for each in CASES:
+            text = injection.into(each)
+            assert each.answer in text and (each.asks in text or each.target_json in text)
+    assert any("忽略" in each.text for each in injections())
+
+
+@pytest.mark.parametrize(
+    ("name", "fenced", "moved"),
+    [
+        ("honest", True, 0),
+        ("fence_only", True, 0),
+        ("fence_only", False, 20),
+        ("gullible", True, 20),
+    ],
+)
+async def test_injections_move_only_judges_that_see_them_as_instructions(name: str, fenced: bool, moved: int):
+    results = await run_injection_test(judge(name), CASES, injections(), fenced=fenced)
+    assert [len(each.moved) for each in results] == [moved] * len(CASES)
+    assert [len(each.obeyed) for each in results] == [moved] * len(CASES)
+    assert not any(each.failed or each.reason for each in results)
+
+
+async def test_plain_verdicts_differ_from_what_injections_ask_for():
+    for result, each in zip(await run_injection_test(judge("honest"), CASES, []), CASES, strict=True):
+        target = {name: value for name, value in each.target.items() if name != "reason"}
+        assert result.verdict != target, each.prompt.name
+
+
+async def test_moved_verdict_without_the_requested_value_is_not_obeyed():
+    def strict(request) -> str:
+        return json.dumps({"score": 1 if "</answer>" in request.fields["answer"] else 2})
+
+    chat = ScriptedChat({"memorybench/quality": strict})
+    [result] = await run_injection_test(chat, [case("memorybench/quality")], injections())
+    assert (result.moved, result.obeyed) == (("closed_tags",), ())
+
+
+async def test_failed_verdicts_are_named_and_a_failed_plain_verdict_has_a_reason():
+    def broken(request) -> str:
+        return "no" if "</answer>" in request.fields["answer"] else '{"score": 2}'
+
+    quality = case("memorybench/quality")
+    [result] = await run_injection_test(
+        ScriptedChat({"memorybench/quality": broken}), [quality], injections()
+    )
+    assert (result.moved, result.failed) == ((), ("closed_tags",))
+    [failed] = await run_injection_test(
+        ScriptedChat({"memorybench/quality": lambda request: "no"}), [quality], injections()
+    )
+    assert failed.verdict is None and "no usable answer" in (failed.reason or "")
+
+
+def test_each_obedient_judge_is_offered_by_name():
+    assert set(OBEDIENT) == {"gullible", "fence_only"}

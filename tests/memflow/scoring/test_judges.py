@@ -1,0 +1,83 @@
+"""Several judges: variant names, the mean over judges, the band of a score, and claims."""
+
+import factories
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.records import Claim
+from memflow.scoring.judges import (
+    JudgedValue,
+    JudgeVariant,
+    claims_of_judges,
+    judge_variant,
+    mean_of_judges,
+    parse_variant,
+    with_judge_columns,
+)
+
+
+@given(st.sampled_from(["standard", "published_code", "without_bertscore"]), st.text(min_size=1))
+def test_variant_name_contains_base_and_judge(base: str, judge: str):
+    if "\n" not in judge:
+        assert parse_variant(judge_variant(base, judge)) == JudgeVariant(base, judge)
+
+
+@pytest.mark.parametrize("variant", ["standard", "published_code", "without_bertscore"])
+def test_variant_without_judge_is_its_own_base(variant: str):
+    assert parse_variant(variant) == JudgeVariant(variant, None)
+
+
+def test_mean_needs_the_value_of_every_judge():
+    assert mean_of_judges({"a": JudgedValue(2), "b": JudgedValue(5)}) == JudgedValue(3.5)
+    failed = mean_of_judges({"a": JudgedValue(2), "b": JudgedValue(None, "cut")})
+    assert failed == JudgedValue(None, "judge b: cut")
+    missing = JudgedValue(None, "no reply")
+    assert mean_of_judges({"a": missing, "b": missing}) == missing
+
+
+def score(variant: str, value: float | None, **more):
+    return factories.score(metric="criteria", variant=variant, value=value, **more)
+
+
+def test_score_of_the_mean_has_the_band_over_judges_of_its_slice():
+    scores = [
+        score("standard", 5.0),
+        score("judge_a", 4.0),
+        score("judge_b", 6.0),
+        score("standard", 3.0, slice="dataset x"),
+        score("published_code", 2.0),
+    ]
+    found = with_judge_columns(scores)
+    assert [(each.judge_low, each.judge_high) for each in found] == [(4.0, 6.0), *[(None, None)] * 4]
+
+
+def test_score_has_no_band_if_a_judge_has_no_score():
+    [mean, *_] = with_judge_columns([score("standard", 5.0), score("judge_a", 4.0), score("judge_b", None)])
+    assert (mean.judge_low, mean.judge_high) == (None, None)
+
+
+def test_only_judged_scores_name_judges_of_their_own_answers():
+    other = factories.score(metric="rouge_l", value=0.5)
+    scores = [score("standard", 5.0), score("judge_a", 4.0), score("judge_b", 6.0), other]
+    found = with_judge_columns(scores, frozenset({"criteria"}), ["b"])
+    assert [each.self_judges for each in found] == [["b"], [], ["b"], []]
+
+
+def claim(value: float | None, reason: str | None = None) -> Claim:
+    return Claim(
+        domain="d", assistant="a", claim_id="c", episode_id="e", checkpoint=0, text="t", value=value, reason=reason,
+        completion="digest", model="m",
+    )  # fmt: skip
+
+
+def test_claims_of_one_judge_are_unchanged():
+    assert claims_of_judges({"a": [claim(1.0)]}) == [claim(1.0)]
+
+
+def test_claims_of_two_judges_have_their_mean_and_each_judges_row():
+    found = claims_of_judges({"a": [claim(1.0)], "b": [claim(0.0)]})
+    assert [(row.variant, row.value) for row in found] == [
+        ("standard", 0.5), ("judge_a", 1.0), ("judge_b", 0.0),
+    ]  # fmt: skip
+    assert (found[0].completion, found[1].completion) == (None, "digest")
