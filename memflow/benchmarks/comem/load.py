@@ -11,7 +11,7 @@ from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.sources import amemgym, dialogues, dialsim, friendsqa, personamem
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.published_file import records_of
+from memflow.benchmarks.published_file import records_of, valid_records
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -35,9 +35,12 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
-    """Return the contexts of a domain's records, up to the domain's limit. Raises BadInput for duplicate ids."""
+    """Return the contexts of a domain's valid records, up to the domain's limit.
+
+    Raises BadInput for duplicate ids.
+    """
     by_source: dict[tuple[str, ModuleType], list[Record]] = {}
-    for record in records:
+    for record in valid_records(records):
         by_source.setdefault((record.dataset, _source(record.source)), []).append(record)
     config = parse_config(domain)
     if config.keys != "imported" and (held := label_records(records)):
