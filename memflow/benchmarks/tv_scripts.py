@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints
@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from memflow.benchmarks import safe_pickle
 from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records
 
+NO_DICT = "the value is not a Python dict"
 CHATBOTS = {"friends": "Ross", "bigbang": "Sheldon", "theoffice": "Michael"}
 """The character that the assistant plays, by show; DialSim's choice."""
 SHOWS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
@@ -118,14 +119,17 @@ def pickled(file: File) -> Iterator[RawRecord]:
     if not isinstance(episodes, Mapping):
         raise file.bad("the whole file is not a Python dict")
     for episode, scenes in episodes.items():
-        yield from entries(RawRecord(f"episode {episode}", scenes, str(episode)), "scene", scenes)
+        parent = RawRecord(f"episode {episode}", scenes, str(episode))
+        if isinstance(scenes, Mapping):
+            yield from entries(parent, "scene", scenes)
+        else:
+            yield replace(parent, fault=NO_DICT)
 
 
 def entries(parent: RawRecord, name: str, value: Any) -> Iterator[RawRecord]:
     """Yield the items of a dict in a record, with `name` and their keys as location, or one invalid record."""
     if not isinstance(value, Mapping):
-        where = f"{parent.where}, {name}"
-        yield RawRecord(where, value, fault=f"the value of {where} is not a Python dict")
+        yield RawRecord(f"{parent.where}, {name}", value, f"{parent.record_id}, {name}", NO_DICT)
         return
     for key, content in value.items():
         yield RawRecord(f"{parent.where}, {name} {key}", content, f"{parent.record_id}, {name} {key}")

@@ -55,7 +55,7 @@ def test_pickled_tv_script_that_is_not_a_dict_is_rejected_with_location():
 def test_episode_that_is_not_a_dict_is_one_invalid_record_among_valid_scenes():
     found = list(pickled(file(pickle.dumps({"E1": [1], "E2": {1: "c"}}))))
     assert [(raw.where, raw.fault is None) for raw in found] == [
-        ("episode E1, scene", False),
+        ("episode E1", False),
         ("episode E2, scene 1", True),
     ]
 

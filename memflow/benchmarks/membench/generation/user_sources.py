@@ -48,7 +48,7 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     streams = [StreamedFile(dataset, source, path) for source, path in files.items()]
     found: list[tuple[RawRecord, StreamedFile]] = []
     if dataset.name in rating_datasets.RATING_READERS:
-        made = rating_datasets.RATING_READERS[dataset.name](rating_datasets.files_by_name(streams))
+        made = _categories(dataset, streams)
         found += [(RawRecord("", each.model_dump(mode="json"), _like(each)), streams[0]) for each in made]
     else:
         found += [(raw, stream) for stream in streams for raw in _lists(stream)]
@@ -68,6 +68,20 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         )
         for position, (raw, stream) in enumerate(found)
     ]
+
+
+def _categories(dataset: Dataset, streams: Sequence[StreamedFile]) -> list[Category]:
+    """Return the categories of ratings. Raises BadInput, with the first invalid line if any."""
+    try:
+        return rating_datasets.RATING_READERS[dataset.name](rating_datasets.files_by_name(streams))
+    except BadInput as wrong:
+        for stream in streams:
+            for line in stream.invalid.values():
+                first = f"{stream.source}: {line.where}: {line.fault}"
+                raise BadInput(
+                    f"{wrong}; {len(stream.invalid)} lines are invalid, the first is {first}"
+                ) from wrong
+        raise
 
 
 def load_vocabulary(domain: Domain, records: Sequence[Record]) -> Vocabulary:
