@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, StringConstraints
 
 from memflow.benchmarks import safe_pickle
+from memflow.benchmarks.datasets import Defect
 from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records
 
 NO_DICT = "the value is not a Python dict"
@@ -27,6 +28,10 @@ SHOWS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
     ("theoffice", "The Office", {}),
 )
 """Name, title and published SHA-256 sums of each show's files."""
+SCRIPT_DEFECTS: Mapping[str, tuple[Defect, ...]] = {
+    "theoffice": (Defect("sessions without words", "the session has no line of the form", 5),)
+}
+"""Known defects of the scripts by show: sessions 1312, 1919, 1939, 2188 and 2278 of The Office have only a name."""
 _HEAD = re.compile(r"^\[Date: (?P<date>[^\]]+), Session #(?P<number>\d+)\][ \t]*$", re.MULTILINE)
 _START = re.compile(r"^\[Date:", re.MULTILINE)
 _SAID = re.compile(r"^(?P<speaker>[^:]+):\s*(?P<text>.*)$")

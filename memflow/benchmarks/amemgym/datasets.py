@@ -34,6 +34,7 @@ DATASETS = (
         "CC-BY-4.0",
         "Hugging Face dataset AGI-Eval/AMemGym",
         "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
+        counts={"users": 20, "questions": 200},
     ),
     Dataset(
         "amemgym_v1_base_run",

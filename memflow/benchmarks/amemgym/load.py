@@ -4,7 +4,8 @@ generation/persona_files.py reads persona files; recorded_dialogues.py and recor
 invalid record is quarantined. states.py, turns.py and probes.py convert the records.
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,15 @@ from memflow.benchmarks.amemgym.generation.persona_files import ENDINGS, read_pe
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.recorded_dialogues import is_recorded, may_be_recorded, read_dialogues
 from memflow.benchmarks.amemgym.recorded_results import read_results, results_file
-from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records, records_of
+from memflow.benchmarks.datasets import Contents, Dataset
+from memflow.benchmarks.published_file import (
+    File,
+    RawRecord,
+    RecordFault,
+    parse_records,
+    records_of,
+    valid_records,
+)
 from memflow.errors import MissingData
 from memflow.records import Record
 
@@ -50,3 +58,18 @@ def _parse_user(content: Any) -> tuple[str, Any]:
             "contradictions in this record)"
         )
     return user.id, content
+
+
+def count_contents(records: Sequence[Record]) -> Contents:
+    """Return the numbers of published users, sessions and questions, or of records of other files."""
+    contents = [json.loads(record.content) for record in valid_records(records)]
+    users = [PublishedUser.model_validate(each) for each in contents if "state_schema" in each]
+    if not users:
+        return Contents({"records": len(records)})
+    return Contents(
+        {
+            "users": len(records),
+            "sessions": sum(len(period.sessions) for user in users for period in user.periods),
+            "questions": sum(len(user.qas) for user in users),
+        }
+    )

@@ -9,7 +9,7 @@ from memflow.benchmarks.comem.annotation import label_file
 from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.sources import amemgym, dialogues, dialsim, friendsqa, personamem
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import records_of, valid_records
 from memflow.errors import BadInput
@@ -62,6 +62,16 @@ def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
             )
         seen.add(context.context_id)
     return found[: domain.limit or None]
+
+
+def count_contents(dataset: Dataset, records: Sequence[Record]) -> Contents:
+    """Return the numbers of items in a data set's records by unit, as its source module counts them."""
+    source = _source(records[0].source) if records else None
+    if source in (personamem, friendsqa):
+        found: Contents = source.count_contents(records)
+        return found
+    unit = {dialsim: "scenes", amemgym: "users", dialogues: "contexts"}.get(source, "records")  # type: ignore[arg-type]
+    return Contents({unit: len(records)})
 
 
 def label_records(records: Sequence[Record]) -> list[Record]:

@@ -18,8 +18,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
+from memflow.benchmarks.datasets import Contents
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.published_file import File, RawRecord, Said, parse_records, validated
+from memflow.benchmarks.published_file import File, RawRecord, Said, parse_records, valid_records, validated
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -154,9 +155,9 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
     Contexts without messages come last, and their questions are dropped. Raises BadInput if the files do not match.
     """
     asked: dict[str, list[PersonaMemQuestion]] = {}
-    published = {record.record_id: record for record in records if not record.source.endswith(".csv")}
+    published = {record.record_id: record for record in records if not _asks(record)}
     for record in records:
-        if record.source.endswith(".csv"):
+        if _asks(record):
             question = PersonaMemQuestion.model_validate_json(record.content)
             asked.setdefault(question.shared_context_id, []).append(question)
     dataset = records[0].dataset
@@ -173,6 +174,43 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
         for name, held in asked.items()
         if name not in published
     ]
+
+
+def count_contents(records: Sequence[Record]) -> Contents:
+    """Return the numbers of contexts, messages and questions, and the quarantined questions."""
+    valid = valid_records(records)
+    shared = {
+        record.record_id: SharedContext.model_validate_json(record.content)
+        for record in valid
+        if not _asks(record)
+    }
+    asked: dict[str, list[PersonaMemQuestion]] = {}
+    for question in (
+        PersonaMemQuestion.model_validate_json(record.content) for record in valid if _asks(record)
+    ):
+        asked.setdefault(question.shared_context_id, []).append(question)
+    found = [
+        _context(record, asked[record.record_id], CoMemConfig())
+        for record in valid
+        if not _asks(record) and record.record_id in asked
+    ]
+    return Contents(
+        {
+            "contexts": sum(not _asks(record) for record in records),
+            "messages": sum(len(each.root[name]) for name, each in shared.items()),
+            "questions": sum(_asks(record) for record in records),
+        },
+        [
+            (context.question_id(question), question.reason)
+            for context in found
+            for question in context.questions
+            if question.reason is not None
+        ],
+    )
+
+
+def _asks(record: Record) -> bool:
+    return record.source.endswith(".csv")
 
 
 def _without_context(question: PersonaMemQuestion, why: str) -> ContextQuestion:

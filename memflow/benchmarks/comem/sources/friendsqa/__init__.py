@@ -41,8 +41,9 @@ from memflow.benchmarks.comem.sources.friendsqa.spans import (
     wrong_options,
 )
 from memflow.benchmarks.comem.sources.friendsqa.text import detokenize
+from memflow.benchmarks.datasets import Contents
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.published_file import File, RawRecord, parse_records, validated
+from memflow.benchmarks.published_file import File, RawRecord, parse_records, valid_records, validated
 from memflow.fingerprint import seeded
 from memflow.records import Record
 
@@ -72,6 +73,20 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
         _SeasonBuilder(domain, sorted(scenes, key=lambda scene: scene.at), config).context(dataset, number)
         for (dataset, number), scenes in sorted(seasons.items())
     ]
+
+
+def count_contents(records: Sequence[Record]) -> Contents:
+    """Return the numbers of scenes, utterances and questions, and the invalid questions."""
+    scenes = [FriendsQAScene.model_validate_json(record.content) for record in valid_records(records)]
+    invalid = [(scene.title, fault) for scene in scenes for fault in scene.invalid_questions]
+    return Contents(
+        {
+            "scenes": len(records),
+            "utterances": sum(len(scene.said) for scene in scenes),
+            "questions": sum(len(scene.questions) for scene in scenes) + len(invalid),
+        },
+        invalid,
+    )
 
 
 def _where(number: int, raw: Any) -> str:
