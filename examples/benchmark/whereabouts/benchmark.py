@@ -61,6 +61,9 @@ class Whereabouts(Benchmark):
             dataset, files, lambda source: lambda file: parse_records(file.lines(), validated(Story, "id"))
         )
 
+    def size(self, domain: Domain, records: Sequence[Record]) -> int:
+        return len(records)
+
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
