@@ -152,7 +152,7 @@ def test_probes_of_rule_questions_reveal_the_labeled_speaker(build: Callable[...
         f"Ann: the {n} boat is under the {n} bridge\nBo: a {n} kite is over the {n} garden\n" for n in NUMBERS
     )
     records = read({SCRIPT: b"[Date: May 9, 1995, Session #1]\n\n" + said.encode()})
-    probes = build(find_domain("comem_dialsim"), records).probes
+    probes = build(find_domain("comem_dialsim_quotes"), records).probes
     assert len(probes) == 5 * 16 and not [probe for probe in probes if probe.reason]
     for checkpoint, share in ((1, 4), (2, 8), (3, 12), (4, 16)):
         here = [probe for probe in probes if probe.checkpoint == checkpoint]
