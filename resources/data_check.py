@@ -1,4 +1,4 @@
-"""The check of a data set: reads its files, counts its items, and compares them with the published counts and defects."""
+"""The check of a data set: reads its files and compares counts and defects with the published ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

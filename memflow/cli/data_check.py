@@ -115,8 +115,8 @@ def _by_defect(found: "DataCheck") -> dict[str, list[str]]:
     """Return the quarantined items as text, by known defect."""
     groups: dict[str, list[str]] = {}
     for each in found.quarantined:
-        place = f"{each.file}, " if each.file and each.file not in each.item else ""
-        groups.setdefault(each.known, []).append(f"{place}{each.item}: {each.reason}")
+        place = f"{each.file}, " if each.file else f"{each.item}: "
+        groups.setdefault(each.known, []).append(f"{place}{each.reason}")
     return groups
 
 

@@ -50,10 +50,10 @@ DATASETS = (
             sums,
             (f"dialsim/{show}_dialsim.pickle",),
             {f"dialsim/{show}_dialsim.pickle": (f"dialsim/{show}_questions.json",)},
-            counts={"sessions": sessions} if sessions else {},
+            counts={"sessions": sessions},
             defects=SCRIPT_DEFECTS.get(show, ()),
         )
-        for (show, title, sums), sessions in zip(SHOWS, (788, 805, None), strict=True)
+        for (show, title, sums), sessions in zip(SHOWS, (788, 805, 2_347), strict=True)
     ),
     *(
         Dataset(

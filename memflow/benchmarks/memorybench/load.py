@@ -14,18 +14,22 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     return records_of(dataset, files, lambda source: reader_of(dataset.name).records)
 
 
+SCRIPT = ".txt"
+"""Ending of the names of scripts, whose records are sessions."""
+
+
 def count_contents(records: Sequence[Record]) -> Contents:
     """Return the number of questions before sampling, and of the sessions and messages of corpora."""
     pools = build_pools(records)
+    invalid = {record.record_id: record for record in records if record.reason is not None}
     sessions = [session for pool in pools for session in pool.corpus]
     counts = {"questions": sum(len(pool.cases) for pool in pools)}
     if sessions:
         counts |= {
             "conversations": len(pools),
-            "sessions": len(sessions),
+            "sessions": len(sessions) + sum(record.source.endswith(SCRIPT) for record in invalid.values()),
             "messages": sum(len(session.messages) for session in sessions),
         }
-    invalid = {record.record_id for record in records if record.reason is not None}
     return Contents(
         counts,
         [

@@ -145,5 +145,8 @@ def _lists(stream: StreamedFile) -> Iterator[RawRecord]:
                     File.first(wrong) if isinstance(wrong, ValidationError) else "the items are not a list"
                 )
                 stream.omit(f"{topic}, {name}", items, fault)
+    if not categories and stream.invalid:
+        first = next(iter(stream.invalid.values()))
+        raise stream.bad(f"none of its categories is valid; {first.where}: {first.fault}")
     for category in build_preferences(categories).categories:
         yield RawRecord("", category.model_dump(mode="json"), _like(category))

@@ -45,7 +45,7 @@ class LocomoQuestion(BaseModel):
     @model_validator(mode="after")
     def _has_gold(self) -> "LocomoQuestion":
         gold = "adversarial_answer" if self.category == 5 else "answer"
-        if getattr(self, gold) in (None, ""):
+        if getattr(self, gold) is None or not str(getattr(self, gold)).strip():
             raise ValueError(f"the question {self.question[:60]!r} of category {self.category} lacks {gold}")
         return self
 

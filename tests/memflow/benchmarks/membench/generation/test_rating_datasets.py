@@ -213,7 +213,7 @@ def test_preference_category_keeps_its_most_liked_items(tmp_path: Path) -> None:
         ("movielens", _movielens, "movies.csv", lambda text: text.replace(b"Horror\n", b"Drama\n"), "only 3"),
         ("movielens_100k", _movielens_100k, "u.data", lambda text: text[:20], "line 2: the line has"),
         ("movielens_100k", _movielens_100k, "u.item", lambda text: text[:70], "line 2: the line has"),
-        ("movielens_100k", _movielens_100k, "u.genre", lambda text: text[:10], "u.item: line 1: the line has 10 columns"),
+        ("movielens_100k", _movielens_100k, "u.genre", lambda text: text[:10], "u.item: line 1: the line"),
         ("foodcom", _foodcom, "RAW_recipes.csv", lambda text: text.replace(b"tags", b"kinds"), r"columns tags"),
         ("foodcom", _foodcom, "RAW_interactions.csv", lambda text: text[:-200], "truncated|columns"),
         ("goodreads", _goodreads, "goodreads_interactions_dedup.json.gz", lambda raw: raw[:-20], "truncated"),
@@ -236,3 +236,34 @@ def test_rating_reader_reports_fault_in_file_with_its_name(
     contents[key] = damage(content.encode() if isinstance(content, str) else content)
     faults = reported_faults(lambda: _read(name, tmp_path, contents))
     assert re.search(message, faults) and f"{name}/" in faults
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "source", "line", "fault"),
+    [
+        ("movielens", _movielens, "ratings.csv", "7,1", "the line has 2 columns"),
+        ("movielens", _movielens, "ratings.csv", "7,1,,0", "the stars are not a number: ''"),
+        ("movielens", _movielens, "movies.csv", "99", "the line has 1 columns"),
+        ("movielens_100k", _movielens_100k, "u.data", "7\t1", "the line has 2 columns"),
+        ("movielens_100k", _movielens_100k, "u.item", "99|Cut", "the line has 2 columns"),
+        ("foodcom", _foodcom, "RAW_interactions.csv", "7", "the line has 1 columns"),
+        ("goodreads", _goodreads, "initial.json", '{"book_id": "9", "genres": null}', "at genres"),
+        ("goodreads", _goodreads, "initial.json", '{"book_id": "9", "gen', "truncated or invalid JSON"),
+    ],
+)
+def test_invalid_line_of_ratings_is_quarantined_and_changes_no_category(
+    name: str, files: Callable[[], Files], source: str, line: str, fault: str, tmp_path: Path
+) -> None:
+    contents = files()
+    for folder in ("valid", "damaged"):
+        (tmp_path / folder).mkdir()
+    valid = _read(name, tmp_path / "valid", contents)
+    (key,) = (each for each in contents if each.endswith(source))
+    content = contents[key]
+    text = content.decode() if isinstance(content, bytes) else content
+    contents[key] = f"{text.rstrip()}\n{line}\n"
+    found = _read(name, tmp_path / "damaged", contents)
+    kept = [(record.record_id, record.content) for record in found if record.reason is None]
+    assert kept == [(record.record_id, record.content) for record in valid]
+    (invalid,) = [record for record in found if record.reason is not None]
+    assert fault in str(invalid.reason) and invalid.source == key

@@ -254,3 +254,28 @@ def test_published_ideabench_papers_without_references_are_quarantined() -> None
     found = cases(MemoryBench().records(find_dataset("ideabench"), {source: path}))
     assert len(found) == 461
     assert all(case.reason and "no abstract of a reference" in case.reason for case in found)
+
+
+LABELS_OF_TWO = {"2403.1v1": LABEL, "2403.2v1": LABEL}
+SECOND = {"limitgen_syn/annotated/ablation/2403.2v1.json": json.dumps({**PAPER, "title": "On Boats"})}
+
+
+@pytest.mark.parametrize(
+    ("files", "fault"),
+    [
+        (
+            {"limitgen_syn/annotated/ablation/2403.2v1.json": json.dumps(PAPER)[:-9]},
+            "truncated or invalid JSON",
+        ),
+        ({"limitgen_syn/annotated/ablation/2403.2v1.json": json.dumps({**PAPER, "title": None})}, "at title"),
+        ({LABELS: json.dumps({**LABELS_OF_TWO, "2403.2v1": {"ground_truth": None}})}, "at ground_truth"),
+        ({LABELS: json.dumps({**LABELS_OF_TWO, "2403.2v1": {"ground truth": "x"}})}, "at ground_truth"),
+    ],
+)
+def test_invalid_limitgen_paper_or_label_costs_only_the_case_of_the_paper(
+    read_files: Any, files: dict[str, str], fault: str
+) -> None:
+    valid = {**SMALL["limitgen"], **SECOND, LABELS: json.dumps(LABELS_OF_TWO)}
+    (pool,) = build_pools(read_files("limitgen", {**valid, **files}))
+    assert [case.reason is None for case in pool.cases] == [True, False]
+    assert fault in str(pool.cases[1].reason)
