@@ -16,29 +16,13 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, StringConstraints, ValidationError
 
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, first_error
 from memflow.errors import BadInput
 from memflow.records import Record
 
 M = TypeVar("M", bound=BaseModel)
 Said = Annotated[str, StringConstraints(pattern=r"\S")]
 """A non-blank text, kept unchanged."""
-
-
-class RecordFault(ValueError):
-    """The exception for an invalid record. The other records of its file remain valid."""
-
-
-@dataclass(frozen=True)
-class RawRecord:
-    """A record of a file: its location, such as `line 3`, its content and its id, which may be empty.
-
-    `fault` states the error of an invalid record, which becomes a quarantined row.
-    """
-
-    where: str
-    content: Any
-    record_id: str = ""
-    fault: str | None = None
 
 
 @dataclass(frozen=True)
@@ -146,13 +130,7 @@ class File:
         try:
             return shape.model_validate(content)
         except ValidationError as wrong:
-            raise self.bad(f"{where}: {self.first(wrong)}") from wrong
-
-    @staticmethod
-    def first(wrong: ValidationError) -> str:
-        """Return the first error of a failed validation as text: the path of the field and the fault."""
-        error = wrong.errors(include_url=False, include_input=False)[0]
-        return f"at {'.'.join(str(part) for part in error['loc']) or 'the top level'}: {error['msg']}"
+            raise self.bad(f"{where}: {first_error(wrong)}") from wrong
 
     def bad(self, what: str) -> BadInput:
         """Return the BadInput error for a file that does not have its form."""
@@ -173,38 +151,6 @@ class File:
             "the checksum of the published file is not known: compare the file with its source "
             f"({self.dataset.origin}), and report this message to memflow if both are equal"
         )
-
-
-def parse_records(
-    records: Iterable[RawRecord], parse: Callable[[Any], tuple[str, Any] | None]
-) -> Iterator[RawRecord]:
-    """Yield records with the id and content that `parse` returns for their content. An empty id keeps the given id.
-
-    `parse` raises ValidationError or RecordFault for an invalid record, and returns None to omit a record.
-    """
-    for record in records:
-        if record.fault is not None:
-            yield record
-            continue
-        try:
-            found = parse(record.content)
-        except ValidationError as wrong:
-            yield replace(record, fault=File.first(wrong))
-        except RecordFault as wrong:
-            yield replace(record, fault=str(wrong))
-        else:
-            if found is not None:
-                yield replace(record, record_id=found[0] or record.record_id, content=found[1])
-
-
-def validated(shape: type[BaseModel], name: str = "") -> Callable[[Any], tuple[str, Any]]:
-    """Return a function for `parse_records` that validates contents; `name` is the field with the id."""
-
-    def parse(content: Any) -> tuple[str, Any]:
-        value = shape.model_validate(content)
-        return str(getattr(value, name)) if name else "", content
-
-    return parse
 
 
 Reader = Callable[[File], Iterable[RawRecord]]

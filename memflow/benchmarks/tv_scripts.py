@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from memflow.benchmarks import safe_pickle
 from memflow.benchmarks.datasets import Defect
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 
 NO_DICT = "the value is not a Python dict"
 CHATBOTS = {"friends": "Ross", "bigbang": "Sheldon", "theoffice": "Michael"}

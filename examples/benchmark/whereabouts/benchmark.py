@@ -10,7 +10,8 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.multiple_choice import LETTERS, Choice, choice_of, lettered, number_of, unlettered
-from memflow.benchmarks.published_file import Said, parse_records, records_of, valid_records, validated
+from memflow.benchmarks.published_file import Said, records_of, valid_records
+from memflow.benchmarks.raw_records import parse_records, validated
 from memflow.benchmarks.scripted_reader import best_options
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat import prompts

@@ -14,14 +14,8 @@ from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.recorded_dialogues import is_recorded, may_be_recorded, read_dialogues
 from memflow.benchmarks.amemgym.recorded_results import read_results, results_file
 from memflow.benchmarks.datasets import Contents, Dataset
-from memflow.benchmarks.published_file import (
-    File,
-    RawRecord,
-    RecordFault,
-    parse_records,
-    records_of,
-    valid_records,
-)
+from memflow.benchmarks.published_file import File, records_of, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.errors import MissingData
 from memflow.records import Record
 

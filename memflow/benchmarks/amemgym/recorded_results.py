@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, first_error, parse_records
 
 RESULTS = "results:"
 """Prefix of the record ids of results."""
@@ -185,4 +186,4 @@ def _valid(shape: type[R], name: str, periods: Any, faults: list[str]) -> Iterat
             except UnicodeEncodeError:
                 faults.append(f"{place}: a text has half of a surrogate pair, so it is not Unicode")
             except ValidationError as wrong:
-                faults.append(f"{place}: {File.first(wrong)}")
+                faults.append(f"{place}: {first_error(wrong)}")

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.recorded_dialogues import PREFIX, RecordedDialogue
 from memflow.benchmarks.amemgym.recorded_results import DIAGNOSIS, OVERALL, RESULTS, UserResults
-from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import first_error
 from memflow.errors import BadInput
 from memflow.records import Record
 from memflow.run.recording import HEADER
@@ -54,7 +54,7 @@ def _rebuilt(user: str, files: Mapping[str, Record], dialogues: Mapping[int, Rec
         content = _RebuiltUser(user, results, dialogues).content()
         PublishedUser.model_validate(content)
     except ValidationError as wrong:
-        return replace(record, reason=f"the user cannot be rebuilt: {File.first(wrong)}. Fix the run.")
+        return replace(record, reason=f"the user cannot be rebuilt: {first_error(wrong)}. Fix the run.")
     except BadInput as wrong:
         more = f" ({results.faults[0]})" if results.faults else ""
         reason = f"the user cannot be rebuilt: {wrong}{more}. Fix the files of the run."

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.published_file import File, RawRecord
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord
 from memflow.benchmarks.tv_scripts import Utterance, entries, pickled, scripts, utterances
 from memflow.errors import BadInput
 

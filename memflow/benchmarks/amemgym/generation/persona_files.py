@@ -16,7 +16,8 @@ import yaml
 
 from memflow.benchmarks.amemgym.generation.personas import TRAITS_SUFFIX, parse_persona
 from memflow.benchmarks.amemgym.generation.trait_lists import TraitLists
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.fingerprint import digest
 
 ENDINGS = (".jsonl", ".parquet", TRAITS_SUFFIX)

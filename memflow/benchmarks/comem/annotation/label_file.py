@@ -15,7 +15,8 @@ from memflow.benchmarks.comem.annotation.labels import ANNOTATOR_PRECEDENCE, fin
 from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig, parse_config
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.published_file import File, RawRecord, parse_records, validated
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
 from memflow.records import GoldLabel, Record

@@ -20,7 +20,8 @@ from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.benchmarks.datasets import Contents
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.published_file import File, RawRecord, Said, parse_records, valid_records, validated
+from memflow.benchmarks.published_file import File, Said, valid_records
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.errors import BadInput
 from memflow.records import Record
 

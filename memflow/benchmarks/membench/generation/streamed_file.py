@@ -18,7 +18,8 @@ from typing import Any, TextIO, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.published_file import File, RawRecord
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, first_error
 from memflow.errors import BadInput
 
 M = TypeVar("M", bound=BaseModel)
@@ -100,7 +101,7 @@ class StreamedFile:
                 except (json.JSONDecodeError, RecursionError) as wrong:
                     self.omit(f"line {number}", line, f"the line is truncated or invalid JSON ({wrong})")
                 except ValidationError as wrong:
-                    self.omit(f"line {number}", line, File.first(wrong))
+                    self.omit(f"line {number}", line, first_error(wrong))
 
     def omit(self, where: str, content: Any, fault: str) -> None:
         """Add a line to the invalid lines of the file."""

@@ -24,7 +24,7 @@ from memflow.benchmarks.membench.generation.preferences import (
 )
 from memflow.benchmarks.membench.generation.streamed_file import StreamedFile
 from memflow.benchmarks.membench.generation.vocabulary import Vocabulary
-from memflow.benchmarks.published_file import File, RawRecord
+from memflow.benchmarks.raw_records import RawRecord, first_error
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -132,7 +132,7 @@ def _lists(stream: StreamedFile) -> Iterator[RawRecord]:
     except yaml.YAMLError as wrong:
         raise stream.bad(f"the file is not valid YAML ({' '.join(str(wrong).split())})") from wrong
     except ValidationError as wrong:
-        raise stream.bad(File.first(wrong)) from wrong
+        raise stream.bad(first_error(wrong)) from wrong
     if not isinstance(content, dict) or not all(isinstance(each, dict) for each in content.values()):
         raise stream.bad("the file has neither a vocabulary with `language` nor items by topic and category")
     categories = []
@@ -142,7 +142,7 @@ def _lists(stream: StreamedFile) -> Iterator[RawRecord]:
                 categories += parse_categories({topic: {name: items}})
             except (ValidationError, TypeError) as wrong:
                 fault = (
-                    File.first(wrong) if isinstance(wrong, ValidationError) else "the items are not a list"
+                    first_error(wrong) if isinstance(wrong, ValidationError) else "the items are not a list"
                 )
                 stream.omit(f"{topic}, {name}", items, fault)
     if not categories and stream.invalid:

@@ -17,7 +17,8 @@ from memflow.benchmarks.membench.published.questions import PublishedModel, Ques
 from memflow.benchmarks.membench.published.release import quarantined_trajectory
 from memflow.benchmarks.membench.turns import Step, Trajectory
 from memflow.benchmarks.membench.wording import add_stamp
-from memflow.benchmarks.published_file import File, RawRecord, Said, parse_records
+from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.errors import BadInput
 from memflow.records import Record
 

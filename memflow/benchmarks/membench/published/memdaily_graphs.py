@@ -9,7 +9,8 @@ from typing import Any
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.membench.published.questions import PublishedModel
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, Said, parse_records, valid_records
+from memflow.benchmarks.published_file import File, Said, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Entity, Profile, Record
 
 NAME = "graphs.json"

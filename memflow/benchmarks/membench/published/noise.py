@@ -10,7 +10,8 @@ from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.published.questions import PublishedModel
 from memflow.benchmarks.membench.published.release import PublishedStep
 from memflow.benchmarks.membench.turns import NOISE, Step
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records, valid_records
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
 

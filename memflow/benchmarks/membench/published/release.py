@@ -25,7 +25,8 @@ from memflow.benchmarks.membench.published.questions import (
 )
 from memflow.benchmarks.membench.turns import Step, Trajectory
 from memflow.benchmarks.membench.wording import add_stamp
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, Said, parse_records
+from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.errors import BadInput
 from memflow.records import Record
 

@@ -22,7 +22,8 @@ from memflow.benchmarks.memorybench.tasks.task import (
     TaskReader,
     cases_of,
 )
-from memflow.benchmarks.published_file import File, RawRecord, parse_records, valid_records, validated
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.benchmarks.tv_scripts import Script, Text
 from memflow.records import Record
 

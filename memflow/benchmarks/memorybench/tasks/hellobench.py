@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, Json, StringConstraints
 
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, quarantined_case
-from memflow.benchmarks.published_file import File, RawRecord, parse_records
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.records import Record
 
 ORDER = ("open_ended_qa", "summarization", "chat", "heuristic_text_generation", "text_completion")

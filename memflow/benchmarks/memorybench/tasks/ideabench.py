@@ -11,7 +11,8 @@ from dataclasses import replace
 from pydantic import BaseModel
 
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
-from memflow.benchmarks.published_file import File, RawRecord, Said, parse_records, valid_records, validated
+from memflow.benchmarks.published_file import File, Said, valid_records
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.fingerprint import seeded
 from memflow.records import Record
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from pydantic import BaseModel
 
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
-from memflow.benchmarks.published_file import File, RawRecord, Said, parse_records, validated
+from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.records import Record
 
 

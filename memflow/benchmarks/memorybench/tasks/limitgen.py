@@ -10,7 +10,8 @@ from pydantic import BaseModel, TypeAdapter
 
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, quarantined_case
 from memflow.benchmarks.partial import OR_INVALID, InvalidPart
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, Said, parse_records
+from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
 ASPECTS: Mapping[str, str] = {

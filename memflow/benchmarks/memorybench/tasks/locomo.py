@@ -14,7 +14,8 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool, TaskReader
 from memflow.benchmarks.partial import OR_INVALID, InvalidPart
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records, valid_records
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]

@@ -6,7 +6,8 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
-from memflow.benchmarks.published_file import File, RawRecord, parse_records, validated
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.records import Record
 
 

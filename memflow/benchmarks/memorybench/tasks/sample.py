@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from memflow.benchmarks.memorybench.tasks import catalog, locomo
 from memflow.benchmarks.memorybench.tasks.locomo import Text
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool, TaskReader
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records, valid_records
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
 

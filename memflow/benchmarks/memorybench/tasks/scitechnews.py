@@ -7,7 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
-from memflow.benchmarks.published_file import File, RawRecord, parse_records
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.records import Record
 
 WORDS = 1024

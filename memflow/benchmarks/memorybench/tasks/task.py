@@ -6,7 +6,8 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.published_file import File, RawRecord
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord
 from memflow.records import Record
 
 M = TypeVar("M", bound=BaseModel)

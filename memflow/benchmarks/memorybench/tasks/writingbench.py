@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
-from memflow.benchmarks.published_file import File, RawRecord, parse_records
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.records import Record
 from memflow.words import HAN
 

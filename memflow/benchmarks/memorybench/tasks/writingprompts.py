@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, StringConstraints
 
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
 FIRST = 2000

@@ -15,7 +15,8 @@ from pydantic import BaseModel
 
 from memflow.benchmarks.comem.sources.dialsim.published_questions import CANNOT, PublishedQuestion
 from memflow.benchmarks.comem.sources.dialsim.seasons import days, seasons
-from memflow.benchmarks.published_file import File, RawRecord, RecordFault, parse_records, valid_records
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.benchmarks.tv_scripts import Text, Utterance, entries, pickled, sessions, utterances
 from memflow.records import Record
 

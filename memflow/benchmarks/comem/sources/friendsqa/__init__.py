@@ -43,7 +43,8 @@ from memflow.benchmarks.comem.sources.friendsqa.spans import (
 from memflow.benchmarks.comem.sources.friendsqa.text import detokenize
 from memflow.benchmarks.datasets import Contents
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.published_file import File, RawRecord, parse_records, valid_records, validated
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.fingerprint import seeded
 from memflow.records import Record
 

@@ -260,8 +260,8 @@ def test_invalid_line_of_ratings_is_quarantined_and_changes_no_category(
     valid = _read(name, tmp_path / "valid", contents)
     (key,) = (each for each in contents if each.endswith(source))
     content = contents[key]
-    text = content.decode() if isinstance(content, bytes) else content
-    contents[key] = f"{text.rstrip()}\n{line}\n"
+    raw = content.encode() if isinstance(content, str) else content
+    contents[key] = raw.rstrip() + f"\n{line}\n".encode()
     found = _read(name, tmp_path / "damaged", contents)
     kept = [(record.record_id, record.content) for record in found if record.reason is None]
     assert kept == [(record.record_id, record.content) for record in valid]
