@@ -70,7 +70,7 @@ def check_dataset(library: Library, dataset: Dataset) -> DataCheck:
         elif count != published:
             problems.append(f"{count:,} {unit}, but {published:,} are published")
     if unknown := sum(not item.known for item in quarantined):
-        problems.append(f"{unknown:,} quarantined items are not a known defect")
+        problems.append(f"quarantined items without a known defect: {unknown:,}")
     for defect in dataset.defects:
         count = sum(item.known == defect.what for item in quarantined)
         if count > defect.count:

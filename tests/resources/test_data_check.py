@@ -70,7 +70,7 @@ def test_known_defect_is_no_failure_and_names_its_items(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("defects", "problem"),
     [
-        ((), "2 quarantined items are not a known defect"),
+        ((), "quarantined items without a known defect: 2"),
         ((NULLS,), "2 questions with a null as answer, but 1 are known"),
     ],
 )
