@@ -184,18 +184,19 @@ def valid_records(records: Iterable[Record]) -> list[Record]:
 
 
 def _record(file: File, sha256: str, position: int, raw: RawRecord, seen: set[str]) -> Record:
-    fault, record_id = raw.fault, raw.record_id or f"{file.source}, {raw.where}"
-    if fault is None and record_id in seen:
-        fault = f"the record id {record_id} occurs twice; the first record is kept"
-    if record_id in seen:
-        record_id = f"{record_id} ({file.source}, {raw.where})"
-    seen.add(record_id)
+    place = f"{file.source}, {raw.where}"
+    fault, record_id = raw.fault, raw.record_id or place
     content = json.dumps(raw.content, ensure_ascii=False, default=str)
     try:
         content.encode()
     except UnicodeEncodeError:
-        content = json.dumps(raw.content, default=str)
-        fault = fault or "a text has half of a surrogate pair, so it is not Unicode"
+        content, record_id = json.dumps(raw.content, default=str), place
+        fault = "a text has half of a surrogate pair, so it is not Unicode"
+    if fault is None and record_id in seen:
+        fault = f"the record id {record_id} occurs twice; the first record is kept"
+    if record_id in seen:
+        record_id = f"{record_id} ({place})"
+    seen.add(record_id)
     return Record(
         dataset=file.dataset.name,
         record_id=record_id,

@@ -23,7 +23,7 @@ DATASETS = (
         "GitHub emorynlp/FriendsQA",
         "Copy friendsqa_trn.json, friendsqa_dev.json and friendsqa_tst.json from dat/ of emorynlp/FriendsQA to "
         "friendsqa/ in the data folder; one of them will do for a part.",
-        counts={"scenes": 1_222, "questions": 10_610},
+        counts={"scenes": 1_222},
         partial=True,
     ),
     Dataset(
