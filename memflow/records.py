@@ -34,7 +34,8 @@ class Record:
     sha256: Annotated[str, "SHA-256 of the file."]
     licence: Annotated[str, "The licence the file was published under."]
     origin: Annotated[str, "The source where it was published."]
-    content: Annotated[str, "The record as published, as JSON."]
+    content: Annotated[str, "The record as published, as JSON; the text of a record that is not JSON."]
+    reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

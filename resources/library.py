@@ -90,6 +90,22 @@ class Library:
             )
         return self._there(dataset)
 
+    def searched(self, dataset: Dataset | str) -> dict[str, bool]:
+        """Return the paths and patterns that are looked for, alternatives included, and whether each one exists."""
+        held = named(dataset, self.known) if isinstance(dataset, str) else dataset
+        if held.ships:
+            root = Path(str(files(held.package)))
+            return {str(root / name): (root / name).is_file() for name in held.files}
+        names = [
+            each for name in (*held.files, *held.optional) for each in (name, *held.instead.get(name, ()))
+        ]
+        return {
+            str(
+                Path(name).expanduser() if self.folder is None else self.folder / Path(name).expanduser()
+            ): bool(self._matching(name))
+            for name in names
+        }
+
     def sums(self, dataset: Dataset | str) -> dict[str, str]:
         """Return the SHA-256 of each existing file of a data set by name."""
         return {name: self._sum(path) for name, path in self._there(self.dataset(dataset)).items()}
@@ -128,9 +144,7 @@ class Library:
         wrong = tuple(
             name
             for name, path in there.items()
-            if name in dataset.sums
-            and not dataset.part_allowed
-            and self._sum(path) != dataset.sums[name].lower()
+            if name in dataset.sums and not dataset.partial and self._sum(path) != dataset.sums[name].lower()
         )
         state: State = "found"
         if wrong:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.prompts import Prompt
@@ -127,7 +127,14 @@ class Benchmark(ABC):
 
     @abstractmethod
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        """Return the records of a data set's files. Raises BadInput with the file, the record and the fault."""
+        """Return the records of a data set's files, with a reason for an invalid record.
+
+        Raises BadInput for a file that does not have its form. Later steps get all records of a domain's data sets.
+        """
+
+    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
+        """Return the number of items in a data set's records by unit, and the quarantined items of valid records."""
+        return Contents({"records": len(records)})
 
     @abstractmethod
     async def turns(

@@ -4,8 +4,28 @@ Each benchmark declares its data sets in `<benchmark>/datasets.py` and reads the
 finds the files. memflow ships no published data, only samples that we wrote.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A known defect of published files: `count` items whose reason contains `reason` are quarantined."""
+
+    what: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The number of items of a data set by unit, such as questions, and its quarantined items.
+
+    Counts include quarantined items. `quarantined` has the location and the reason of each item within a valid record.
+    """
+
+    counts: Mapping[str, int]
+    quarantined: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -35,5 +55,9 @@ class Dataset:
     """True for a file of the user's own, named in memflow.toml."""
     package: str = "memflow"
     """The Python package that holds the files of a data set that ships."""
-    part_allowed: bool = False
-    """Whether a file with another sum, such as a part of the published one, is read; `memflow data` reports it."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Published numbers of items by unit, as in `Contents.counts`, where known."""
+    defects: tuple[Defect, ...] = ()
+    """The known defects of the published files."""
+    partial: bool = False
+    """True if some of its files, or of their records, serve as a part. Files with other checksums are then read too."""

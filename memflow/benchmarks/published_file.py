@@ -1,15 +1,22 @@
-"""Readers of published files: text, JSON, JSON lines and records. An invalid file is rejected, never repaired."""
+"""Readers of published files: text, JSON, JSON lines, CSV and records.
 
+A file is rejected if it does not have its form at all. An invalid record is quarantined with its location and fault.
+Nothing is repaired. partial.py quarantines the parts of a record.
+"""
+
+import csv
 import hashlib
+import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, StringConstraints, ValidationError
 
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, first_error
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -29,16 +36,16 @@ class File:
     def text(self) -> str:
         """Return the whole file as text. Raises BadInput if the text is not UTF-8."""
         try:
-            return self.content.decode("utf-8-sig")
-        except UnicodeDecodeError as wrong:
-            raise self.bad(f"the file is not UTF-8 (byte {wrong.start})") from wrong
+            return self._text()
+        except RecordFault as wrong:
+            raise self.bad(str(wrong)) from wrong
 
     def json(self) -> Any:
         """Parse the file as JSON. Raises BadInput."""
         try:
-            return json.loads(self.text())
-        except json.JSONDecodeError as wrong:
-            raise self.bad(f"the file is truncated or invalid JSON ({wrong})") from wrong
+            return self._json()
+        except RecordFault as wrong:
+            raise self.bad(str(wrong)) from wrong
 
     def json_list(self, items: str) -> list[Any]:
         """Parse the file as a non-empty JSON list. Raises BadInput naming the expected `items`."""
@@ -47,69 +54,163 @@ class File:
             raise self.bad(f"the file is not a JSON list of {items}, or the list is empty")
         return values
 
-    def numbered(self) -> Iterator[tuple[int, Any]]:
-        """Yield (line number, from 1, parsed JSON value) for each non-empty line. Raises BadInput."""
+    def json_items(self, item: str, *, start: int = 0) -> Iterator[RawRecord]:
+        """Yield the items of a non-empty JSON list, located as `ITEM NUMBER`. Raises BadInput."""
+        for number, content in enumerate(self.json_list(f"{item}s"), start):
+            yield RawRecord(f"{item} {number}", content)
+
+    def lines(self, *, numbered: bool = False) -> Iterator[RawRecord]:
+        """Yield each non-empty line as a JSON value. With `numbered`, the id is the number of earlier lines."""
         # Not splitlines: texts hold other line separators, and JSON lets them stand.
-        for number, line in enumerate(self.text().split("\n"), start=1):
-            if line.strip():
-                try:
-                    yield number, json.loads(line)
-                except json.JSONDecodeError as wrong:
-                    raise self.bad(f"line {number} is truncated or invalid JSON ({wrong})") from wrong
+        lines = enumerate(self.text().split("\n"), start=1)
+        for position, (number, line) in enumerate((at, line) for at, line in lines if line.strip()):
+            record = RawRecord(f"line {number}", line, str(position) if numbered else "")
+            try:
+                yield replace(record, content=json.loads(line))
+            except (json.JSONDecodeError, RecursionError) as wrong:
+                yield replace(record, fault=f"the line is truncated or invalid JSON ({wrong})")
 
-    def lines(self, shape: type[M]) -> Iterator[tuple[dict[str, Any], M]]:
-        """Yield each non-empty line as a JSON object and as an instance of the model `shape`. Raises BadInput."""
-        for number, raw in self.numbered():
-            yield raw, self.shaped(shape, raw, f"line {number}")
-
-    def shaped(self, shape: type[M], raw: Any, where: str) -> M:
-        """Return `raw` as an instance of the model `shape`. Raises BadInput with `where` and the fault."""
+    def csv_header(self) -> list[str]:
+        """Return the columns of a CSV file. Raises BadInput."""
         try:
-            return shape.model_validate(raw)
-        except ValidationError as wrong:
-            raise self.bad(f"{where}: {self.first(wrong)}") from wrong
+            return next(csv.reader(io.StringIO(self.text(), newline="")), [])
+        except csv.Error as wrong:
+            raise self.bad(f"the header is invalid CSV ({wrong})") from wrong
 
-    @staticmethod
-    def first(wrong: ValidationError) -> str:
-        """Return the first error of a failed validation as text: the path of the field and the fault."""
-        error = wrong.errors(include_url=False, include_input=False)[0]
-        return f"at {'.'.join(str(part) for part in error['loc']) or 'the top level'}: {error['msg']}"
+    def csv_rows(self, *columns: str, numbered: bool = False) -> Iterator[RawRecord]:
+        """Yield each row of a CSV file as a dict. With `numbered`, the id is the number of earlier rows.
+
+        Raises BadInput if the header lacks one of `columns`.
+        """
+        header = self.csv_header()
+        if lacking := [name for name in columns if name not in header]:
+            raise self.bad(f"the header lacks the columns {', '.join(lacking)}")
+        reader = csv.reader(io.StringIO(self.text(), newline=""))
+        next(reader)
+        position = 0
+        while True:
+            record = RawRecord(f"line {reader.line_num + 1}", "", str(position) if numbered else "")
+            try:
+                row = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as wrong:
+                yield replace(record, fault=f"the row is invalid CSV ({wrong})")
+            else:
+                if not row:
+                    continue
+                if len(row) == len(header):
+                    yield replace(record, content=dict(zip(header, row, strict=True)))
+                else:
+                    fault = f"the row has {len(row)} fields, but the header has {len(header)}"
+                    yield replace(record, content=row, fault=fault)
+            position += 1
+
+    def whole(self, record_id: str) -> RawRecord:
+        """Return the file's JSON as one record."""
+        try:
+            return RawRecord("the whole file", self._json(), record_id)
+        except RecordFault as wrong:
+            return RawRecord("the whole file", self.content.decode(errors="replace"), record_id, str(wrong))
+
+    def _text(self) -> str:
+        try:
+            return self.content.decode("utf-8-sig")
+        except UnicodeDecodeError as wrong:
+            raise RecordFault(f"the file is not UTF-8 (byte {wrong.start})") from wrong
+
+    def _json(self) -> Any:
+        try:
+            return json.loads(self._text())
+        except (json.JSONDecodeError, RecursionError) as wrong:
+            raise RecordFault(f"the file is truncated or invalid JSON ({wrong})") from wrong
+
+    def shaped(self, shape: type[M], content: Any, where: str) -> M:
+        """Return `content` as an instance of the model `shape`. Raises BadInput with `where` and the fault."""
+        try:
+            return shape.model_validate(content)
+        except ValidationError as wrong:
+            raise self.bad(f"{where}: {first_error(wrong)}") from wrong
 
     def bad(self, what: str) -> BadInput:
-        """Return the BadInput error for a fault in this file."""
-        fix = "reinstall memflow" if self.dataset.ships else f"get the file again: {self.dataset.how}"
-        return BadInput(f"{self.dataset.name}: {self.source}: {what}; {fix}")
+        """Return the BadInput error for a file that does not have its form."""
+        return BadInput(f"{self.dataset.name}: {self.source}: {what}; {self._advice()}")
+
+    def _advice(self) -> str:
+        """Return what to do: get the file again only if its checksum differs from the published one."""
+        published = self.dataset.sums.get(self.source)
+        if self.dataset.ships:
+            return "reinstall memflow"
+        if published is not None and hashlib.sha256(self.content).hexdigest() != published.lower():
+            return f"get the file again: {self.dataset.how}"
+        if published is not None:
+            return "the file is equal to the published one: report this message to memflow"
+        if self.dataset.own:
+            return "fix the file, or remove its data set from memflow.toml"
+        return (
+            "the checksum of the published file is not known: compare the file with its source "
+            f"({self.dataset.origin}), and report this message to memflow if both are equal"
+        )
 
 
-Reader = Callable[[File], Iterable[tuple[str, Any]]]
-"""Function from a file to the ids and contents of its records. Raises BadInput."""
+Reader = Callable[[File], Iterable[RawRecord]]
+"""Function from a file to its records. Raises BadInput if the file does not have its form at all."""
 
 
 def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[str], Reader]) -> list[Record]:
     """Return the records of a data set's files in order, with checksum, license and origin.
 
-    `files` maps paths in the data folder to files. `reader` returns the reader for a path. Raises BadInput for an
-    invalid file and for duplicate ids.
+    `files` maps paths in the data folder to files. `reader` returns the reader for a path. An invalid record, and a
+    record with the id of an earlier one, has a reason. Raises BadInput for a file without its form, for a file of
+    several records that are all invalid, and if no record of the data set is valid.
     """
     found: list[Record] = []
     seen: set[str] = set()
     for source, path in files.items():
         file = File(dataset, source, path.read_bytes())
         sha256 = hashlib.sha256(file.content).hexdigest()
-        for record_id, raw in reader(source)(file):
-            if record_id in seen:
-                raise file.bad(f"the record id {record_id} occurs twice")
-            seen.add(record_id)
-            found.append(
-                Record(
-                    dataset=dataset.name,
-                    record_id=record_id,
-                    position=len(found),
-                    source=source,
-                    sha256=sha256,
-                    licence=dataset.licence,
-                    origin=dataset.origin,
-                    content=json.dumps(raw, ensure_ascii=False),
-                )
-            )
+        first = len(found)
+        for raw in reader(source)(file):
+            found.append(_record(file, sha256, len(found), raw, seen))
+        _require_valid(file, found[first:], fewest=2)
+    if found:
+        _require_valid(file, found, fewest=1)
     return found
+
+
+def valid_records(records: Iterable[Record]) -> list[Record]:
+    """Return the records that are not quarantined."""
+    return [record for record in records if record.reason is None]
+
+
+def _record(file: File, sha256: str, position: int, raw: RawRecord, seen: set[str]) -> Record:
+    place = f"{file.source}, {raw.where}"
+    fault, record_id = raw.fault, raw.record_id or place
+    content = json.dumps(raw.content, ensure_ascii=False, default=str)
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        content, record_id = json.dumps(raw.content, default=str), place
+        fault = "a text has half of a surrogate pair, so it is not Unicode"
+    if fault is None and record_id in seen:
+        fault = f"the record id {record_id} occurs twice; the first record is kept"
+    if record_id in seen:
+        record_id = f"{record_id} ({place})"
+    seen.add(record_id)
+    return Record(
+        dataset=file.dataset.name,
+        record_id=record_id,
+        position=position,
+        source=file.source,
+        sha256=sha256,
+        licence=file.dataset.licence,
+        origin=file.dataset.origin,
+        content=content,
+        reason=None if fault is None else f"{raw.where}: {fault}",
+    )
+
+
+def _require_valid(file: File, records: Sequence[Record], fewest: int) -> None:
+    """Raise BadInput if all of at least `fewest` records are invalid."""
+    if len(records) >= fewest and all(record.reason is not None for record in records):
+        raise file.bad(f"none of its {len(records)} records is valid; {records[0].reason}")

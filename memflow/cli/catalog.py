@@ -1,4 +1,4 @@
-"""`memflow domains` and `memflow data`: the domains and data sets of all benchmarks."""
+"""`memflow domains` and `memflow data`: the domains and data sets of all benchmarks. data_check.py reads data sets."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from memflow.cli.data_check import check
 from memflow.cli.output import Format, FormatOption, answer, heading, message, note, table
 from memflow.cli.selection import front_of
 
@@ -76,12 +77,19 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     )
 
 
-def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+data = typer.Typer(invoke_without_command=True)
+data.command("check")(check)
+
+
+@data.callback()
+def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """List the data sets of all benchmarks: license, origin, whether the files are found, checksums, and how to get the
-    files.
+    files. `check` reads the files.
 
     Published files are searched in the data folder: MEMFLOW_DATA, or `data` in memflow.toml.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     from resources.library import Library
 
     settings = front_of(ctx).load()
@@ -91,7 +99,10 @@ def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         form,
         {"folder": folder, "datasets": rows},
         *(part for group in _groups(rows) for part in _block(group)),
-        note(f"\nThe data folder is {folder or 'not set: set MEMFLOW_DATA, or `data` in memflow.toml'}."),
+        note(
+            f"\nThe data folder is {folder or 'not set: set MEMFLOW_DATA, or `data` in memflow.toml'}. "
+            "`memflow data check [NAME...]` reads the files and lists invalid records."
+        ),
     )
 
 

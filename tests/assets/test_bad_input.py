@@ -18,6 +18,7 @@ from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
 from memflow.errors import MissingData
 from memflow.records import Score
+from resources.lake import Lake
 from resources.settings import Settings, load
 from resources.stub import stub_process
 
@@ -134,10 +135,30 @@ BROKEN = {
     truncated: r"the file is truncated or invalid JSON",
     foreign: r"the file is truncated or invalid JSON",
     not_utf8: r"the file is not UTF-8 \(byte \d+\)",
-    wrong_column: r"record 1 \(id .*1\): at state_schema: Field required",
-    same_id_twice: r"the record id .*0 occurs twice;",
+}
+DAMAGED = {
+    wrong_column: r"user 1: at state_schema: Field required",
+    same_id_twice: r"user 1: the record id .*0 occurs twice;",
     no_such_state: r"two fields contradict each other: periods.1.state.\w+: the value is 'elsewhere', but the updates",
 }
+
+
+@pytest.mark.usefixtures("good_is_measured")
+@pytest.mark.parametrize("damage", DAMAGED, ids=lambda each: each.__name__)
+def test_invalid_record_is_quarantined_and_its_domain_is_evaluated(
+    data: Path, damage: Callable[[Path, Users], None]
+) -> None:
+    path = data / FILE
+    damage(path, json.loads(path.read_text(encoding="utf-8")))
+    settings = settings_of(data)
+    outcome = measured(settings, BAD, GOOD)
+    assert outcome.failed == []
+    records = Lake(settings.lake_root).read("raw.records", "amemgym_v1_base")
+    assert [record.reason is None for record in records] == [True, False]
+    assert re.search(DAMAGED[damage], str(records[1].reason)), records[1].reason
+    assert {(figure.domain, figure.assistant) for figure in outcome.scores} == {
+        (domain, assistant) for domain in (BAD, GOOD) for assistant in ASSISTANTS
+    }
 
 
 @pytest.mark.usefixtures("good_is_measured")
@@ -152,7 +173,7 @@ def test_invalid_data_file_fails_only_its_domain(data: Path, break_it: Callable[
     assert (run.job, run.partition) == ("ingest_datasets", "amemgym_v1_base")
     assert re.search(BROKEN[break_it], reason), reason
     assert f"amemgym_v1_base: {FILE}: " in reason
-    assert "get the file again: Download v1.base/data.json" in reason
+    assert "compare the file with its source" in reason
     assert [run.job for run in outcome.skipped] == ["generate_domain", *["evaluate_memory"] * len(ASSISTANTS)]
     assert {(figure.domain, figure.assistant) for figure in outcome.scores} == {
         (GOOD, assistant) for assistant in ASSISTANTS

@@ -1,15 +1,17 @@
 """The steps of the example benchmark, which return table rows. All other steps use the defaults of `Benchmark`."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.multiple_choice import LETTERS, Choice, choice_of, lettered, number_of, unlettered
-from memflow.benchmarks.published_file import records_of
+from memflow.benchmarks.published_file import Said, records_of, valid_records
+from memflow.benchmarks.raw_records import parse_records, validated
 from memflow.benchmarks.scripted_reader import best_options
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat import prompts
@@ -30,9 +32,21 @@ def choose(request: ChatRequest) -> Choice:
     return Choice(choice=LETTERS[best_options(text, request.fields["question"], options)[0]])
 
 
-def stories(domain: Domain, records: Sequence[Record]) -> list[dict]:
-    """Return the stories in the records of a domain, at most as many as the domain's limit."""
-    return [json.loads(record.content) for record in records][: domain.limit or None]
+class Story(BaseModel):
+    """A line of the file: messages, and a question about them. `evidence` is the position of a message, from 0."""
+
+    id: Said
+    messages: list[Said]
+    question: Said
+    options: list[Said]
+    gold: int
+    evidence: int
+
+
+def stories(domain: Domain, records: Sequence[Record]) -> list[Story]:
+    """Return the valid stories in the records of a domain, at most as many as the domain's limit."""
+    found = [Story.model_validate_json(record.content) for record in valid_records(records)]
+    return found[: domain.limit or None]
 
 
 METRICS = (ACCURACY.primary_in("whereabouts"),)
@@ -45,7 +59,7 @@ class Whereabouts(Benchmark):
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return records_of(
-            dataset, files, lambda source: lambda file: ((raw["id"], raw) for _, raw in file.numbered())
+            dataset, files, lambda source: lambda file: parse_records(file.lines(), validated(Story, "id"))
         )
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
@@ -57,17 +71,17 @@ class Whereabouts(Benchmark):
         return [
             Turn(
                 domain=domain.name,
-                episode_id=story["id"],
+                episode_id=story.id,
                 checkpoint=0,
                 event=number,
                 position=0,
-                message_id=f"{story['id']}/{number}",
+                message_id=f"{story.id}/{number}",
                 kind="given",
                 role="user",
                 text=text,
             )
             for story in stories(domain, records)
-            for number, text in enumerate(story["messages"])
+            for number, text in enumerate(story.messages)
         ]
 
     async def probes(
@@ -82,19 +96,19 @@ class Whereabouts(Benchmark):
         return [
             Probe(
                 domain=domain.name,
-                probe_id=f"{story['id']}/q",
-                episode_id=story["id"],
+                probe_id=f"{story.id}/q",
+                episode_id=story.id,
                 checkpoint=0,
                 kind="choice",
                 dataset=domain.datasets[0],
-                category="moved" if story["evidence"] else "unmoved",
+                category="moved" if story.evidence else "unmoved",
                 metric="accuracy",
-                question=story["question"],
-                options=story["options"],
+                question=story.question,
+                options=story.options,
                 variables=[],
-                gold=str(story["gold"]),
-                revealed=story["messages"][story["evidence"]],
-                evidence=[f"{story['id']}/{story['evidence']}"],
+                gold=str(story.gold),
+                revealed=story.messages[story.evidence],
+                evidence=[f"{story.id}/{story.evidence}"],
             )
             for story in stories(domain, records)
         ]

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from memflow.benchmarks.amemgym.recorded_results import DIAGNOSIS, OVERALL, UserResults
-from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import first_error
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
 
@@ -76,7 +76,7 @@ class AgentRun:
                 try:
                     configs[user.name] = AgentConfig.model_validate(config)
                 except ValidationError as wrong:
-                    faults.append(f"user {user.name}: {CONFIG}: {File.first(wrong)}")
+                    faults.append(f"user {user.name}: {CONFIG}: {first_error(wrong)}")
             results = UserResults.of(files.periods(OVERALL), files.periods(DIAGNOSIS))
             faults += [f"user {user.name}: {fault}" for fault in results.faults]
             users[user.name] = results

@@ -8,7 +8,7 @@ from memflow.benchmarks.amemgym.config import is_generated, parse_config
 from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.benchmarks.amemgym.factual import judge_cases, judge_claims, make_claims
-from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.amemgym.load import count_contents, read_records
 from memflow.benchmarks.amemgym.metrics import FACTUAL_RECALL
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.probes import make_probes
@@ -20,7 +20,7 @@ from memflow.benchmarks.amemgym.turns import make_turns
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
 from memflow.benchmarks.api import AssistantResults, Benchmark, MemorySnapshots, Question, States
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -42,6 +42,9 @@ class AMemGym(Benchmark):
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)
+
+    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
+        return count_contents(records)
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         return await make_states(domain, records, simulator)

@@ -35,7 +35,8 @@ DATASETS = (
         "Hugging Face dataset AGI-Eval/AMemGym",
         "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
         {"amemgym/v1.base/data.json": "a63f731508a60104bc27676926134ac4d889fb143141fb4634176f0905fb659a"},
-        part_allowed=True,
+        partial=True,
+        counts={"users": 20, "questions": 200},
     ),
     Dataset(
         "amemgym_v1_base_run",

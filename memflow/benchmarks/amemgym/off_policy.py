@@ -64,8 +64,8 @@ def recorded_turns(
 ) -> list[Turn]:
     """Return the turns of all complete sessions: first messages from the users' data, replies from the recorded run.
 
-    A quarantined first message has no further turns. Raises BadInput with file, user, period, session and fault if the
-    run does not match the users or the number of rounds.
+    A quarantined first message, and one whose recorded dialogue is quarantined, has no further turns. Raises BadInput
+    with file, user, period, session and fault if the run does not match the users or the number of rounds.
     """
     run = _RecordedRun(domain, config, records)
     sound: dict[tuple[str, int], list[Turn]] = {}
@@ -76,12 +76,17 @@ def recorded_turns(
     sessions = {
         message: session
         for (user, period), turns in sound.items()
+        if run.reason(user, period) is None
         for message, session in run.sessions(user, period, turns).items()
     }
+    reasons = {place: run.reason(*place) for place in sound}
     return [
         row
         for turn in openings
-        for row in _given_turns(turn, [] if turn.reason is not None else sessions[turn.message_id])
+        for row in _given_turns(
+            replace(turn, reason=turn.reason or reasons.get((turn.episode_id, turn.checkpoint))),
+            sessions.get(turn.message_id, []),
+        )
     ]
 
 
@@ -92,11 +97,21 @@ class _RecordedRun:
         mine = [record for record in records if record.record_id.startswith(PREFIX)]
         self.dataset = mine[0].dataset
         self.read_dialogues: dict[tuple[str, int], tuple[str, RecordedDialogue]] = {}
+        self.quarantined: dict[str, str] = {}
         for record in mine:
-            if record.record_id != HEADER:
+            if record.reason is not None:
+                user = record.record_id.removeprefix(PREFIX).partition("/")[0]
+                self.quarantined.setdefault(user, f"{record.source}, {record.reason}")
+            elif record.record_id != HEADER:
                 dialogue = RecordedDialogue.model_validate_json(record.content)
                 self.read_dialogues[dialogue.user, dialogue.period] = record.source, dialogue
-        self.recorded = list(dict.fromkeys(user for user, _ in self.read_dialogues))
+        self.recorded = list(dict.fromkeys([*(user for user, _ in self.read_dialogues), *self.quarantined]))
+
+    def reason(self, user: str, period: int) -> str | None:
+        """Return the reason why the dialogue of a user and period is quarantined, or None."""
+        if user not in self.quarantined or (user, period) in self.read_dialogues:
+            return None
+        return f"the recorded dialogue is quarantined: {self.quarantined[user]}"
 
     def check_users(self, played: Collection[tuple[str, int]]) -> None:
         """Raise BadInput if the run has users or periods that the domain lacks.

@@ -6,10 +6,14 @@ memflow/run/recording.py writes memflow's format.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.errors import BadInput
 from memflow.run import recording
 from memflow.run.recording import HEADER
@@ -19,7 +23,6 @@ PREFIX = "run:"
 _PUBLISHED = re.compile(r"(?:^|/)(?P<user>[^/]+)/interactions(?:/period_(?P<period>\d+)|_by_period)\.json")
 """The published code writes a file per user and period; a user's files may be merged into one object by period."""
 _PERIOD = re.compile(r"period_(\d+)")
-T = TypeVar("T")
 
 
 class RecordedMessage(BaseModel):
@@ -43,7 +46,6 @@ class RecordedDialogue(BaseModel):
 
 
 _SESSIONS = TypeAdapter(list[list[RecordedMessage]])
-_PERIODS = TypeAdapter(dict[str, list[list[RecordedMessage]]])
 
 
 def may_be_recorded(source: str) -> bool:
@@ -57,53 +59,63 @@ def is_recorded(source: str, text: str) -> bool:
     return published or (source.endswith(".jsonl") and recording.is_recording(text))
 
 
-def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and the content of each record of a file of recorded dialogues.
+def read_dialogues(file: File, text: str) -> Iterator[RawRecord]:
+    """Yield the records of a file of recorded dialogues.
 
-    Raises BadInput with the location and the fault.
+    Raises BadInput for a run of another benchmark, and for a file in memflow's format whose messages do not match the
+    content hash in its first line.
     """
-    published = _PUBLISHED.search(source)
+    published = _PUBLISHED.search(file.source)
     if published is not None:
-        found = _published_dialogues(published["user"], published["period"], text)
-    else:
-        header, lines = recording.read(text)
-        if header.benchmark != "amemgym":
-            raise BadInput(
-                f"the run was recorded with the benchmark {header.benchmark}, not amemgym. Use a run of "
-                "an amemgym domain."
-            )
-        yield HEADER, header.model_dump()
-        found = _own_dialogues(header, lines)
-    for dialogue in found:
-        yield f"{PREFIX}{dialogue.user}/{dialogue.period}", dialogue.model_dump()
-
-
-def _published_dialogues(user: str, period: str | None, text: str) -> list[RecordedDialogue]:
-    """Return the dialogues of a published file, which has one period or, if `period` is None, all periods."""
-    if period is not None:
-        return [RecordedDialogue(user=user, period=int(period), sessions=_parse(_SESSIONS, text))]
-    found = []
-    for name, sessions in _parse(_PERIODS, text).items():
-        number = _PERIOD.fullmatch(name)
-        if number is None:
-            raise BadInput(f"the key {name!r} names no period. Use keys such as period_00.")
-        found.append(RecordedDialogue(user=user, period=int(number[1]), sessions=sessions))
-    return found
-
-
-def _parse(shape: TypeAdapter[T], text: str) -> T:
+        yield from _published_dialogues(published["user"], published["period"], file)
+        return
     try:
-        return shape.validate_json(text)
+        header, lines = recording.read(text)
+    except BadInput as error:
+        raise file.bad(str(error).removesuffix(".")) from error
+    if header.benchmark != "amemgym":
+        raise file.bad(
+            f"the run was recorded with the benchmark {header.benchmark}, not amemgym. Use a run of an amemgym domain"
+        )
+    yield RawRecord("line 1", header.model_dump(), HEADER)
+    for dialogue in _own_dialogues(header, lines):
+        yield RawRecord(
+            f"user {dialogue.user}, period {dialogue.period}", dialogue.model_dump(), _id(dialogue)
+        )
+
+
+def _id(dialogue: RecordedDialogue) -> str:
+    return f"{PREFIX}{dialogue.user}/{dialogue.period}"
+
+
+def _published_dialogues(user: str, period: str | None, file: File) -> Iterator[RawRecord]:
+    """Yield the dialogues of a published file, which has one period or, if `period` is None, all periods."""
+    whole = file.whole("")
+    if whole.fault is not None or (period is None and not isinstance(whole.content, dict)):
+        fault = whole.fault or "the file is not a JSON object of dialogues by period"
+        yield replace(whole, record_id=f"{PREFIX}{user}/{period or 'all periods'}", fault=fault)
+        return
+    by_period = whole.content if period is None else {f"period_{period}": whole.content}
+    named = (
+        RawRecord(name, (name, sessions), f"{PREFIX}{user}/{name}") for name, sessions in by_period.items()
+    )
+    yield from parse_records(named, partial(_parse, user))
+
+
+def _parse(user: str, content: tuple[str, Any]) -> tuple[str, Any]:
+    name, sessions = content
+    number = _PERIOD.fullmatch(name)
+    if number is None:
+        raise RecordFault(f"the key {name!r} names no period. Use keys such as period_00.")
+    try:
+        said = _SESSIONS.validate_python(sessions)
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         names = ("session ", "message ", "", "")
-        place = ", ".join(
-            f"{name}{part}"
-            for name, part in zip(names if shape is _SESSIONS else ("", *names), first["loc"], strict=False)
-        )
-        raise BadInput(
-            f"{place or 'the list of sessions'}: {first['msg']}. Fix this value, or record the run again."
-        ) from wrong
+        place = ", ".join(f"{name}{part}" for name, part in zip(names, first["loc"], strict=False))
+        raise RecordFault(f"{place or 'the list of sessions'}: {first['msg']}") from wrong
+    dialogue = RecordedDialogue(user=user, period=int(number[1]), sessions=said)
+    return _id(dialogue), dialogue.model_dump()
 
 
 def _own_dialogues(

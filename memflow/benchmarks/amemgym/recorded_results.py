@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, first_error, parse_records
 
 RESULTS = "results:"
 """Prefix of the record ids of results."""
@@ -152,15 +153,20 @@ def results_file(source: str) -> tuple[str, str] | None:
     return None if found is None else (found["user"], found["name"])
 
 
-def read_results(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the record of a results file. Raises BadInput if the content is not a list of periods."""
+def read_results(file: File) -> Iterator[RawRecord]:
+    """Yield the record of a results file. It is invalid if the content is not a list of periods."""
     named = results_file(file.source)
     assert named is not None
     user, name = named
-    periods = file.json_list("periods")
-    if not all(isinstance(each, list) for each in periods):
-        raise file.bad("a period is not a list of results")
-    yield f"{RESULTS}{user}/{name}", {"user": user, "name": name, "periods": periods}
+
+    def parse(content: Any) -> tuple[str, Any]:
+        if not isinstance(content, list) or not content:
+            raise RecordFault("the file is not a JSON list of periods, or the list is empty")
+        if not all(isinstance(each, list) for each in content):
+            raise RecordFault("a period is not a list of results")
+        return "", {"user": user, "name": name, "periods": content}
+
+    return parse_records([file.whole(f"{RESULTS}{user}/{name}")], parse)
 
 
 def _valid(shape: type[R], name: str, periods: Any, faults: list[str]) -> Iterator[tuple[tuple[int, int], R]]:
@@ -180,4 +186,4 @@ def _valid(shape: type[R], name: str, periods: Any, faults: list[str]) -> Iterat
             except UnicodeEncodeError:
                 faults.append(f"{place}: a text has half of a surrogate pair, so it is not Unicode")
             except ValidationError as wrong:
-                faults.append(f"{place}: {File.first(wrong)}")
+                faults.append(f"{place}: {first_error(wrong)}")

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.recorded_dialogues import PREFIX, RecordedDialogue
 from memflow.benchmarks.amemgym.recorded_results import DIAGNOSIS, OVERALL, RESULTS, UserResults
-from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import first_error
 from memflow.errors import BadInput
 from memflow.records import Record
 from memflow.run.recording import HEADER
@@ -28,7 +28,7 @@ DAY = len("2020-10-01")
 def recorded_users(records: Sequence[Record]) -> list[Record]:
     """Return a record in the published format for each user with results, in order of the results.
 
-    The record of a user that cannot be rebuilt has the fields `id` and `reason` only; see `unusable`.
+    The record of a user that cannot be rebuilt has a reason.
     """
     files: dict[str, dict[str, Record]] = {}
     dialogues: dict[str, dict[int, RecordedDialogue]] = {}
@@ -36,39 +36,30 @@ def recorded_users(records: Sequence[Record]) -> list[Record]:
         if record.record_id.startswith(RESULTS):
             user, _, name = record.record_id.removeprefix(RESULTS).rpartition("/")
             files.setdefault(user, {})[name] = record
-        elif record.record_id.startswith(PREFIX) and record.record_id != HEADER:
+        elif record.record_id.startswith(PREFIX) and record.record_id != HEADER and record.reason is None:
             dialogue = RecordedDialogue.model_validate_json(record.content)
             dialogues.setdefault(dialogue.user, {})[dialogue.period] = dialogue
-    return [
-        replace(
-            next(iter(mine.values())),
-            record_id=user,
-            content=json.dumps(_content(user, mine, dialogues.get(user, {})), ensure_ascii=False),
-        )
-        for user, mine in files.items()
-    ]
+    return [_rebuilt(user, mine, dialogues.get(user, {})) for user, mine in files.items()]
 
 
-def unusable(record: Record) -> str | None:
-    """Return the reason why a user could not be rebuilt; None for a rebuilt user."""
-    reason = json.loads(record.content).get("reason")
-    return reason if isinstance(reason, str) else None
-
-
-def _content(
-    user: str, files: Mapping[str, Record], dialogues: Mapping[int, RecordedDialogue]
-) -> dict[str, Any]:
-    contents = {name: json.loads(record.content)["periods"] for name, record in files.items()}
+def _rebuilt(user: str, files: Mapping[str, Record], dialogues: Mapping[int, RecordedDialogue]) -> Record:
+    """Return the record of a user, with a reason if the user cannot be rebuilt."""
+    record = replace(next(iter(files.values())), record_id=user, content="null", reason=None)
+    if invalid := next((each for each in files.values() if each.reason is not None), None):
+        why = f"{invalid.source}, {invalid.reason}"
+        return replace(record, reason=f"the user cannot be rebuilt: {why}. Fix the files of the run.")
+    contents = {name: json.loads(each.content)["periods"] for name, each in files.items()}
     results = UserResults.of(contents.get(OVERALL), contents.get(DIAGNOSIS))
     try:
         content = _RebuiltUser(user, results, dialogues).content()
         PublishedUser.model_validate(content)
     except ValidationError as wrong:
-        return {"id": user, "reason": f"the user cannot be rebuilt: {File.first(wrong)}. Fix the run."}
+        return replace(record, reason=f"the user cannot be rebuilt: {first_error(wrong)}. Fix the run.")
     except BadInput as wrong:
         more = f" ({results.faults[0]})" if results.faults else ""
-        return {"id": user, "reason": f"the user cannot be rebuilt: {wrong}{more}. Fix the files of the run."}
-    return content
+        reason = f"the user cannot be rebuilt: {wrong}{more}. Fix the files of the run."
+        return replace(record, reason=reason)
+    return replace(record, content=json.dumps(content, ensure_ascii=False))
 
 
 @dataclass(frozen=True)

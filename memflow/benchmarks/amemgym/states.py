@@ -11,9 +11,9 @@ from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.amemgym.generation.states import generate_user
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.recorded_users import unusable
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.published_file import valid_records
 from memflow.chat.requests import Chat
 from memflow.concurrency import gather_bounded
 from memflow.records import Change, Profile, Record, Variable
@@ -37,8 +37,8 @@ async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat
 
 
 def selected_users(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """Return the published users up to the domain's limit, without users that could not be rebuilt."""
-    return [record for record in _limited_users(domain, records) if unusable(record) is None]
+    """Return the published users up to the domain's limit, without quarantined users."""
+    return valid_records(_limited_users(domain, records))
 
 
 def _limited_users(domain: Domain, records: Sequence[Record]) -> list[Record]:
@@ -117,7 +117,7 @@ def _merge_orders(lists: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _published_states(domain: Domain, record: Record) -> States:
-    if (reason := unusable(record)) is not None:
+    if record.reason is not None:
         user_id = record.record_id
         return States(
             [
@@ -127,7 +127,7 @@ def _published_states(domain: Domain, record: Record) -> States:
                     name=user_id,
                     profile="",
                     start_date="",
-                    reason=reason,
+                    reason=f"{record.source}, {record.reason}",
                 )
             ]
         )

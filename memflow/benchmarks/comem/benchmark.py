@@ -8,14 +8,14 @@ from memflow.benchmarks.comem.annotation.imported import import_labels
 from memflow.benchmarks.comem.annotation.labels import dropped_by_source, labels_from_source
 from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
 from memflow.benchmarks.comem.config import parse_config
-from memflow.benchmarks.comem.load import load_contexts, read_records
+from memflow.benchmarks.comem.load import count_contents, load_contexts, read_records
 from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.comem.question import build_question
 from memflow.benchmarks.comem.scoring import make_scores, probe_slices
 from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.speakers import speaker_scores, speaker_verdicts
 from memflow.benchmarks.comem.turns import make_turns
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.multiple_choice import Choice, number_of
@@ -38,6 +38,9 @@ class CoMem(Benchmark):
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)
+
+    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
+        return count_contents(dataset, records)
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat

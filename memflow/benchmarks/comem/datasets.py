@@ -1,7 +1,7 @@
 """CoMem's data sets: the sources of its contexts, and dialogues that we wrote."""
 
-from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.tv_scripts import SHOWS
+from memflow.benchmarks.datasets import Dataset, Defect
+from memflow.benchmarks.tv_scripts import SCRIPT_DEFECTS, SHOWS
 
 DATASETS = (
     Dataset(
@@ -23,6 +23,8 @@ DATASETS = (
         "GitHub emorynlp/FriendsQA",
         "Copy friendsqa_trn.json, friendsqa_dev.json and friendsqa_tst.json from dat/ of emorynlp/FriendsQA to "
         "friendsqa/ in the data folder; one of them will do for a part.",
+        counts={"scenes": 1_222},
+        partial=True,
     ),
     Dataset(
         "comem_amemgym",
@@ -32,22 +34,32 @@ DATASETS = (
         "CC-BY-4.0",
         "Hugging Face dataset AGI-Eval/AMemGym",
         "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
+        counts={"users": 20},
     ),
     *(
         Dataset(
             f"personamem_{size.lower()}",
-            f"PersonaMem, {size} tokens: {questions} questions on {contexts} dialogues of users and an assistant",
+            f"PersonaMem, {size} tokens: {questions:,} questions on {contexts} dialogues of users and an assistant",
             "comem",
             (f"personamem/questions_{size}.csv", f"personamem/shared_contexts_{size}.jsonl"),
             "not verified",
             "Hugging Face dataset bowen-upenn/PersonaMem",
             f"Download questions_{size}.csv and shared_contexts_{size}.jsonl of bowen-upenn/PersonaMem (now "
             "PersonaMem-v1) to personamem/ in the data folder; some of the contexts will do for a part.",
+            counts={"questions": questions, "contexts": published},
+            defects=defects,
+            partial=True,
         )
-        for size, questions, contexts in (
-            ("32k", "589", "37"),
-            ("128k", "2,727", "60"),
-            ("1M", "2,674", "31"),
+        for size, questions, contexts, published, defects in (
+            (
+                "32k",
+                589,
+                37,
+                37,
+                (Defect("questions whose gold option occurs twice", "its gold option occurs", 17),),
+            ),
+            ("128k", 2_727, 60, 110, ()),
+            ("1M", 2_674, 31, 31, ()),
         )
     ),
     *(
@@ -63,6 +75,7 @@ DATASETS = (
             "questions by rule.",
             sums,
             instead={f"dialsim/{show}_dialsim.pickle": (f"dialsim/dialsim_corpus_{show}.txt",)},
+            defects=SCRIPT_DEFECTS.get(show, ()),
         )
         for show, title, sums in SHOWS
     ),

@@ -14,10 +14,10 @@ DOMAINS = (
         for size, title in (("32k", "32k tokens"), ("128k", "128k tokens"), ("1m", "1M tokens"))
     ),
     Domain(
-        "comem_dialsim",
+        "comem_dialsim_quotes",
         "comem",
         ("comem_friends", "comem_bigbang", "comem_theoffice"),
-        "CoMem over seasons of television shows, with questions by rule about who says what",
+        "Quotes from seasons of television shows: who says what, by rule; not the questions of CoMem or DialSim",
         {"keys": "rule", "questions": "by_rule", "arrivals": "tokens"},
     ),
     Domain(

@@ -9,9 +9,9 @@ from memflow.benchmarks.comem.annotation import label_file
 from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.sources import amemgym, dialogues, dialsim, friendsqa, personamem
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.published_file import records_of
+from memflow.benchmarks.published_file import records_of, valid_records
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -35,9 +35,12 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
-    """Return the contexts of a domain's records, up to the domain's limit. Raises BadInput for duplicate ids."""
+    """Return the contexts of a domain's valid records, up to the domain's limit.
+
+    Raises BadInput for duplicate ids.
+    """
     by_source: dict[tuple[str, ModuleType], list[Record]] = {}
-    for record in records:
+    for record in valid_records(records):
         by_source.setdefault((record.dataset, _source(record.source)), []).append(record)
     config = parse_config(domain)
     if config.keys != "imported" and (held := label_records(records)):
@@ -59,6 +62,16 @@ def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
             )
         seen.add(context.context_id)
     return found[: domain.limit or None]
+
+
+def count_contents(dataset: Dataset, records: Sequence[Record]) -> Contents:
+    """Return the numbers of items in a data set's records by unit, as its source module counts them."""
+    source = _source(records[0].source) if records else None
+    if source in (personamem, friendsqa):
+        found: Contents = source.count_contents(records)
+        return found
+    unit = {dialsim: "scenes", amemgym: "users", dialogues: "contexts"}.get(source, "records")  # type: ignore[arg-type]
+    return Contents({unit: len(records)})
 
 
 def label_records(records: Sequence[Record]) -> list[Record]:

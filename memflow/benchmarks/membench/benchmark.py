@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench import load as files_of
@@ -45,6 +45,9 @@ class MemBench(Benchmark):
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return files_of.read(dataset, files)
+
+    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
+        return files_of.count_contents(records)
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         parameters_of(domain)  # Raises for a wrong one before anything is requested or played.

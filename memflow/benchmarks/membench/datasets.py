@@ -1,6 +1,6 @@
 """MemBench's data sets: its test data and noise, MemDaily, and the sources of generated user graphs."""
 
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.datasets import Dataset, Defect
 
 DATASETS = (
     *(
@@ -67,7 +67,7 @@ DATASETS = (
     *(
         Dataset(
             f"membench_{scene}{name}",
-            f"MemBench's test data, {scene}{words}: {count} trajectories with a question each",
+            f"MemBench's test data, {scene}{words}: {count:,} trajectories with a question each",
             "membench",
             tuple(
                 f"membench/data2test/{folder}/{agent}AgentData{level}Level_multiple_{units}.json"
@@ -77,10 +77,11 @@ DATASETS = (
             "GitHub import-myself/Membench",
             "Unpack the archive on Google Drive to which the README of import-myself/Membench leads, and copy its "
             f"data2test/{folder}/ to membench/data2test/{folder}/ in the data folder.",
+            counts={"trajectories": count},
         )
         for name, folder, units, words, counts in (
-            ("", "0-10k", 0, "", ("1,600", "1,800")),
-            ("_100k", "100k", 100, ", lengthened by noise", ("500", "360")),
+            ("", "0-10k", 0, "", (1_600, 1_800)),
+            ("_100k", "100k", 100, ", lengthened by noise", (500, 360)),
         )
         for (scene, agent), count in zip(
             (("participation", "First"), ("observation", "Third")), counts, strict=True
@@ -96,6 +97,7 @@ DATASETS = (
             "GitHub import-myself/Membench",
             f"Copy MemData/{agent}Agent/ of import-myself/Membench to membench/MemData/{agent}Agent/ in the data "
             "folder; some of its files will do for a part.",
+            partial=True,
             instead={
                 f"membench/MemData/{agent}Agent/*.json": (f"membench/data/{agent}AgentData*Level.json",)
             },
@@ -125,5 +127,12 @@ DATASETS = (
         "memdaily/messages_and_QAs/ in the data folder, and graphs.json, its users, to memdaily/; some of the "
         "files will do for a part.",
         optional=("memdaily/graphs.json",),
+        counts={"trajectories": 3_000, "steps": 26_531},
+        defects=(
+            Defect("questions that the authors' code failed to generate", "its makers failed at it", 35),
+            Defect("such questions with a null as answer", "at answer", 11),
+            Defect("questions with two equal options", "say the same", 7),
+        ),
+        partial=True,
     ),
 )

@@ -1,9 +1,9 @@
 """Readers of MemBench's data sets: conversion of files to raw records and of records to trajectories."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.membench.generation import user_sources
 from memflow.benchmarks.membench.published import memdaily, memdaily_graphs, noise, release
 from memflow.benchmarks.membench.turns import Trajectory
@@ -11,6 +11,8 @@ from memflow.benchmarks.published_file import Reader, records_of
 from memflow.records import Record
 
 MEMDAILY = "memdaily"
+SCENES = ("participation/", "observation/")
+"""Beginnings of the ids of trajectories."""
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
@@ -23,6 +25,26 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 def trajectory(record: Record) -> Trajectory:
     """Return a record as a trajectory."""
     return memdaily.trajectory(record) if record.dataset == MEMDAILY else release.trajectory(record)
+
+
+def count_contents(records: Sequence[Record]) -> Contents:
+    """Return the numbers of trajectories, messages and questions, or of records of other files."""
+    trajectories = [trajectory(each) for each in records if each.record_id.startswith(SCENES)]
+    if not trajectories:
+        return Contents({"records": len(records)})
+    return Contents(
+        {
+            "trajectories": len(trajectories),
+            "steps": sum(len(each.steps) for each in trajectories),
+            "questions": sum(len(each.questions) for each in trajectories),
+        },
+        [
+            (f"{each.trajectory_id}, question {number}", question.reason or each.reason or "")
+            for each in trajectories
+            for number, question in enumerate(each.questions)
+            if each.steps and (question.reason or each.reason)
+        ],
+    )
 
 
 def _reader(dataset: Dataset, source: PurePosixPath) -> Reader:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import (
     episodes,
@@ -54,6 +54,9 @@ class MemoryBench(Benchmark):
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return load.read(dataset, files)
+
+    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
+        return load.count_contents(records)
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat

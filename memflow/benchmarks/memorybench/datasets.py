@@ -1,7 +1,7 @@
 """MemoryBench's data sets: the original data set of each task, the unified form of all tasks, and our sample."""
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.tv_scripts import SHOWS
+from memflow.benchmarks.tv_scripts import SCRIPT_DEFECTS, SHOWS
 
 _LEXEVAL_QA = "18914ec0f990911ce74c4230533788d7e368515336ed2ba7230a9cf9b40d5f88"
 _HELLOBENCH = {
@@ -34,6 +34,7 @@ DATASETS = (
         "GitHub snap-research/LoCoMo",
         "Download data/locomo10.json of snap-research/LoCoMo to locomo/locomo10.json in the data folder.",
         {"locomo/locomo10.json": "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"},
+        counts={"conversations": 10, "questions": 1_986},
     ),
     *(
         Dataset(
@@ -49,8 +50,10 @@ DATASETS = (
             sums,
             (f"dialsim/{show}_dialsim.pickle",),
             {f"dialsim/{show}_dialsim.pickle": (f"dialsim/{show}_questions.json",)},
+            counts={"sessions": sessions},
+            defects=SCRIPT_DEFECTS.get(show, ()),
         )
-        for show, title, sums in SHOWS
+        for (show, title, sums), sessions in zip(SHOWS, (788, 805, 2_347), strict=True)
     ),
     *(
         Dataset(
@@ -85,6 +88,7 @@ DATASETS = (
         "Hugging Face dataset euclaise/writingprompts",
         "Download the test split of euclaise/writingprompts, a parquet file, to writingprompts/test.parquet in the "
         "data folder.",
+        counts={"questions": 2_000},
     ),
     *(
         Dataset(
@@ -118,22 +122,24 @@ DATASETS = (
         "GitHub Lurunchik/NF-CATS",
         "Copy test.csv of Lurunchik/NF-CATS to nfcats/test.csv in the data folder.",
         {"nfcats/test.csv": "a47267d561a820ea31bcc7ab8660149f5b0c7eee19aef96bff7f41f3d37a3209"},
+        counts={"questions": 2_397},
     ),
     *(
         Dataset(
             f"lexeval_{name}",
-            f"LexEval {part.replace('_', '-')}: {count} Chinese legal {what}",
+            f"LexEval {part.replace('_', '-')}: {count:,} Chinese legal {what}",
             "memorybench",
             (f"lexeval/{part}.json",),
             "MIT",
             "GitHub CSHaitao/LexEval",
             f"Copy data/{part}.json of CSHaitao/LexEval to lexeval/ in the data folder.",
             sums,
+            counts={"questions": count},
         )
         for name, part, count, what, sums in (
-            ("summarization", "5_1", "1,000", "texts to sum up", {}),
-            ("judge", "5_2", "1,000", "cases to analyse", {}),
-            ("qa", "5_4", "500", "open questions", {"lexeval/5_4.json": _LEXEVAL_QA}),
+            ("summarization", "5_1", 1_000, "texts to sum up", {}),
+            ("judge", "5_2", 1_000, "cases to analyse", {}),
+            ("qa", "5_4", 500, "open questions", {"lexeval/5_4.json": _LEXEVAL_QA}),
         )
     ),
     Dataset(
@@ -145,6 +151,8 @@ DATASETS = (
         "GitHub oneal2000/JuDGE",
         "Copy train.json (2,004 cases) and test.json (501) of oneal2000/JuDGE to judge/ in the data folder.",
         optional=("judge/train.json",),
+        counts={"questions": 2_505},
+        partial=True,
     ),
     Dataset(
         "ideabench",
@@ -155,6 +163,7 @@ DATASETS = (
         "GitHub amir-hassan25/IdeaBench",
         "Copy target_papers.csv and filtered_references.csv of amir-hassan25/IdeaBench to ideabench/ in the data "
         "folder; its ablation targets serve for neither.",
+        counts={"questions": 2_374},
     ),
     Dataset(
         "scitechnews",
@@ -164,6 +173,7 @@ DATASETS = (
         "none stated",
         "Hugging Face dataset ronaldahmed/scitechnews",
         "Download test.json of ronaldahmed/scitechnews to scitechnews/test.json in the data folder.",
+        counts={"questions": 1_000},
     ),
     Dataset(
         "limitgen",
@@ -173,6 +183,8 @@ DATASETS = (
         "none stated",
         "GitHub yale-nlp/LimitGen",
         "Copy annotated/ and sections/ below data/syn of yale-nlp/LimitGen to limitgen_syn/ in the data folder.",
+        counts={"questions": 1_000},
+        partial=True,
     ),
     *(
         Dataset(

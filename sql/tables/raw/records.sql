@@ -10,5 +10,6 @@ CREATE TABLE IF NOT EXISTS raw.records (
     licence VARCHAR NOT NULL,
     origin VARCHAR NOT NULL,
     content VARCHAR NOT NULL,
+    reason VARCHAR,
     PRIMARY KEY (dataset, record_id)
 );

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord
 from memflow.benchmarks.tv_scripts import Utterance, entries, pickled, scripts, utterances
 from memflow.errors import BadInput
 
@@ -42,17 +43,24 @@ def test_tv_script_parser_parses_any_text_or_raises_value_error(text: str):
 
 def test_pickled_tv_script_is_read_as_scenes_with_episode_and_number():
     content = pickle.dumps({"E1": {1: "a", 2: "b"}, "E2": {1: "c"}})
-    assert list(pickled(file(content))) == [("E1", 1, "a"), ("E1", 2, "b"), ("E2", 1, "c")]
+    found = [(raw.record_id, raw.content) for raw in pickled(file(content))]
+    assert found == [("E1, scene 1", "a"), ("E1, scene 2", "b"), ("E2, scene 1", "c")]
 
 
-@pytest.mark.parametrize(
-    ("held", "said"),
-    [([1], "the whole file is not a Python dict"), ({"E1": [1]}, "episode E1 is not a Python dict")],
-)
-def test_pickled_tv_script_that_is_not_a_dict_is_rejected_with_location(held: object, said: str):
+def test_pickled_tv_script_that_is_not_a_dict_is_rejected_with_location():
+    said = "the whole file is not a Python dict"
     with pytest.raises(BadInput, match=rf"dialsim/friends_dialsim\.pickle: {said}"):
-        list(pickled(file(pickle.dumps(held))))
+        list(pickled(file(pickle.dumps([1]))))
+
+
+def test_episode_that_is_not_a_dict_is_one_invalid_record_among_valid_scenes():
+    found = list(pickled(file(pickle.dumps({"E1": [1], "E2": {1: "c"}}))))
+    assert [(raw.where, raw.fault is None) for raw in found] == [
+        ("episode E1", False),
+        ("episode E2, scene 1", True),
+    ]
 
 
 def test_entries_returns_dict_items_in_insertion_order():
-    assert entries(file(b""), {"b": 1, "a": 2}, "here") == [("b", 1), ("a", 2)]
+    found = entries(RawRecord("here", {}, "id"), "question", {"b": 1, "a": 2})
+    assert [(raw.where, raw.content) for raw in found] == [("here, question b", 1), ("here, question a", 2)]

@@ -7,51 +7,52 @@ personas of a domain; load.py reads published users.
 import io
 import json
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
-from pydantic import ValidationError
 
 from memflow.benchmarks.amemgym.generation.personas import TRAITS_SUFFIX, parse_persona
 from memflow.benchmarks.amemgym.generation.trait_lists import TraitLists
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.fingerprint import digest
 
 ENDINGS = (".jsonl", ".parquet", TRAITS_SUFFIX)
 """File name endings of persona files."""
 
 
-def read_personas(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and the content of every persona in the file. Raises BadInput with the record and the fault.
+def read_personas(file: File) -> Iterator[RawRecord]:
+    """Yield every persona in the file. Raises BadInput.
 
     The id is the field `id` or `uuid` of the persona, or a digest of its content.
     """
     if file.source.endswith(TRAITS_SUFFIX):
-        yield file.source, _traits(file)
+        yield RawRecord("the whole file", _traits(file), file.source)
         return
-    number = -1
-    for number, content in enumerate(
-        _parquet(file) if file.source.endswith(".parquet") else (row for _, row in file.numbered())
-    ):
-        if not isinstance(content, dict):
-            raise file.bad(f"persona record {number} is not a JSON object")
-        given = content.get("id") or content.get("uuid")
-        record_id = digest(content)[:16] if given in (None, "") else str(given)
-        where = f"record {number} (id {record_id})"
-        try:
-            persona = parse_persona(record_id, content)
-        except ValidationError as error:
-            raise file.bad(f"{where}: {file.first(error)}") from error
-        if not (persona.name or persona.prose()):
-            raise file.bad(
-                f"{where} is not a persona: it has neither the fields name and about nor the columns of "
-                "Nemotron-Personas"
-            )
-        yield record_id, content
-    if number < 0:
+    empty = True
+    rows = _parquet(file) if file.source.endswith(".parquet") else file.lines()
+    for raw in parse_records(rows, _parse):
+        empty = False
+        yield raw
+    if empty:
         raise file.bad("the persona file contains no personas")
+
+
+def _parse(content: Any) -> tuple[str, Any]:
+    if not isinstance(content, dict):
+        raise RecordFault("the persona is not a JSON object")
+    given = content.get("id") or content.get("uuid")
+    record_id = digest(content)[:16] if given in (None, "") else str(given)
+    persona = parse_persona(record_id, content)
+    if not (persona.name or persona.prose()):
+        raise RecordFault(
+            "the record is not a persona: it has neither the fields name and about nor the columns of "
+            "Nemotron-Personas"
+        )
+    return record_id, content
 
 
 def _traits(file: File) -> dict[str, Any]:
@@ -64,11 +65,12 @@ def _traits(file: File) -> dict[str, Any]:
     return file.shaped(TraitLists, lists, "its trait lists").model_dump()
 
 
-def _parquet(file: File) -> Iterator[Any]:
+def _parquet(file: File) -> Iterator[RawRecord]:
+    numbers = count(1)
     try:
         for batch in pq.ParquetFile(io.BytesIO(file.content)).iter_batches(4096):
             for row in batch.to_pylist():
                 # Types that JSON lacks (dates, decimals) become text.
-                yield json.loads(json.dumps(row, default=str))
+                yield RawRecord(f"row {next(numbers)}", json.loads(json.dumps(row, default=str)))
     except (pa.ArrowException, OSError) as error:
         raise file.bad(f"the file is truncated or not a Parquet file ({error})") from error

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.generation.trait_lists import TraitLists, invent_personas
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.published_file import valid_records
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
 from memflow.records import Record
@@ -143,7 +144,7 @@ def _read(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> I
     """Yield the personas of persona files in order. Each persona is parsed only when requested."""
     rows = [
         row
-        for row in records
+        for row in valid_records(records)
         if not row.source.endswith(TRAITS_SUFFIX) and row.record_id not in config.leave_out
     ]
     if config.draw == "seed":

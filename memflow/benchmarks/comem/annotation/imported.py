@@ -56,6 +56,8 @@ def _label_lines(
         if record.record_id == HEADER_ID:
             first = record.position
             continue
+        if record.reason is not None:
+            continue
         line = LabeledQuestion.model_validate_json(record.content)
         if line.question_id not in known:
             fault: str | None = "the domain has no such question"

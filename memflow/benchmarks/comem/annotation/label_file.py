@@ -6,7 +6,7 @@ contains no dialogue text except quotations in rationales. A digest identifies t
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,6 +16,7 @@ from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig, parse_config
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
 from memflow.records import GoldLabel, Record
@@ -168,30 +169,22 @@ def _json(shape: BaseModel) -> str:
     return f"{json.dumps(said, ensure_ascii=False)}\n"
 
 
-def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the header, then each question with its id. Raises BadInput with line and fault."""
-    header: LabelFileHeader | None = None
-    seen: dict[str, int] = {}
-    for task, (number, raw) in enumerate(file.numbered(), start=1):
-        where = f"line {number}"
-        # The record's position gives its line in later errors.
-        if number != task:
-            raise file.bad(f"line {task} of the label file is empty")
-        if header is None:
-            header = file.shaped(LabelFileHeader, raw, where)
-            yield HEADER_ID, raw
-            continue
-        question = file.shaped(LabeledQuestion, raw, where).question_id
-        if question in seen:
-            raise file.bad(f"{where}: question {question} is a duplicate of line {seen[question]}")
-        seen[question] = number
-        yield question, raw
-    if header is None:
+def read(file: File) -> list[RawRecord]:
+    """Return the header, then each question with its id. Raises BadInput for an invalid header or a truncated file."""
+    lines = list(file.lines())
+    if not lines:
         raise file.bad("the label file is empty")
-    if header.questions is not None and header.questions != len(seen):
+    for number, line in enumerate(lines, start=1):
+        # The record's position gives its line in later errors.
+        if line.where != f"line {number}":
+            raise file.bad(f"line {number} of the label file is empty")
+    header = file.shaped(LabelFileHeader, lines[0].content, "line 1")
+    questions = list(parse_records(lines[1:], validated(LabeledQuestion, "question_id")))
+    if header.questions is not None and header.questions != len(questions):
         raise file.bad(
-            f"the file has {len(seen)} questions, but its header states {header.questions}; it may be truncated"
+            f"the file has {len(questions)} questions, but its header states {header.questions}; it may be truncated"
         )
+    return [replace(lines[0], record_id=HEADER_ID), *questions]
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:

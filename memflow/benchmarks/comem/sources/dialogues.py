@@ -4,8 +4,8 @@ Messages and options are numbered from 1. A question with `known` is labeled by 
 """
 
 import json
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -13,6 +13,7 @@ from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion, KnownAnswer
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.records import Record
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^/\s][^/]*$")]
@@ -102,15 +103,9 @@ class Dialogue(_FileModel):
         return self
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return one record per context. Raises BadInput."""
-    published = file.json()
-    if not isinstance(published, list) or not published:
-        raise file.bad("the file is not a JSON list of dialogues, or the list is empty")
-    return [
-        (file.shaped(Dialogue, raw, f"dialogue {number}").id, raw)
-        for number, raw in enumerate(published, start=1)
-    ]
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per context. Raises BadInput."""
+    return parse_records(file.json_items("dialogue", start=1), validated(Dialogue, "id"))
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:

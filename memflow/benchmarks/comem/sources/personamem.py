@@ -5,12 +5,10 @@ contexts (32k, 128k or 1M tokens). A system message states the user's persona an
 `persona` converts this message to a message by "Persona", or omits it.
 
 Contexts without questions (50 of 110 of 128k) are not played. A question without a context is dropped. A question is
-quarantined if its gold option occurs twice or if it precedes the first message.
+quarantined if its gold option occurs twice, if it precedes the first message, or if it follows the last one.
 """
 
 import ast
-import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,8 +18,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
+from memflow.benchmarks.datasets import Contents
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.published_file import File, Said, valid_records
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -128,40 +128,26 @@ class SharedContext(RootModel[Annotated[dict[Name, Messages], Field(min_length=1
     """A line of the file of contexts: one context by id."""
 
 
-def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield one record per question or per context, with its id. Raises BadInput."""
-    return _questions(file) if file.source.endswith(".csv") else _shared(file)
-
-
-def _questions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    rows = csv.DictReader(io.StringIO(file.text(), newline=""))
-    try:
-        columns = set(rows.fieldnames or ())
-        lacking = [name for name in PersonaMemQuestion.model_fields if name not in columns]
-        if lacking and {"question", "shared_context_id"} <= columns:
-            raise file.bad("the columns are those of a pre-release version, which is not supported")
-        if lacking:
-            raise file.bad(f"the header lacks the columns {', '.join(lacking)}")
-        empty = True
-        for row in rows:
-            where = f"line {rows.line_num}"
-            if None in row or None in row.values():
-                raise file.bad(f"{where} has a different number of fields than the header")
-            yield file.shaped(PersonaMemQuestion, row, where).question_id, row
-            empty = False
-    except csv.Error as wrong:
-        raise file.bad(f"line {rows.line_num + 1} is invalid CSV ({wrong})") from wrong
-    if empty:
-        raise file.bad("the table of questions has no rows")
-
-
-def _shared(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per question or per context. Raises BadInput."""
     empty = True
-    for raw, shared in file.lines(SharedContext):
-        yield next(iter(shared.root)), raw
+    for raw in _questions(file) if file.source.endswith(".csv") else parse_records(file.lines(), _shared):
         empty = False
+        yield raw
     if empty:
-        raise file.bad("the file of shared contexts has no lines")
+        raise file.bad("the file has no questions or shared contexts")
+
+
+def _questions(file: File) -> Iterator[RawRecord]:
+    columns = set(file.csv_header())
+    if {"question", "shared_context_id"} <= columns and not set(PersonaMemQuestion.model_fields) <= columns:
+        raise file.bad("the columns are those of a pre-release version, which is not supported")
+    rows = file.csv_rows(*PersonaMemQuestion.model_fields)
+    return parse_records(rows, validated(PersonaMemQuestion, "question_id"))
+
+
+def _shared(content: Any) -> tuple[str, Any]:
+    return next(iter(SharedContext.model_validate(content).root)), content
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
@@ -170,9 +156,9 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
     Contexts without messages come last, and their questions are dropped. Raises BadInput if the files do not match.
     """
     asked: dict[str, list[PersonaMemQuestion]] = {}
-    published = {record.record_id: record for record in records if not record.source.endswith(".csv")}
+    published = {record.record_id: record for record in records if not _asks(record)}
     for record in records:
-        if record.source.endswith(".csv"):
+        if _asks(record):
             question = PersonaMemQuestion.model_validate_json(record.content)
             asked.setdefault(question.shared_context_id, []).append(question)
     dataset = records[0].dataset
@@ -185,29 +171,64 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
         )
     why = f"its messages are missing: {len(there)} of the {len(asked)} contexts are present"
     return [_context(published[name], asked[name], config) for name in there] + [
-        Context(name, dataset, (), tuple(replace(_context_question(each, 1), dropped=why) for each in held))
+        Context(name, dataset, (), tuple(_without_context(each, why) for each in held))
         for name, held in asked.items()
         if name not in published
     ]
 
 
+def count_contents(records: Sequence[Record]) -> Contents:
+    """Return the numbers of contexts, messages and questions, and the quarantined questions."""
+    valid = valid_records(records)
+    shared = {
+        record.record_id: SharedContext.model_validate_json(record.content)
+        for record in valid
+        if not _asks(record)
+    }
+    asked: dict[str, list[PersonaMemQuestion]] = {}
+    for question in (
+        PersonaMemQuestion.model_validate_json(record.content) for record in valid if _asks(record)
+    ):
+        asked.setdefault(question.shared_context_id, []).append(question)
+    found = [
+        _context(record, asked[record.record_id], CoMemConfig())
+        for record in valid
+        if not _asks(record) and record.record_id in asked
+    ]
+    return Contents(
+        {
+            "contexts": sum(not _asks(record) for record in records),
+            "messages": sum(len(each.root[name]) for name, each in shared.items()),
+            "questions": sum(_asks(record) for record in records),
+        },
+        [
+            (context.question_id(question), question.reason)
+            for context in found
+            for question in context.questions
+            if question.reason is not None
+        ],
+    )
+
+
+def _asks(record: Record) -> bool:
+    return record.source.endswith(".csv")
+
+
+def _without_context(question: PersonaMemQuestion, why: str) -> ContextQuestion:
+    end = question.end_index_in_shared_context
+    return replace(_context_question(question, 1, max(1, end)), dropped=why)
+
+
 def _context(record: Record, asked: Sequence[PersonaMemQuestion], config: CoMemConfig) -> Context:
     messages = SharedContext.model_validate_json(record.content).root[record.record_id]
-    for question in asked:
-        if question.end_index_in_shared_context > len(messages):
-            raise BadInput(
-                f"{record.dataset}: question {question.question_id} ends at message "
-                f"{question.end_index_in_shared_context} of {record.source}, context {record.record_id}, "
-                f"but that context has {len(messages)} messages. Get questions_* and shared_contexts_* of "
-                "the same size."
-            )
     kept = [config.persona == "interleaved" or each.role != "system" for each in messages]
     return Context(
         record.record_id,
         record.dataset,
         tuple(line for line, keep in zip(_lines(messages), kept, strict=True) if keep),
         tuple(
-            _context_question(each, sum(kept[: max(0, each.end_index_in_shared_context)])) for each in asked
+            _context_question(each, sum(kept[: max(0, each.end_index_in_shared_context)]), len(messages))
+            for each in asked
         ),
     )
 
@@ -240,10 +261,15 @@ def _unmarked(role: str, text: str) -> tuple[str | None, str]:
     return None if mark[1] in _ROLES else mark[1], text[mark.end() :]
 
 
-def _context_question(question: PersonaMemQuestion, end: int) -> ContextQuestion:
+def _context_question(question: PersonaMemQuestion, end: int, messages: int) -> ContextQuestion:
     options, answer, reason = question.all_options, question.answer, None
     twins = [letter for letter, option in zip("abcd", options, strict=True) if option == options[answer - 1]]
-    if end < 1:
+    if question.end_index_in_shared_context > messages:
+        reason = (
+            f"its end is message {question.end_index_in_shared_context} of a context with {messages} messages: "
+            "get questions_* and shared_contexts_* of the same size"
+        )
+    elif end < 1:
         reason = f"no message precedes it: its end is {question.end_index_in_shared_context}"
     elif len(twins) > 1:
         reason = f"its gold option occurs {len(twins)} times, as {' and '.join(twins)}"

@@ -163,15 +163,19 @@ def _build_categories(
     items: Items,
     titles: Titles | Mapping[str, str],
 ) -> list[Category]:
-    """Return the categories from (user, item, stars) triples. Raises BadInput with the ratings file."""
+    """Return the categories from (user, item, stars) triples, without ratings whose stars are not a number.
+
+    Raises BadInput with the ratings file.
+    """
     ratings = PositiveRatings(items)
     positive: dict[str, bool] = {}
     for number, (user, item, stars) in enumerate(rated, start=1):
         if stars not in positive:  # Of millions of ratings, few are written differently.
             try:
                 positive[stars] = float(stars) >= MIN_POSITIVE_RATING
-            except ValueError as wrong:
-                raise source.bad(f"the stars of rating {number} are not a number: {stars!r}") from wrong
+            except ValueError:
+                source.omit(f"rating {number}", [user, item, stars], f"the stars are not a number: {stars!r}")
+                continue
         if positive[stars]:
             ratings.like(user, item)
     called = titles if callable(titles) else lambda wanted: titles

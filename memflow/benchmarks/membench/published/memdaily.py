@@ -13,10 +13,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from memflow.benchmarks.membench.kinds import QuestionKind, find_kind
-from memflow.benchmarks.membench.published.questions import PublishedModel, PublishedQuestion, choice_question
+from memflow.benchmarks.membench.published.questions import PublishedModel, QuestionOrInvalid, choice_question
+from memflow.benchmarks.membench.published.release import quarantined_trajectory
 from memflow.benchmarks.membench.turns import Step, Trajectory
 from memflow.benchmarks.membench.wording import add_stamp
 from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -32,19 +34,28 @@ class _Message(PublishedModel):
 class _MemDailyTrajectory(PublishedModel):
     tid: int
     message_list: Annotated[list[_Message], Field(min_length=1)]
-    question_list: Annotated[list[PublishedQuestion], Field(min_length=1)]
+    question_list: Annotated[list[QuestionOrInvalid], Field(min_length=1)]
 
 
-def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and content of each trajectory in a file. Raises BadInput."""
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield each trajectory in a file. Raises BadInput."""
     of, scenario = _named(file)
-    for number, raw in enumerate(file.json_list("trajectories")):
-        shaped = file.shaped(_MemDailyTrajectory, raw, f"trajectory {number}")
-        yield f"observation/{of.name}/{scenario}/{shaped.tid}", raw
+    group = f"observation/{of.name}/{scenario}"
+
+    def parse(content: Any) -> tuple[str, Any]:
+        return f"{group}/{_MemDailyTrajectory.model_validate(content).tid}", content
+
+    numbered = (
+        RawRecord(f"trajectory {number}", raw, f"{group}/number {number}")
+        for number, raw in enumerate(file.json_list("trajectories"))
+    )
+    yield from parse_records(numbered, parse)
 
 
 def trajectory(record: Record) -> Trajectory:
     """Convert a record to a trajectory. An invalid question has a reason."""
+    if record.reason is not None:
+        return quarantined_trajectory(record, "zh")
     shaped = _MemDailyTrajectory.model_validate_json(record.content)
     _, name, scenario, _ = record.record_id.split("/")
     found = Trajectory(

@@ -9,7 +9,8 @@ from typing import Any
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.membench.published.questions import PublishedModel
-from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.published_file import File, Said, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Entity, Profile, Record
 
 NAME = "graphs.json"
@@ -72,22 +73,24 @@ class _Graph(PublishedModel):
     places: list[Attributes]
 
 
-def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and content of each graph in the file. Raises BadInput."""
-    for number, raw in enumerate(file.json_list("graphs")):
-        where = f"graph {number}"
-        shaped = file.shaped(_Graph, raw, where)
-        for part, key, published in (("user_profile", "姓名", shaped.user_profile), *_named(shaped)):
-            if key not in published:
-                raise file.bad(f"{where}: {part} lacks the field {key}, which contains the name")
-        yield f"{_ID}/{shaped.gid}", raw
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield each graph in the file. Raises BadInput."""
+    return parse_records(file.json_items("graph"), _parse)
+
+
+def _parse(content: Any) -> tuple[str, Any]:
+    graph = _Graph.model_validate(content)
+    for part, key, published in (("user_profile", "姓名", graph.user_profile), *_named(graph)):
+        if key not in published:
+            raise RecordFault(f"{part} lacks the field {key}, which contains the name")
+    return f"{_ID}/{graph.gid}", content
 
 
 def states_of(domain: str, records: Sequence[Record]) -> States:
     """Return the users and entities of the graphs in `records`, or empty tables if `records` has no graphs."""
     graphs = {
         f"{record.dataset}-{graph.gid}": graph
-        for record in records
+        for record in valid_records(records)
         if record.record_id.startswith(f"{_ID}/")
         for graph in [_Graph.model_validate_json(record.content)]
     }

@@ -1,6 +1,7 @@
 """Reader of published noise (MakeNoise/NoiseMeta): units of a few steps about unrelated topics."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -9,7 +10,8 @@ from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.published.questions import PublishedModel
 from memflow.benchmarks.membench.published.release import PublishedStep
 from memflow.benchmarks.membench.turns import NOISE, Step
-from memflow.benchmarks.published_file import File
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
 
@@ -17,17 +19,20 @@ class _Unit(PublishedModel):
     noise_message: Annotated[list[PublishedStep], Field(min_length=1)]
 
 
-def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and content of each noise unit in a file. Raises BadInput."""
-    scenes: set[Scene] = set()
-    for number, raw in enumerate(file.json_list("noise units")):
-        shaped = file.shaped(_Unit, raw, f"unit {number}")
-        scenes |= {step.scene for step in shaped.noise_message}
-        if len(scenes) > 1:
-            raise file.bad(
-                f"noise unit {number} contains both messages and rounds, or differs in this from the previous units"
-            )
-        yield f"{NOISE}/{shaped.noise_message[0].scene}/{number}", raw
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield each noise unit in a file. All have the scene of the first valid unit. Raises BadInput."""
+    scene: Scene | None = None
+
+    def parse(content: Any) -> tuple[str, Any]:
+        nonlocal scene
+        scenes = {step.scene for step in _Unit.model_validate(content).noise_message}
+        scene = scene or next(iter(scenes))
+        if scenes != {scene}:
+            raise RecordFault(f"some steps do not belong to the scene {scene} of the file's first unit")
+        return "", content
+
+    for number, raw in enumerate(parse_records(file.json_items("noise unit"), parse)):
+        yield raw if raw.fault else replace(raw, record_id=f"{NOISE}/{scene}/{number}")
 
 
 def published_units(records: Sequence[Record], scene: Scene | None = None) -> dict[str, tuple[Step, ...]]:
@@ -35,7 +40,7 @@ def published_units(records: Sequence[Record], scene: Scene | None = None) -> di
     wanted = f"{NOISE}/{scene}/" if scene else f"{NOISE}/"
     return {
         record.record_id.removeprefix(f"{NOISE}/").replace("/", "-"): _steps(record)
-        for record in records
+        for record in valid_records(records)
         if record.record_id.startswith(wanted)
     }
 

@@ -1,6 +1,6 @@
 """Questions in published MemBench and MemDaily files: schema, validation, and conversion to ChoiceQuestion.
 
-An invalid question is quarantined with its reason; a question of another schema makes the file invalid.
+An invalid question is quarantined with its reason; the trajectory keeps its other questions.
 """
 
 import re
@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from memflow.benchmarks.membench.turns import ChoiceQuestion, Trajectory, is_noise
 from memflow.benchmarks.multiple_choice import LETTERS
+from memflow.benchmarks.partial import OR_INVALID, InvalidPart
 from memflow.benchmarks.published_file import Said
 
 OPTIONS = 4
@@ -54,8 +55,14 @@ class PublishedQuestion(PublishedModel):
     time: Said
 
 
-def choice_question(of: Trajectory, question: PublishedQuestion) -> ChoiceQuestion:
+QuestionOrInvalid = Annotated[PublishedQuestion | InvalidPart, OR_INVALID]
+"""A question, or the fault of a question of another schema, for example with a null as answer."""
+
+
+def choice_question(of: Trajectory, question: PublishedQuestion | InvalidPart) -> ChoiceQuestion:
     """Return a published question as a ChoiceQuestion. An invalid question gets a reason."""
+    if isinstance(question, InvalidPart):
+        return invalid_question(question.fault)
     options = question.choices if isinstance(question.choices, dict) else {}
     letters = sorted(options)
     targets = [target[0] for target in question.target_step_id if target and 0 <= target[0] < len(of.steps)]
@@ -68,6 +75,11 @@ def choice_question(of: Trajectory, question: PublishedQuestion) -> ChoiceQuesti
         evidence=tuple(dict.fromkeys(of.evidence_id(target) for target in targets)),
         reason=next(_faults(of, question), None),
     )
+
+
+def invalid_question(reason: str) -> ChoiceQuestion:
+    """Return a quarantined question that cannot be read."""
+    return ChoiceQuestion("", None, (), 0, "", (), reason)
 
 
 def _faults(of: Trajectory, question: PublishedQuestion) -> Iterator[str]:

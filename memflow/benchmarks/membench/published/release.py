@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Self, cast
@@ -16,10 +17,16 @@ from typing import Annotated, Any, Self, cast
 from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 
 from memflow.benchmarks.membench.kinds import QuestionKind, Scene, find_kind
-from memflow.benchmarks.membench.published.questions import PublishedModel, PublishedQuestion, choice_question
+from memflow.benchmarks.membench.published.questions import (
+    PublishedModel,
+    QuestionOrInvalid,
+    choice_question,
+    invalid_question,
+)
 from memflow.benchmarks.membench.turns import Step, Trajectory
 from memflow.benchmarks.membench.wording import add_stamp
 from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -82,7 +89,7 @@ def _sessions(value: Any) -> Any:
 class _PublishedTrajectory(PublishedModel):
     tid: Annotated[int, Field(validation_alias=AliasChoices("tid", "gid"))]
     message_list: Annotated[list[list[PublishedStep]], BeforeValidator(_sessions)]
-    QA: PublishedQuestion
+    QA: QuestionOrInvalid
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -91,24 +98,51 @@ class _PublishedTrajectory(PublishedModel):
         return self
 
 
-def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and content of each trajectory in a file. Raises BadInput."""
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield each trajectory in a file. Raises BadInput."""
     scene = _scene(file)
     empty = True
     for of, scenario, values in _groups(file, scene):
-        for number, raw in enumerate(values):
-            where = f"{of.name}, {scenario}, trajectory {number}"
-            shaped = file.shaped(_PublishedTrajectory, raw, where)
-            if {step.scene for session in shaped.message_list for step in session} != {scene}:
-                raise file.bad(f"{where}: some steps do not belong to the scene {scene}")
+        group = f"{scene}/{of.name}/{scenario}"
+        numbered = (
+            RawRecord(f"{of.name}, {scenario}, trajectory {number}", raw, f"{group}/number {number}")
+            for number, raw in enumerate(values)
+        )
+        for record in parse_records(numbered, partial(_parse, scene, group)):
             empty = False
-            yield f"{scene}/{of.name}/{scenario}/{shaped.tid}", raw
+            yield record
     if empty:
         raise file.bad("the MemBench file has no trajectories")
 
 
+def _parse(scene: Scene, group: str, content: Any) -> tuple[str, Any]:
+    shaped = _PublishedTrajectory.model_validate(content)
+    if {step.scene for session in shaped.message_list for step in session} != {scene}:
+        raise RecordFault(f"some steps do not belong to the scene {scene}")
+    return f"{group}/{shaped.tid}", content
+
+
+def quarantined_trajectory(record: Record, language: str) -> Trajectory:
+    """Return the trajectory of a quarantined record: it has no messages, and its question cannot be asked."""
+    scene, name, scenario, _ = record.record_id.split("/", 3)
+    reason = f"{record.source}, {record.reason}"
+    return Trajectory(
+        trajectory_id=record.record_id,
+        dataset=record.dataset,
+        scene=cast(Scene, scene),
+        kind=find_kind(name),
+        scenario=scenario,
+        language=language,
+        steps=(),
+        questions=(invalid_question(reason),),
+        reason=reason,
+    )
+
+
 def trajectory(record: Record) -> Trajectory:
     """Convert a record to a trajectory. An invalid question has a reason."""
+    if record.reason is not None:
+        return quarantined_trajectory(record, "en")
     shaped = _PublishedTrajectory.model_validate_json(record.content)
     scene, name, scenario, _ = record.record_id.split("/")
     units = _units(record)

@@ -4,8 +4,9 @@ The script has blocks `[Date: September 22, 1994, Session #1]` with lines `Speak
 answerable fan quiz with a time, from its pickle, or a JSON list of `question`, `answer` and `date` objects.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -13,8 +14,16 @@ from pydantic import BaseModel
 from memflow.benchmarks import tv_scripts
 from memflow.benchmarks.memorybench.split import fixed_sample
 from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool, TaskReader
-from memflow.benchmarks.published_file import File
+from memflow.benchmarks.memorybench.tasks.task import (
+    Case,
+    CorpusMessage,
+    CorpusSession,
+    Pool,
+    TaskReader,
+    cases_of,
+)
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.benchmarks.tv_scripts import Script, Text
 from memflow.records import Record
 
@@ -48,47 +57,47 @@ class Scene(BaseModel):
     easy_q: dict[str, Any]
 
 
-def read(file: File) -> Iterable[tuple[str, Any]]:
+def read(file: File) -> Iterable[RawRecord]:
     """Return one record per session of a script, or per question. Raises BadInput."""
     if file.source.endswith(".txt"):
         return tv_scripts.sessions(file)
-    return _pickled(file) if file.source.endswith(".pickle") else _own(file)
+    if file.source.endswith(".pickle"):
+        return _pickled(file)
+    asked = (replace(item, record_id=item.where) for item in file.json_items("question", start=1))
+    return parse_records(asked, validated(FanQuestion))
 
 
-def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    for episode, number, raw in tv_scripts.pickled(file):
-        where = f"episode {episode}, scene {number}"
-        scene = file.shaped(Scene, raw, where)
-        for key, published in tv_scripts.entries(
-            file, scene.easy_q.get(QUESTION_TYPE, {}), f"{where}, {QUESTION_TYPE}"
-        ):
-            quiz = file.shaped(PublishedFanQuestion, published, f"{where}, {QUESTION_TYPE} {key}")
-            # Some are published without words, and cannot be asked.
-            if words := quiz.questions.get("default", "").strip():
-                asked = {"question": words, "answer": quiz.answer, "date": scene.date}
-                file.shaped(FanQuestion, asked, f"{where}, {QUESTION_TYPE} {key}")
-                yield f"{episode}, scene {number}, {QUESTION_TYPE} {key}", asked
+def _pickled(file: File) -> Iterator[RawRecord]:
+    for raw in parse_records(tv_scripts.pickled(file), validated(Scene)):
+        if raw.fault is not None:
+            yield raw
+            continue
+        scene = Scene.model_validate(raw.content)
+        asked = tv_scripts.entries(raw, QUESTION_TYPE, scene.easy_q.get(QUESTION_TYPE, {}))
+        yield from parse_records(asked, partial(_question, scene.date))
 
 
-def _own(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    published = file.json()
-    if not isinstance(published, list):
-        raise file.bad("the file is not a JSON list of questions")
-    for number, raw in enumerate(published, start=1):
-        file.shaped(FanQuestion, raw, f"question {number}")
-        yield f"question {number}", raw
+def _question(date: str, content: Any) -> tuple[str, Any] | None:
+    quiz = PublishedFanQuestion.model_validate(content)
+    words = quiz.questions.get("default", "").strip()
+    if not words:  # Some are published without words, and cannot be asked.
+        return None
+    asked = {"question": words, "answer": quiz.answer, "date": date}
+    FanQuestion.model_validate(asked)
+    return "", asked
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """Return one pool, with the script as corpus and the questions as cases."""
-    contents = [json.loads(record.content) for record in records]
-    found = [Script.model_validate(content) for content in contents if "script" in content]
-    asked = [FanQuestion.model_validate(content) for content in contents if "question" in content]
+    sessions = [record for record in records if record.source.endswith(".txt")]
+    asked = cases_of(
+        FanQuestion,
+        [record for record in records if not record.source.endswith(".txt")],
+        lambda place, _, row: case(str(place), row.question, row.answer, row.date),
+    )
     places = sorted(fixed_sample(range(len(asked)), min(DRAWN_QUESTIONS, len(asked))))
-    cases = [
-        case(str(place), asked[place].question, asked[place].answer, asked[place].date) for place in places
-    ]
-    return [Pool(dataset, catalog.task(dataset), cases, corpus(found))]
+    found = corpus(Script.model_validate_json(record.content) for record in valid_records(sessions))
+    return [Pool(dataset, catalog.task(dataset), [asked[place] for place in places], found)]
 
 
 def corpus(sessions: Iterable[Script]) -> tuple[CorpusSession, ...]:

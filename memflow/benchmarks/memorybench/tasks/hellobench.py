@@ -1,14 +1,16 @@
 """HelloBench: long texts that a judge scores by a checklist (A.1.1). Three tasks cover categories of its five files."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, Json, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, quarantined_case
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.records import Record
 
 ORDER = ("open_ended_qa", "summarization", "chat", "heuristic_text_generation", "text_completion")
@@ -56,23 +58,34 @@ class HelloBenchRow(BaseModel):
         return [item.checklist_content for item in self.formatted_checklists]
 
 
-def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return one record per line of a selected category. Raises BadInput."""
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per line of a selected category. Raises BadInput."""
     wanted = HELLOBENCH_CATEGORIES[file.dataset.name].get(_stem(file.source), ALL)
-    lines = list(file.lines(HelloBenchRow))
+    lines = list(file.lines())
     if not lines:
         raise file.bad("the file contains no instructions")
-    return [(line.id, raw) for raw, line in lines if wanted is ALL or line.category in wanted]
+
+    def parse(content: Any) -> tuple[str, Any] | None:
+        category = content.get("category") if isinstance(content, dict) else None
+        if wanted is not ALL and isinstance(category, str) and category.strip() not in wanted:
+            return None
+        return HelloBenchRow.model_validate(content).id, content
+
+    yield from parse_records(lines, parse)
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
     """Return all cases in file order. The file is the stratum of a case (the group for stratified splits)."""
     ordered = sorted(records, key=lambda record: ORDER.index(_stem(record.source)))
-    rows = zip(ordered, parse_rows(HelloBenchRow, ordered), strict=True)
-    return [
-        case(row.id, row.instruction, row.checklist, row.category, _stem(record.source))
-        for record, row in rows
-    ]
+    return [_case(record) for record in ordered]
+
+
+def _case(record: Record) -> Case:
+    stratum = _stem(record.source)
+    if record.reason is not None:
+        return replace(quarantined_case(record), stratum=stratum)
+    row = HelloBenchRow.model_validate_json(record.content)
+    return case(row.id, row.instruction, row.checklist, row.category, stratum)
 
 
 def case(

@@ -3,20 +3,20 @@
 The published code draws different abstracts in every run. Here the three abstracts depend only on the paper.
 """
 
-import csv
-import io
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader
-from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
+from memflow.benchmarks.published_file import File, Said, valid_records
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.fingerprint import seeded
 from memflow.records import Record
 
+_REFERENCE = "reference/"
 SHOWN = 3
 SEED = 42
 
@@ -36,42 +36,35 @@ class Reference(BaseModel):
     abstract: str
 
 
-def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return one record per target or per reference; the columns of the file determine which. Raises BadInput."""
-    rows = csv.DictReader(io.StringIO(file.text(), newline=""))
-    columns = set(rows.fieldnames or ())
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per target or per reference; the columns of the file determine which. Raises BadInput."""
+    columns = set(file.csv_header())
     if set(Reference.model_fields) <= columns:
-        return ((f"reference/{number}", row) for number, row in enumerate(_rows(file, rows, Reference)))
-    if set(Target.model_fields) <= columns:
-        return ((row["paperId"], row) for row in _rows(file, rows, Target))
-    raise file.bad(
-        "the header has neither the columns paperId, title and abstract nor targetPaperId and abstract"
-    )
-
-
-def _rows(file: File, rows: "csv.DictReader[str]", shape: type[BaseModel]) -> Iterator[dict[str, Any]]:
-    try:
-        for number, row in enumerate(rows, start=1):
-            file.shaped(shape, row, f"row {number}")
-            if None in row:
-                raise file.bad(f"row {number} has more fields than the header")
-            yield row
-    except csv.Error as wrong:
-        raise file.bad(f"line {rows.line_num} is invalid CSV ({wrong})") from wrong
+        rows = file.csv_rows(numbered=True)
+        named = (replace(row, record_id=f"{_REFERENCE}{row.record_id}") for row in rows)
+        yield from parse_records(named, validated(Reference))
+    elif set(Target.model_fields) <= columns:
+        yield from parse_records(file.csv_rows(), validated(Target, "paperId"))
+    else:
+        raise file.bad(
+            "the header has neither the columns paperId, title and abstract nor targetPaperId and abstract"
+        )
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
     """Return all targets as cases, each with three references."""
-    contents = [json.loads(record.content) for record in records]
     abstracts: dict[str, list[str]] = {}
-    for content in contents:
-        if "targetPaperId" in content and content["abstract"].strip():
-            abstracts.setdefault(content["targetPaperId"], []).append(content["abstract"])
-    targets = [Target.model_validate(content) for content in contents if "targetPaperId" not in content]
-    return [
-        case(str(place), target, _shown(target, abstracts.get(target.paperId, [])))
-        for place, target in enumerate(targets)
-    ]
+    for record in valid_records(records):
+        if record.record_id.startswith(_REFERENCE):
+            reference = Reference.model_validate_json(record.content)
+            if reference.abstract.strip():
+                abstracts.setdefault(reference.targetPaperId, []).append(reference.abstract)
+    targets = [record for record in records if not record.record_id.startswith(_REFERENCE)]
+    return cases_of(
+        Target,
+        targets,
+        lambda place, _, target: case(str(place), target, _shown(target, abstracts.get(target.paperId, []))),
+    )
 
 
 def _shown(target: Target, abstracts: Sequence[str]) -> str:

@@ -1,12 +1,12 @@
 """JuDGE: Chinese judgments from the facts of a case (A.1.1). Training and test files form one pool."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
 from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.records import Record
 
 
@@ -18,16 +18,15 @@ class JudgmentRow(BaseModel):
     fd: Said
 
 
-def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return one record per line. Raises BadInput."""
-    return ((line.text_id, raw) for raw, line in file.lines(JudgmentRow))
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per line. Raises BadInput."""
+    return parse_records(file.lines(), validated(JudgmentRow, "text_id"))
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
     """Return all cases, those of the training file first."""
     ordered = sorted(records, key=lambda record: (not record.source.endswith("train.json"), record.position))
-    rows = parse_rows(JudgmentRow, ordered)
-    return [case(str(place), row.text, row.fd) for place, row in enumerate(rows)]
+    return cases_of(JudgmentRow, ordered, lambda place, _, row: case(str(place), row.text, row.fd))
 
 
 def case(case_id: str, facts: str, document: str) -> Case:

@@ -1,12 +1,12 @@
 """LexEval 5-1, 5-2 and 5-4: Chinese legal summaries, judicial analyses and open questions (A.1.1)."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
 from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.records import Record
 
 
@@ -18,15 +18,18 @@ class LexEvalRow(BaseModel):
     answer: Said
 
 
-def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return one record per line, identified by the line number. Raises BadInput."""
-    return ((str(number), raw) for number, (raw, _) in enumerate(file.lines(LexEvalRow)))
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per line, identified by the line number. Raises BadInput."""
+    return parse_records(file.lines(numbered=True), validated(LexEvalRow))
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
     """Return all questions as cases."""
-    rows = zip(records, parse_rows(LexEvalRow, records), strict=True)
-    return [case(record.record_id, row.instruction + row.input, row.answer) for record, row in rows]
+    return cases_of(
+        LexEvalRow,
+        records,
+        lambda _, record, row: case(record.record_id, row.instruction + row.input, row.answer),
+    )
 
 
 def case(case_id: str, question: str, answer: str) -> Case:

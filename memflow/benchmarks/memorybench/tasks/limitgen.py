@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, quarantined_case
+from memflow.benchmarks.partial import OR_INVALID, InvalidPart
 from memflow.benchmarks.published_file import File, Said
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
 ASPECTS: Mapping[str, str] = {
@@ -55,10 +58,13 @@ class Label(BaseModel):
     ground_truth: Said
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+_Labels = TypeAdapter(dict[str, Annotated[Label | InvalidPart, OR_INVALID]])
+
+
+def read(file: File) -> list[RawRecord]:
     """Return the record of a file: a paper, `ablation/2403.00108v1`, or the labels of a kind, `sections/ablation`.
 
-    Raises BadInput.
+    Raises BadInput for a file of another kind. An invalid file is a quarantined record.
     """
     path = PurePosixPath(file.source)
     folder, name = path.parent.name, path.name.removesuffix(".json")
@@ -67,27 +73,50 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
         raise file.bad(
             f"the file or folder name {kind!r} is not a limitation kind; the kinds are {', '.join(ASPECTS)}"
         )
-    published = file.json()
-    if not isinstance(published, dict) or not published:
-        raise file.bad("the file is not a JSON object, or the object is empty")
-    if folder == _LABELS:
-        for paper, label in published.items():
-            file.shaped(Label, label, f"paper {paper}")
-    else:
-        file.shaped(Paper, published, f"paper {name}")
-    return [(f"{folder}/{name}", published)]
+    parse = _parse_labels if folder == _LABELS else _parse_paper
+    return list(parse_records([file.whole(f"{folder}/{name}")], parse))
+
+
+def _parse_labels(content: Any) -> tuple[str, Any]:
+    labels = _Labels.validate_python(content)
+    if not labels:
+        raise RecordFault("the file has no labels")
+    faults = [f"paper {name}: {each.fault}" for name, each in labels.items() if isinstance(each, InvalidPart)]
+    if len(faults) == len(labels):
+        raise RecordFault(f"the file has no valid label; {faults[0]}")
+    return "", content
+
+
+def _parse_paper(content: Any) -> tuple[str, Any]:
+    Paper.model_validate(content)
+    return "", content
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all papers as cases, by kind and name. Labels without a paper are ignored."""
-    contents = {record.record_id: json.loads(record.content) for record in records}
+    """Return all papers as cases, by kind and name. Labels without a paper are ignored.
+
+    An invalid paper, and the paper of a missing or invalid label, is quarantined.
+    """
+    by_id = {record.record_id: record for record in records}
+    labels = {
+        record_id: _Labels.validate_json(record.content)
+        for record_id, record in by_id.items()
+        if record_id.startswith(f"{_LABELS}/") and record.reason is None
+    }
     found = []
-    for record_id in sorted(contents):
+    for record_id in sorted(by_id):
         kind, _, name = record_id.partition("/")
-        if kind != _LABELS:
-            label = contents.get(f"{_LABELS}/{kind}", {}).get(name)
-            gold = Label.model_validate(label).ground_truth if label is not None else None
-            found.append(case(name, kind, Paper.model_validate(contents[record_id]).text(), gold))
+        if kind == _LABELS:
+            continue
+        if by_id[record_id].reason is not None:
+            found.append(quarantined_case(by_id[record_id]))
+            continue
+        label = labels.get(f"{_LABELS}/{kind}", {}).get(name)
+        gold = label.ground_truth if isinstance(label, Label) else None
+        made = case(name, kind, Paper.model_validate_json(by_id[record_id].content).text(), gold)
+        if isinstance(label, InvalidPart):
+            made = replace(made, reason=f"{_LABELS}/{kind}.json, paper {name}: {label.fault}")
+        found.append(made)
     return found
 
 

@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool, TaskReader
-from memflow.benchmarks.published_file import File
+from memflow.benchmarks.partial import OR_INVALID, InvalidPart
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -44,7 +46,7 @@ class LocomoQuestion(BaseModel):
     @model_validator(mode="after")
     def _has_gold(self) -> "LocomoQuestion":
         gold = "adversarial_answer" if self.category == 5 else "answer"
-        if getattr(self, gold) in (None, ""):
+        if getattr(self, gold) is None or not str(getattr(self, gold)).strip():
             raise ValueError(f"the question {self.question[:60]!r} of category {self.category} lacks {gold}")
         return self
 
@@ -68,11 +70,14 @@ class Conversation(BaseModel):
     speaker_a: Text
     speaker_b: Text
     sessions: Annotated[list[ConversationDay], Field(min_length=1)]
-    questions: list[LocomoQuestion]
+    questions: list[Annotated[LocomoQuestion | InvalidPart, OR_INVALID]]
 
     @classmethod
     def read(cls, published: Mapping[str, Any]) -> "Conversation":
-        """Return a conversation from LoCoMo's JSON. Raises KeyError, TypeError or ValueError."""
+        """Return a conversation from LoCoMo's JSON. An invalid question is an InvalidPart.
+
+        Raises KeyError, TypeError or ValueError.
+        """
         message_texts = published["conversation"]
         return cls.model_validate(
             {
@@ -91,7 +96,7 @@ class Conversation(BaseModel):
         """
         found: dict[int, tuple[str, str]] = {}
         for position, asked in enumerate(self.questions):
-            if asked.category == 5:
+            if isinstance(asked, LocomoQuestion) and asked.category == 5:
                 pair = (NOT_MENTIONED, str(asked.adversarial_answer))
                 found[position] = pair if len(found) % 2 == 0 else (pair[1], pair[0])
         return found
@@ -108,46 +113,37 @@ def _sessions(message_texts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         number += 1
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return one record per conversation. Raises BadInput."""
-    found = []
-    for place, raw in enumerate(file.json_list("LoCoMo conversations")):
-        name = raw.get("sample_id", f"number {place}") if isinstance(raw, dict) else f"number {place}"
-        where = f"conversation {name}"
-        if not isinstance(raw, dict):
-            raise file.bad(f"{where} is not a JSON object")
-        try:
-            conversation = Conversation.read(raw)
-        except KeyError as wrong:
-            raise file.bad(f"{where} lacks the field {wrong.args[0]}") from wrong
-        except ValidationError as wrong:
-            raise file.bad(f"{where}: {file.first(wrong)}") from wrong
-        except TypeError as wrong:
-            raise file.bad(
-                f"{where} does not have the structure of a LoCoMo conversation ({wrong})"
-            ) from wrong
-        _check_messages(file, where, conversation)
-        found.append((conversation.sample_id, raw))
-    return found
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per conversation. Raises BadInput."""
+    return parse_records(file.json_items("LoCoMo conversation"), _parse)
 
 
-def _check_messages(file: File, where: str, conversation: Conversation) -> None:
+def _parse(content: Any) -> tuple[str, Any]:
+    try:
+        conversation = Conversation.read(content)
+    except KeyError as wrong:
+        raise RecordFault(f"the conversation lacks the field {wrong.args[0]}") from wrong
+    except TypeError as wrong:
+        raise RecordFault(f"the structure is not that of a LoCoMo conversation ({wrong})") from wrong
+    _check_messages(conversation)
+    return conversation.sample_id, content
+
+
+def _check_messages(conversation: Conversation) -> None:
     seen: set[str] = set()
-    for day in conversation.sessions:
-        for message in day.messages:
-            if message.dia_id in seen:
-                raise file.bad(f"{where}: two messages have the id {message.dia_id}")
-            if message.speaker not in (conversation.speaker_a, conversation.speaker_b):
-                raise file.bad(
-                    f"{where}: the speaker of message {message.dia_id}, {message.speaker}, is not a speaker "
-                    "of the conversation"
-                )
-            seen.add(message.dia_id)
+    for message in (message for day in conversation.sessions for message in day.messages):
+        if message.dia_id in seen:
+            raise RecordFault(f"two messages have the id {message.dia_id}")
+        if message.speaker not in (conversation.speaker_a, conversation.speaker_b):
+            raise RecordFault(
+                f"the speaker of message {message.dia_id}, {message.speaker}, is not a speaker of the conversation"
+            )
+        seen.add(message.dia_id)
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """Return one pool per conversation, named by its position in the file: `locomo-3`."""
-    talks = [(record, Conversation.read(json.loads(record.content))) for record in records]
+    talks = [(record, Conversation.read(json.loads(record.content))) for record in valid_records(records)]
     return [
         Pool(f"{dataset}-{record.position}", catalog.task(dataset), _cases(talk), corpus(talk))
         for record, talk in talks
@@ -185,8 +181,17 @@ def message_texts(sessions: Sequence[CorpusSession]) -> dict[str, str]:
 def _cases(talk: Conversation) -> list[Case]:
     options, messages = talk.options(), message_texts(corpus(talk))
     return [
-        case(place, asked, options.get(place, ()), messages) for place, asked in enumerate(talk.questions)
+        _invalid_case(place, asked)
+        if isinstance(asked, InvalidPart)
+        else case(place, asked, options.get(place, ()), messages)
+        for place, asked in enumerate(talk.questions)
     ]
+
+
+def _invalid_case(place: int, asked: InvalidPart) -> Case:
+    return Case(
+        case_id=str(place), question="", gold="", revealed="", reason=f"question {place}: {asked.fault}"
+    )
 
 
 def case(place: int, asked: LocomoQuestion, pair: tuple[str, ...], messages: Mapping[str, str]) -> Case:

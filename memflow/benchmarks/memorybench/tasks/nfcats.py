@@ -1,14 +1,13 @@
 """NF-CATS: non-factoid questions without published answers (A.1.1)."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.records import Record
 
 
@@ -19,20 +18,16 @@ class NfCatsRow(BaseModel):
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-def read(file: File) -> Iterator[tuple[str, Any]]:
+def read(file: File) -> Iterator[RawRecord]:
     """Yield one record per row, identified by the row number. Raises BadInput."""
-    rows = csv.DictReader(io.StringIO(file.text(), newline=""))
-    if not {"category", "question"} <= set(rows.fieldnames or ()):
-        raise file.bad("the header lacks the columns category and question")
-    for number, row in enumerate(rows):
-        file.shaped(NfCatsRow, row, f"row {number + 1}")
-        yield str(number), row
+    return parse_records(file.csv_rows("category", "question", numbered=True), validated(NfCatsRow))
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
     """Return all questions as cases."""
-    rows = zip(records, parse_rows(NfCatsRow, records), strict=True)
-    return [case(record.record_id, row.question, row.category) for record, row in rows]
+    return cases_of(
+        NfCatsRow, records, lambda _, record, row: case(record.record_id, row.question, row.category)
+    )
 
 
 def case(case_id: str, question: str, category: str | None) -> Case:

@@ -1,7 +1,8 @@
 """Our sample: a LoCoMo conversation, and cases with user rules that only feedback reveals."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -9,7 +10,8 @@ from pydantic import BaseModel
 from memflow.benchmarks.memorybench.tasks import catalog, locomo
 from memflow.benchmarks.memorybench.tasks.locomo import Text
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool, TaskReader
-from memflow.benchmarks.published_file import File
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
 
@@ -30,28 +32,35 @@ class SampleCase(BaseModel):
     checklist: list[Text] = []
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return one record per conversation of a .json file, or per case of a .jsonl file. Raises BadInput."""
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per conversation of a .json file, or per case of a .jsonl file. Raises BadInput.
+
+    A case that depends on a missing or invalid training case is invalid too.
+    """
     if not file.source.endswith(".jsonl"):
-        return locomo.read(file)
-    found = list(file.lines(SampleCase))
-    rules = {case.case_id for _, case in found if case.split == "train" and case.rule}
-    for _, case in found:
-        for needed in case.rests_on:
-            if needed not in rules:
-                raise file.bad(
-                    f"case {case.case_id} depends on {needed}, which is not a training case with a rule"
-                )
-        if case.split == "train" and not case.rule:
-            raise file.bad(f"training case {case.case_id} has no rule")
-    return [(case.case_id, raw) for raw, case in found]
+        yield from locomo.read(file)
+        return
+    found = list(parse_records(file.lines(), _parse))
+    rules = {raw.record_id for raw in found if raw.fault is None and raw.content.get("rule")}
+    for raw in found:
+        needed = () if raw.fault else SampleCase.model_validate(raw.content).rests_on
+        missing = next((name for name in needed if name not in rules), None)
+        fault = f"the case depends on {missing}, which is not a valid training case with a rule"
+        yield raw if missing is None else replace(raw, fault=fault)
+
+
+def _parse(content: Any) -> tuple[str, Any]:
+    case = SampleCase.model_validate(content)
+    if case.split == "train" and not case.rule:
+        raise RecordFault("the training case has no rule")
+    return case.case_id, content
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """Return the pools: the conversations, then the other cases by task."""
-    contents = [json.loads(record.content) for record in records]
-    talks = [record for record, content in zip(records, contents, strict=True) if "conversation" in content]
-    cases = [SampleCase.model_validate(content) for content in contents if "case_id" in content]
+    valid = valid_records(records)
+    talks = [record for record in valid if not record.source.endswith(".jsonl")]
+    cases = [SampleCase.model_validate_json(record.content) for record in valid if record not in talks]
     rules = {case.case_id: case.rule for case in cases}
     return locomo.pools(dataset, talks) + [
         Pool(name, catalog.task(name), [_case(case, rules) for case in cases if case.dataset == name])

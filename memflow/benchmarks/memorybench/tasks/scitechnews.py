@@ -1,13 +1,14 @@
 """SciTechNews, called JRE-L in MemoryBench's code: papers to rewrite as news (A.1.1). Articles are not read."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.records import Record
 
 WORDS = 1024
@@ -25,16 +26,18 @@ class SciTechNewsRow(BaseModel):
     pr_summary: str = Field(alias="pr-summary")
 
 
-def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return one record per line, identified by the line number. Raises BadInput."""
-    rows = enumerate(file.lines(SciTechNewsRow))
-    return ((str(number), row.model_dump(by_alias=True)) for number, (_, row) in rows)
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per line, identified by the line number. Raises BadInput."""
+
+    def parse(content: Any) -> tuple[str, Any]:
+        return "", SciTechNewsRow.model_validate(content).model_dump(by_alias=True)
+
+    return parse_records(file.lines(numbered=True), parse)
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
     """Return all papers as cases."""
-    rows = zip(records, parse_rows(SciTechNewsRow, records), strict=True)
-    return [case(record.record_id, row) for record, row in rows]
+    return cases_of(SciTechNewsRow, records, lambda _, record, row: case(record.record_id, row))
 
 
 def case(case_id: str, line: SciTechNewsRow) -> Case:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel
 
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord
 from memflow.records import Record
 
 M = TypeVar("M", bound=BaseModel)
@@ -106,21 +107,42 @@ class Pool:
 class TaskReader:
     """The reader of a data set, which reads files and converts records to `pools`, or to the `cases` of one pool."""
 
-    read: Callable[[File], Iterable[tuple[str, Any]]]
-    """Returns the ids and contents of the records in a file. Raises BadInput."""
+    read: Callable[[File], Iterable[RawRecord]]
+    """Returns the records in a file. Raises BadInput."""
     cases: Callable[[Sequence[Record]], list[Case]] = lambda records: []
     pools: Callable[[str, Sequence[Record]], list[Pool]] | None = None
     rows: str = ""
     """What a file contains, in the plural, if it must contain any."""
 
-    def records(self, file: File) -> list[tuple[str, Any]]:
-        """Return the ids and contents of the records in a file. Raises BadInput."""
+    def records(self, file: File) -> list[RawRecord]:
+        """Return the records in a file. Raises BadInput."""
         found = list(self.read(file))
         if self.rows and not found:
             raise file.bad(f"the file has no {self.rows}")
         return found
 
 
-def parse_rows(shape: type[M], records: Iterable[Record]) -> list[M]:
-    """Return the contents of records as validated rows."""
-    return [shape.model_validate_json(record.content) for record in records]
+def cases_of(
+    shape: type[M], records: Iterable[Record], convert: Callable[[int, Record, M], Case]
+) -> list[Case]:
+    """Return one case per record, in order. `convert` gets the position, the record and its validated content.
+
+    A quarantined record keeps its place, so that the sample and the split of the other cases do not change.
+    """
+    return [
+        convert(position, record, shape.model_validate_json(record.content))
+        if record.reason is None
+        else quarantined_case(record)
+        for position, record in enumerate(records)
+    ]
+
+
+def quarantined_case(record: Record) -> Case:
+    """Return the case of a quarantined record, which cannot be asked."""
+    return Case(
+        case_id=record.record_id,
+        question="",
+        gold="",
+        revealed="",
+        reason=f"{record.source}, {record.reason}",
+    )

@@ -6,14 +6,15 @@ domain. A missing language is detected from the script of the text.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.records import Record
 from memflow.words import HAN
 
@@ -72,11 +73,17 @@ class WritingBenchRow(BaseModel):
         return "zh" if len(_HAN.findall(self.query)) > CHINESE * letters else "en"
 
 
-def read(file: File) -> Iterable[tuple[str, Any]]:
+def read(file: File) -> list[RawRecord]:
     """Return one record per query in the data set's domains. Raises BadInput."""
     wanted = WRITINGBENCH_DOMAINS[file.dataset.name]
-    rows = list(file.lines(WritingBenchRow))
-    found = [(str(row.index), raw) for raw, row in rows if row.domain1 in wanted]
+
+    def parse(content: Any) -> tuple[str, Any] | None:
+        domain = content.get("domain1") if isinstance(content, dict) else None
+        if isinstance(domain, str) and domain.strip() not in wanted:
+            return None
+        return str(WritingBenchRow.model_validate(content).index), content
+
+    found = list(parse_records(file.lines(), parse))
     if not found:
         raise file.bad(f"the file has no query of the domain {' or '.join(wanted)}")
     return found
@@ -84,14 +91,15 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
 
 def cases(records: Sequence[Record]) -> list[Case]:
     """Return all queries as cases."""
-    return [
-        replace(
+    return cases_of(
+        WritingBenchRow,
+        records,
+        lambda _, record, row: replace(
             case(str(row.index), row.query, row.checklist, row.domain1),
             language=row.language,
             category=row.domain2,
-        )
-        for row in parse_rows(WritingBenchRow, records)
-    ]
+        ),
+    )
 
 
 def case(case_id: str, query: str, criteria: Sequence[Criterion], stratum: str | None) -> Case:

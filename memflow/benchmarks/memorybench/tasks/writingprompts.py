@@ -1,13 +1,14 @@
 """WritingPrompts: premises by Reddit users, each with a human story (A.1.1)."""
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
 FIRST = 2000
@@ -28,8 +29,8 @@ class WritingPromptsRow(BaseModel):
         return self.prompt.split("]", 1)[-1].strip()
 
 
-def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return one record per row, identified by the row number. Raises BadInput."""
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per row, identified by the row number. Raises BadInput."""
     import pyarrow  # noqa: PLC0415  (a moment of imports, for those who have this data set)
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415
 
@@ -41,16 +42,22 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
         rows = [row for batch in batches for row in batch.to_pylist()][:FIRST]
     except (pyarrow.ArrowException, OSError) as wrong:
         raise file.bad(f"the file is truncated or invalid Parquet ({wrong})") from wrong
-    for number, row in enumerate(rows, start=1):
-        if not file.shaped(WritingPromptsRow, row, f"row {number}").premise:
-            raise file.bad(f"row {number}: the prompt consists only of a tag")
-    return [(str(number), row) for number, row in enumerate(rows)]
+    yield from parse_records(
+        (RawRecord(f"row {number + 1}", row, str(number)) for number, row in enumerate(rows)), _parse
+    )
+
+
+def _parse(content: Any) -> tuple[str, Any]:
+    if not WritingPromptsRow.model_validate(content).premise:
+        raise RecordFault("the prompt consists only of a tag")
+    return "", content
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
     """Return all premises as cases."""
-    rows = zip(records, parse_rows(WritingPromptsRow, records), strict=True)
-    return [case(record.record_id, row.premise, row.story) for record, row in rows]
+    return cases_of(
+        WritingPromptsRow, records, lambda _, record, row: case(record.record_id, row.premise, row.story)
+    )
 
 
 def case(case_id: str, premise: str, story: str) -> Case:

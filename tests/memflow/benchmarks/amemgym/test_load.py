@@ -1,13 +1,15 @@
 """Reading of published users from valid and damaged files."""
 
 import json
+import re
 
 import pytest
 from amemgym_agents import put
 
 from memflow.benchmarks.amemgym.load import read_records
 from memflow.benchmarks.registry import find_dataset
-from memflow.errors import BadInput, MissingData
+from memflow.errors import MissingData
+from tests.reader_faults import reported_faults
 
 PUBLISHED = find_dataset("amemgym_v1_base")
 SOURCE = PUBLISHED.files[0]
@@ -72,18 +74,17 @@ def test_reader_returns_one_record_per_user_of_valid_file(tmp_path):
 @pytest.mark.parametrize(
     ("content", "wrong"),
     [
-        (dumped(user())[:-100], r"data\.json: the file is truncated or invalid JSON.*Download"),
+        (dumped(user())[:-100], r"data\.json: the file is truncated or invalid JSON"),
         (dumped(user("Zoë")).decode().encode("latin-1"), "the file is not UTF-8"),
         (b'{"a": 1}', "the file is not a JSON list of users"),
         (b"[]", "the file is not a JSON list of users"),
         (b'"users"', "the file is not a JSON list of users"),
-        (b'[{"question": "q", "answer": "a"}]', "record 0: at id: Field required"),
+        (b'[{"question": "q", "answer": "a"}]', "user 0: at id: Field required"),
         (dumped(user("u1"), user("u1")), "the record id u1 occurs twice"),
     ],
 )
-def test_reader_rejects_damaged_file_of_published_users(tmp_path, content, wrong):
-    with pytest.raises(BadInput, match=wrong):
-        read(tmp_path, content)
+def test_reader_reports_fault_in_file_of_published_users(tmp_path, content, wrong):
+    assert re.search(wrong, reported_faults(lambda: read(tmp_path, content)))
 
 
 def test_error_for_missing_published_file_asks_to_download_the_file(tmp_path):
@@ -94,7 +95,7 @@ def test_error_for_missing_published_file_asks_to_download_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "wrong"),
     [
-        ("qas.0.required_info", None, r"record 1 \(id u1\): at qas.0.required_info: Field required"),
+        ("qas.0.required_info", None, "user 1: at qas.0.required_info: Field required"),
         ("user_profile.name", None, "user_profile.name: Field required"),
         ("user_profile.name", 7, "user_profile.name: Input should be a valid string"),
         (
@@ -121,8 +122,9 @@ def test_error_for_missing_published_file_asks_to_download_the_file(tmp_path):
         ("qas.0.answer_choices.1.type", "guess", "qas.0.answer_choices.1.type: Input should be 'experience'"),
     ],
 )
-def test_reader_rejects_damaged_user_record_and_names_the_field(tmp_path, path, value, wrong):
+def test_reader_quarantines_damaged_user_and_names_the_field(tmp_path, path, value, wrong):
     damaged = user()
     put(value, *(int(part) if part.isdecimal() else part for part in path.split(".")))(damaged)
-    with pytest.raises(BadInput, match=wrong):
-        read(tmp_path, dumped(user("u0"), damaged))
+    valid, invalid = read(tmp_path, dumped(user("u0"), damaged))
+    assert valid.reason is None
+    assert re.search(wrong, invalid.reason)

@@ -292,25 +292,38 @@ def test_published_run_files_and_memflow_run_file_give_same_dialogues(demo, on, 
 @pytest.mark.parametrize(
     ("spoil", "wrong"),
     [
-        (put(None, 1, 1, "content"), "period_01.json: session 1, message 1, content: Field required"),
+        (put(None, 1, 1, "content"), "session 1, message 1, content: Field required"),
         (
             put("system", 0, 2, "role"),
             "session 0, message 2, role: Input should be 'user' or 'assistant'",
         ),
         (put("", 0, 1, "content"), "session 0, message 1, content: String should have at least 1"),
-        (put([], 0), 'period 1, session 0: the recorded session starts with ""'),
     ],
 )
-def test_off_policy_domain_rejects_damaged_published_run_file(demo, on, tmp_path, spoil, wrong):
+def test_damaged_published_run_file_costs_only_the_turns_of_its_period(demo, on, tmp_path, spoil, wrong):
     files = copy.deepcopy(published(on("full").said))
-    spoil(next(content for name, content in files.items() if name.endswith("period_01.json")))
-    with pytest.raises(BadInput, match=wrong):
+    valid = given(demo, published_records(tmp_path, files))
+    name = next(name for name in files if name.endswith("period_01.json"))
+    spoil(files[name])
+    found = given(demo, published_records(tmp_path, files))
+    lost = [turn for turn in found if turn.reason is not None]
+    places = {(turn.episode_id, turn.checkpoint) for turn in lost}
+    assert len(places) == 1 and name.split("/")[1] in str(places) and {period for _, period in places} == {1}
+    assert all(wrong in turn.reason and "period_01.json" in turn.reason for turn in lost)
+    kept = [turn for turn in valid if (turn.episode_id, turn.checkpoint) not in places]
+    assert [turn for turn in found if turn.reason is None] == kept
+
+
+def test_off_policy_domain_rejects_run_with_empty_session(demo, on, tmp_path):
+    files = copy.deepcopy(published(on("full").said))
+    next(content for name, content in files.items() if name.endswith("period_01.json"))[0] = []
+    with pytest.raises(BadInput, match='period 1, session 0: the recorded session starts with ""'):
         given(demo, published_records(tmp_path, files))
 
 
 def test_reader_rejects_published_run_file_without_list_of_sessions(demo, tmp_path):
     with pytest.raises(
-        BadInput, match=r"period_00.json: the list of sessions: Input should be a valid (list|array)"
+        BadInput, match=r"period_00.json: .*the list of sessions: Input should be a valid (list|array)"
     ):
         published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})
 

@@ -167,7 +167,7 @@ def test_merged_dialogue_file_gives_the_same_turns_as_files_per_period(run, tmp_
 def test_reader_rejects_merged_dialogues_with_invalid_message_or_period(run) -> None:
     path = run.folder / run.first / "interactions_by_period.json"
     write_json(path, {"period_00": [[{"role": "user"}]]})
-    with pytest.raises(BadInput, match=r"period_00, session 0, message 0, content: Field required"):
+    with pytest.raises(BadInput, match=r"period_00: session 0, message 0, content: Field required"):
         records_of(path)
     write_json(path, {"first": []})
     with pytest.raises(BadInput, match="the key 'first' names no period"):

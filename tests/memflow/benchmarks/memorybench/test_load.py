@@ -1,13 +1,15 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.registry import find_dataset
-from memflow.errors import BadInput
 from memflow.records import Record
+from tests.reader_faults import reported_faults
 
 LOCOMO = "locomo/locomo10.json"
 
@@ -50,28 +52,50 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         (b"", "truncated"),
         ([], "not a JSON list of LoCoMo"),
         ({"some": "other file"}, "not a JSON list of LoCoMo"),
-        (["text"], "conversation number 0 is not a JSON object"),
-        ([{"sample_id": "t-1", "rows": []}], "conversation t-1 lacks the field conversation"),
-        ([without("speaker_b")], "conversation t-1 lacks the field speaker_b"),
-        ([without("session_1_date_time")], "conversation t-1 lacks the field session_1_date_time"),
+        (["text"], "conversation 0: the structure is not that of a LoCoMo conversation"),
+        ([{"sample_id": "t-1", "rows": []}], "conversation 0: the conversation lacks the field conversation"),
+        ([without("speaker_b")], "conversation 0: the conversation lacks the field speaker_b"),
+        (
+            [without("session_1_date_time")],
+            "conversation 0: the conversation lacks the field session_1_date_time",
+        ),
         ([without("session_1")], "at sessions"),
         ([small(session_1="text")], "at sessions.0.messages"),
         ([small(session_1=TWICE)], "two messages have the id D1:1"),
         ([small(session_1=STRANGER)], ", Cy, is not a speaker"),
         ([small(), small()], "the record id t-1 occurs twice"),
-        ([{**small(), "qa": [{"question": "Who?", "category": 4}]}], "lacks answer"),
-        (
-            [{**small(), "qa": [{"question": "Q?", "category": 5, "answer": "x"}]}],
-            "lacks adversarial_answer",
-        ),
-        ([{**small(), "qa": [{"question": "Who?", "category": 6, "answer": "x"}]}], "qa|category"),
-        ([{**small(), "conversation": "text"}], "does not have the structure of a LoCoMo conversation"),
+        ([{**small(), "conversation": "text"}], "the structure is not that of a LoCoMo conversation"),
     ],
 )
-def test_locomo_reader_rejects_invalid_file(read_files: Any, content: Any, complaint: str) -> None:
-    with pytest.raises(BadInput, match=complaint) as refused:
-        read_files("locomo", {LOCOMO: content if isinstance(content, bytes) else json.dumps(content)})
-    assert LOCOMO in str(refused.value) and "Download" in str(refused.value)
+def test_locomo_reader_reports_fault_in_file(read_files: Any, content: Any, complaint: str) -> None:
+    data = content if isinstance(content, bytes) else json.dumps(content)
+    faults = reported_faults(lambda: read_files("locomo", {LOCOMO: data}))
+    assert re.search(complaint, faults) and LOCOMO in faults
+
+
+@pytest.mark.parametrize(
+    ("question", "fault"),
+    [
+        ({"question": "Who?", "category": 4}, "lacks answer"),
+        ({"question": "Who?", "category": 4, "answer": None}, "lacks answer"),
+        ({"question": "Q?", "category": 5, "answer": "x"}, "lacks adversarial_answer"),
+        ({"question": "Who?", "category": 6, "answer": "x"}, "at category"),
+        ("Who?", "at the top level"),
+    ],
+)
+def test_invalid_question_is_quarantined_without_its_conversation(
+    read_files: Any, question: Any, fault: str
+) -> None:
+    valid = {"question": "What?", "category": 4, "answer": "x"}
+    content = json.dumps([{**small(), "qa": [valid, question, valid]}])
+    (pool,) = build_pools(read_files("locomo", {LOCOMO: content}))
+    assert [case.reason is None for case in pool.cases] == [True, False, True]
+    assert (
+        pool.cases[1].reason is not None
+        and fault in pool.cases[1].reason
+        and "question 1" in pool.cases[1].reason
+    )
+    assert pool.corpus
 
 
 TRAIN = {
@@ -83,9 +107,9 @@ TRAIN = {
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [
-        ([json.dumps(TRAIN)[:-5]], "line 1 is truncated"),
+        ([json.dumps(TRAIN)[:-5]], "line 1: the line is truncated"),
         ([json.dumps(TRAIN), json.dumps(TRAIN)], "the record id c occurs twice"),
-        ([json.dumps({**TRAIN, "rule": ""})], "training case c has no rule"),
+        ([json.dumps({**TRAIN, "rule": ""})], "the training case has no rule"),
         ([json.dumps({**TRAIN, "answer": " "})], "line 1: at answer"),
         ([json.dumps({**TRAIN, "case_id": "t", "split": "test", "rests_on": ["x"]})], "depends on x"),
     ],
@@ -93,8 +117,9 @@ TRAIN = {
 def test_bundled_sample_reader_rejects_invalid_case(tmp_path: Path, lines: list[str], complaint: str) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(BadInput, match=complaint):
-        MemoryBench().records(find_dataset("memorybench_sample"), {"cases.jsonl": path})
+    files = {"cases.jsonl": path}
+    faults = reported_faults(lambda: MemoryBench().records(find_dataset("memorybench_sample"), files))
+    assert complaint in faults
 
 
 def test_bundled_sample_has_29_records_with_apache_license(sample: list[Record]) -> None:

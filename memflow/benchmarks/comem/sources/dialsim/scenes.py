@@ -5,8 +5,9 @@ The pickle states the seasons. For a script, seasons.py infers them from the dat
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,7 +15,8 @@ from pydantic import BaseModel
 
 from memflow.benchmarks.comem.sources.dialsim.published_questions import CANNOT, PublishedQuestion
 from memflow.benchmarks.comem.sources.dialsim.seasons import days, seasons
-from memflow.benchmarks.published_file import File
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.benchmarks.tv_scripts import Text, Utterance, entries, pickled, sessions, utterances
 from memflow.records import Record
 
@@ -48,38 +50,53 @@ class DialSimScene:
     """The published questions about it, by sort and kind."""
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return one record per scene. Raises BadInput."""
+def read(file: File) -> list[RawRecord]:
+    """Return one record per scene. An invalid question is quarantined without its scene. Raises BadInput."""
     found = list(sessions(file) if file.source.endswith(".txt") else _pickled(file))
     if not found:
         raise file.bad("the DialSim file contains no scenes")
     return found
 
 
-def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    for episode, number, raw in pickled(file):
-        where = f"episode {episode}, scene {number}"
-        if not isinstance(episode, str) or not _EPISODE.fullmatch(episode):
-            raise file.bad(
-                f"episode {episode}: its name does not start with season and number, for example S01E01"
-            )
-        if not isinstance(number, int):
-            raise file.bad(f"{where}: the scene number is not an integer")
-        scene = file.shaped(PublishedScene, raw, where)
-        content = {"episode": episode, "scene": number, "date": scene.date, "script": scene.script}
+def _pickled(file: File) -> Iterator[RawRecord]:
+    for raw in pickled(file):
+        episode, _, number = raw.record_id.rpartition(", scene ")
+        [scene] = parse_records([replace(raw, record_id=raw.where)], partial(_scene, episode, number))
+        if scene.fault is not None:
+            yield scene
+            continue
+        published = PublishedScene.model_validate(raw.content)
         for sort in CANNOT:
-            content[sort] = {
-                kind: dict(_quizzes(file, held, f"{where}, {sort}, {kind}"))
-                for kind, held in getattr(scene, sort).items()
-            }
-        yield where, content
+            quizzes = list(_quizzes(scene, sort, getattr(published, sort)))
+            scene.content[sort] = {kind: {} for kind in getattr(published, sort)}
+            for kind, key, quiz in quizzes:
+                if quiz.fault is None:
+                    scene.content[sort][kind][key] = quiz.content
+                else:
+                    yield quiz
+        yield scene
 
 
-def _quizzes(file: File, published: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the questions of a kind with their keys. If the questions are a list, the keys are the positions from 0."""
-    keyed = enumerate(published) if isinstance(published, list) else entries(file, published, where)
-    for key, raw in keyed:
-        yield str(key), file.shaped(PublishedQuestion, raw, f"{where} {key}").model_dump()
+def _scene(episode: str, number: str, content: Any) -> tuple[str, Any]:
+    if not _EPISODE.fullmatch(episode):
+        raise RecordFault("the episode's name does not start with season and number, for example S01E01")
+    if not number.isdecimal():
+        raise RecordFault("the scene number is not an integer")
+    scene = PublishedScene.model_validate(content)
+    return "", {"episode": episode, "scene": int(number), "date": scene.date, "script": scene.script}
+
+
+def _quizzes(scene: RawRecord, sort: str, kinds: Mapping[str, Any]) -> Iterator[tuple[str, str, RawRecord]]:
+    """Yield the questions of a scene with kind and key. If the questions are a list, the keys are the positions."""
+    for kind, published in kinds.items():
+        keyed = dict(enumerate(published)) if isinstance(published, list) else published
+        name = f"{sort}, {kind}"
+        for raw in parse_records(entries(scene, name, keyed), _quiz):
+            yield kind, raw.record_id.removeprefix(f"{scene.record_id}, {name} "), raw
+
+
+def _quiz(content: Any) -> tuple[str, Any]:
+    return "", PublishedQuestion.model_validate(content).model_dump()
 
 
 def show_of(records: Sequence[Record]) -> str:
@@ -92,7 +109,7 @@ def show_of(records: Sequence[Record]) -> str:
 
 def scenes(records: Sequence[Record]) -> list[DialSimScene]:
     """Return a show's scenes in broadcast order."""
-    contents = [json.loads(record.content) for record in records]
+    contents = [json.loads(record.content) for record in valid_records(records)]
     if "episode" not in contents[0]:
         told = seasons([content["date"] for content in contents])
         return [

@@ -41,8 +41,10 @@ from memflow.benchmarks.comem.sources.friendsqa.spans import (
     wrong_options,
 )
 from memflow.benchmarks.comem.sources.friendsqa.text import detokenize
+from memflow.benchmarks.datasets import Contents
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.published_file import File
+from memflow.benchmarks.published_file import File, valid_records
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.fingerprint import seeded
 from memflow.records import Record
 
@@ -52,16 +54,14 @@ NO_PERSON = "its answer is a speaker, but its kind is not Who"
 TOO_FEW = f"fewer than {WRONG} answers to other questions of its kind can be distractors"
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return one record per scene. Raises BadInput."""
+def read(file: File) -> Iterator[RawRecord]:
+    """Yield one record per scene. An invalid question is quarantined without its scene. Raises BadInput."""
     published = file.json()
     scenes = published.get("data") if isinstance(published, dict) else None
     if not isinstance(scenes, list) or not scenes:
         raise file.bad("the field `data` is missing, empty, or not a list of scenes")
-    return [
-        (file.shaped(FriendsQAScene, raw, _where(number, raw)).title, raw)
-        for number, raw in enumerate(scenes, start=1)
-    ]
+    named = (RawRecord(_where(number, raw), raw) for number, raw in enumerate(scenes, start=1))
+    yield from parse_records(named, validated(FriendsQAScene, "title"))
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
@@ -74,6 +74,20 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
         _SeasonBuilder(domain, sorted(scenes, key=lambda scene: scene.at), config).context(dataset, number)
         for (dataset, number), scenes in sorted(seasons.items())
     ]
+
+
+def count_contents(records: Sequence[Record]) -> Contents:
+    """Return the numbers of scenes, utterances and questions, and the invalid questions."""
+    scenes = [FriendsQAScene.model_validate_json(record.content) for record in valid_records(records)]
+    invalid = [(scene.title, fault) for scene in scenes for fault in scene.invalid_questions]
+    return Contents(
+        {
+            "scenes": len(records),
+            "utterances": sum(len(scene.said) for scene in scenes),
+            "questions": sum(len(scene.questions) for scene in scenes) + len(invalid),
+        },
+        invalid,
+    )
 
 
 def _where(number: int, raw: Any) -> str:
@@ -144,6 +158,9 @@ class _SeasonBuilder:
             sound = draw.sample(sound, most)
         kept = frozenset(sound)
         yield from (each for each in asked if each.dropped is not None or each.question_id in kept)
+        for scene in self.scenes:
+            for number, fault in enumerate(scene.invalid_questions):
+                yield ContextQuestion(f"{scene.title}_invalid{number}", "", (), reason=fault)
 
     def _choice(self, posed: _CandidateQuestion) -> ContextQuestion:
         gold, scene = posed.gold or posed.accepted[0], posed.scene

@@ -4,10 +4,12 @@ Texts are tokens separated by spaces. An answer is a token span of one utterance
 """
 
 import re
-from typing import Annotated, Self
+from collections.abc import Iterator
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from memflow.benchmarks.partial import OR_INVALID, InvalidPart
 from memflow.benchmarks.published_file import Said
 
 NOTE, ALL = "#NOTE#", "#ALL#"
@@ -62,22 +64,18 @@ class SceneParagraph(_PublishedModel):
     """The utterances and questions of a scene. In the published file, the key of the utterances ends with a colon."""
 
     utterances: tuple[SceneUtterance, ...] = Field(min_length=1, validation_alias="utterances:")
-    qas: tuple[SceneQuestion, ...]
+    qas: tuple[Annotated[SceneQuestion | InvalidPart, OR_INVALID], ...]
 
     @model_validator(mode="after")
-    def _answers_are_there(self) -> Self:
+    def _utterances_are_numbered(self) -> Self:
         for number, each in enumerate(self.utterances):
             if each.uid != number:
                 raise ValueError(
                     f"utterance {number} has the `uid` {each.uid}; number the utterances 0, 1, 2, ..."
                 )
-        for question in self.qas:
-            for number, answer in enumerate(question.answers, start=1):
-                if wrong := self._answer_error(answer):
-                    raise ValueError(f"question {question.id}, answer {number}: {wrong}")
         return self
 
-    def _answer_error(self, answer: AnnotatedAnswer) -> str | None:
+    def answer_error(self, answer: AnnotatedAnswer) -> str | None:
         if answer.utterance_id >= len(self.utterances):
             return f"utterance {answer.utterance_id} does not exist"
         held = self.utterances[answer.utterance_id]
@@ -102,21 +100,6 @@ class FriendsQAScene(_PublishedModel):
     title: Title
     paragraphs: tuple[SceneParagraph] = Field()
 
-    @model_validator(mode="after")
-    def _questions_are_its_own(self) -> Self:
-        names = [question.id for question in self.questions]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(
-                f"scene {self.title}: the question id {twice!r} occurs twice; rename one of the questions"
-            )
-        for name in names:
-            if kind_of(name) is None or not name.startswith(f"{self.title}_"):
-                raise ValueError(
-                    f"question {name}: its id does not begin with the scene's title or does not end with a "
-                    f"question kind ({', '.join(KINDS)})"
-                )
-        return self
-
     @property
     def said(self) -> tuple[SceneUtterance, ...]:
         """The utterances of the scene in order."""
@@ -124,8 +107,37 @@ class FriendsQAScene(_PublishedModel):
 
     @property
     def questions(self) -> tuple[SceneQuestion, ...]:
-        """The questions of all paragraphs of the scene."""
-        return self.paragraphs[0].qas
+        """The valid questions of the scene."""
+        return tuple(question for question, fault in self._checked() if fault is None)
+
+    @property
+    def invalid_questions(self) -> tuple[str, ...]:
+        """The location and the fault of each invalid question of the scene."""
+        return tuple(fault for _, fault in self._checked() if fault is not None)
+
+    def _checked(self) -> Iterator[tuple[Any, str | None]]:
+        """Yield each question, or its raw content, with its fault or None."""
+        seen: set[str] = set()
+        for number, question in enumerate(self.paragraphs[0].qas):
+            if isinstance(question, InvalidPart):
+                yield question.content, f"question {number}: {question.fault}"
+                continue
+            fault = self._question_error(question)
+            if question.id in seen:
+                fault = f"the question id {question.id!r} occurs twice; the first question is kept"
+            seen.add(question.id)
+            yield question, fault and f"question {question.id}: {fault}"
+
+    def _question_error(self, question: SceneQuestion) -> str | None:
+        if kind_of(question.id) is None or not question.id.startswith(f"{self.title}_"):
+            return (
+                "its id does not begin with the scene's title or does not end with a question kind "
+                f"({', '.join(KINDS)})"
+            )
+        for number, answer in enumerate(question.answers, start=1):
+            if wrong := self.paragraphs[0].answer_error(answer):
+                return f"answer {number}: {wrong}"
+        return None
 
     @property
     def at(self) -> tuple[int, int, int]:

@@ -191,5 +191,5 @@ def test_file_name_selects_reader_module_of_source(source: str, module: object):
 def test_amemgym_source_rejects_damaged_user_record(bench: CoMem, tmp_path: Path):
     path = tmp_path / "data.json"
     path.write_text(json.dumps([{**USER, "qas": []}]), encoding="utf-8")
-    with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: record 0 \(id u\): at qas: "):
+    with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: .*user 0: at qas: "):
         bench.records(SET, {FILE: path})

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,8 +24,8 @@ from memflow.benchmarks.comem.sources.friendsqa.spans import SeasonSpeakers, bes
 from memflow.benchmarks.comem.sources.friendsqa.text import detokenize
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_dataset, find_domain
-from memflow.errors import BadInput
 from memflow.records import Record
+from tests.reader_faults import reported_faults
 
 DOMAIN = find_domain("comem_friendsqa")
 Read = Callable[..., list[Record]]
@@ -250,11 +251,6 @@ def _broken(change: Callable[[dict[str, Any]], object]) -> bytes:
     return json.dumps(scenes).encode()
 
 
-def _answer(scenes: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = scenes["data"][2]["paragraphs"][0]["qas"][0]["answers"][0]
-    return found
-
-
 ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
 
 
@@ -268,38 +264,54 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
         (b"\xff", "the file is not UTF-8"),
         (_broken(lambda raw: raw["data"][2].pop("paragraphs")), rf"{ATTICS}at paragraphs: Field required"),
         (_broken(lambda raw: raw["data"][1].update(title="pilot")), r"scene 2 \(pilot\): at title"),
-        (_broken(lambda raw: _answer(raw).update(utterance_id=9)), rf"{ATTICS}utterance 9 does not exist"),
-        (
-            _broken(lambda raw: _answer(raw).update(inner_end=70)),
-            rf"{ATTICS}tokens 3 to 70 are not in utterance 1",
-        ),
-        (
-            _broken(lambda raw: _answer(raw).update(answer_text="a tin")),
-            rf"{ATTICS}differ from the answer's text",
-        ),
-        (
-            _broken(lambda raw: _answer(raw).update(is_speaker=True)),
-            rf"{ATTICS}the answer is not a speaker of the utterance",
-        ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["utterances:"].pop(0)),
             rf"{ATTICS}utterance 0 has the `uid` 1; number the utterances 0, 1, 2",
         ),
-        (
-            _broken(lambda raw: raw["data"][2]["paragraphs"][0]["qas"][0].update(id="s09_What")),
-            rf"{ATTICS}question s09_What: its id does not begin with the scene's title",
-        ),
         (published(SEASON[0], SEASON[0]), "the record id s01_e02_c01 occurs twice"),
     ],
 )
-def test_friendsqa_reader_rejects_damaged_file(read: Read, content: bytes, said: str):
-    with pytest.raises(BadInput, match=said):
-        read(content)
+def test_friendsqa_reader_reports_fault_in_file(read: Read, content: bytes, said: str):
+    assert re.search(said, reported_faults(lambda: read(content)))
 
 
-def test_friendsqa_reader_rejects_duplicate_scene(read: Read):
-    with pytest.raises(BadInput, match=r"friendsqa_dev\.json: the record id s01_e02_c01 occurs twice"):
-        read(published(SEASON[0]), published(SEASON[0]))
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        (lambda question: question["answers"][0].update(utterance_id=9), "utterance 9 does not exist"),
+        (
+            lambda question: question["answers"][0].update(inner_end=70),
+            "tokens 3 to 70 are not in utterance 1",
+        ),
+        (
+            lambda question: question["answers"][0].update(answer_text="a tin"),
+            "differ from the answer's text",
+        ),
+        (
+            lambda question: question["answers"][0].update(is_speaker=True),
+            "the answer is not a speaker of the utterance",
+        ),
+        (lambda question: question.update(id="s09_What"), "its id does not begin with the scene's title"),
+        (lambda question: question.update(answers=None), "at answers"),
+    ],
+)
+def test_invalid_question_is_quarantined_without_its_scene(
+    read: Read, damage: Callable[[dict[str, Any]], Any], fault: str
+):
+    valid = load_contexts(DOMAIN, read(published(*SEASON)))[0]
+    content = _broken(lambda raw: damage(raw["data"][2]["paragraphs"][0]["qas"][0]))
+    records = read(content)
+    assert all(record.reason is None for record in records)
+    found = load_contexts(DOMAIN, records)[0]
+    assert found.messages == valid.messages
+    (invalid,) = [question for question in found.questions if question.reason is not None]
+    assert fault in str(invalid.reason)
+
+
+def test_second_of_two_equal_scenes_is_quarantined(read: Read):
+    records = read(published(SEASON[0]), published(SEASON[0]))
+    assert [record.reason is None for record in records] == [True, False]
+    assert "the record id s01_e02_c01 occurs twice" in str(records[1].reason)
 
 
 def test_published_friendsqa_file_has_published_scene_and_question_counts(real: list[Record]):

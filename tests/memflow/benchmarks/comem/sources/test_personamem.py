@@ -1,6 +1,5 @@
 """PersonaMem as contexts: invented files, and damaged files."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 from memflow.records import Record
+from tests.reader_faults import reported_faults
 
 DOMAIN = replace(find_domain("comem_personamem_32k"), parameters={"keys": "published"})
 SHARED = shared({"c1": TALK})
@@ -151,11 +151,11 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
             "the header lacks the columns all_options",
         ),
         ("", "the header lacks the columns question_id, question_type"),
-        (table([]), "the table of questions has no rows"),
+        (table([]), "the file has no questions or shared contexts"),
         (table([row(), row()]), "the record id q1 occurs twice"),
         (table([row(), row("q2")])[:-3], "line 3: at end_index_in_shared_context"),
-        (table([row()])[:-20], "line 2 has a different number of fields than the header"),
-        (table([row()]).rstrip() + ",1\r\n", "line 2 has a different number of fields"),
+        (table([row()])[:-20], "line 2: the row has"),
+        (table([row()]).rstrip() + ",1\r\n", "line 2: the row has"),
         (table([row(question_type="guess_a_number")]), "'guess_a_number' is an unknown question type"),
         (table([row(), row("q2", correct_answer="(e)")]), "line 3: at correct_answer"),
         (table([row(correct_answer="b")]), "line 2: at correct_answer"),
@@ -182,20 +182,18 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
         (table([row(user_question_or_message=" ")]), "line 2: at user_question_or_message"),
         (table([row(end_index_in_shared_context="many")]), "line 2: at end_index_in_shared_context"),
         (table([row(question_id="a/b")]), "line 2: at question_id"),
-        (table([row(topic="x" * 200_000)]), "line 2 is invalid CSV (field larger than field limit"),
+        (table([row(topic="x" * 200_000)]), "line 2: the row is invalid CSV (field larger than field limit"),
     ],
 )
-def test_personamem_reader_rejects_damaged_question_table(tmp_path: Path, questions: str, complaint: str):
-    with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
-        read(tmp_path, questions, SHARED)
-    assert str(refused.value).startswith(f"personamem_32k: {QUESTIONS}: ")
-    assert "get the file again: Download questions_32k.csv" in str(refused.value)
+def test_personamem_reader_reports_fault_in_question_table(tmp_path: Path, questions: str, complaint: str):
+    faults = reported_faults(lambda: read(tmp_path, questions, SHARED))
+    assert complaint in faults and f"{QUESTIONS}: " in faults
 
 
 @pytest.mark.parametrize(
     ("contexts", "complaint"),
     [
-        (SHARED[:-3], "line 1 is truncated or invalid JSON"),
+        (SHARED[:-3], "line 1: the line is truncated or invalid JSON"),
         (shared({"c0": TALK, "c1": [("system", PERSONA), ("tool", "x")]}), "line 2: at c1.1.role"),
         ('{"c1": [{"role": "user"}]}', "line 1: at c1.0.content"),
         ('{"c1": [{"role": "user", "content": null}]}', "line 1: at c1.0.content"),
@@ -203,24 +201,20 @@ def test_personamem_reader_rejects_damaged_question_table(tmp_path: Path, questi
         ("{}", "line 1: at the top level: Dictionary should have at least 1 item"),
         ('{"a": [{"role": "user", "content": "x"}], "b": []}', "line 1: at"),
         ("[]", "line 1: at the top level"),
-        ("", "the file of shared contexts has no lines"),
+        ("", "the file has no questions or shared contexts"),
         (SHARED + SHARED, "the record id c1 occurs twice"),
     ],
 )
-def test_personamem_reader_rejects_damaged_contexts_file(tmp_path: Path, contexts: str, complaint: str):
-    with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
-        read(tmp_path, table([row()]), contexts)
-    assert str(refused.value).startswith(f"personamem_32k: {CONTEXTS}: ")
+def test_personamem_reader_reports_fault_in_contexts_file(tmp_path: Path, contexts: str, complaint: str):
+    faults = reported_faults(lambda: read(tmp_path, table([row()]), contexts))
+    assert complaint in faults and f"{CONTEXTS}: " in faults
 
 
-def test_personamem_question_after_end_of_context_is_rejected(tmp_path: Path):
-    records = read(tmp_path, table([row(end_index_in_shared_context=11)]), SHARED)
-    complaint = (
-        f"question q1 ends at message 11 of {CONTEXTS}, context c1, but that context has 10 messages. "
-        "Get questions_*"
-    )
-    with pytest.raises(BadInput, match=re.escape(complaint)):
-        load_contexts(DOMAIN, records)
+def test_personamem_question_after_end_of_context_is_quarantined_alone(tmp_path: Path):
+    rows = [row(), row(question_id="q2", end_index_in_shared_context=11)]
+    (context,) = load_contexts(DOMAIN, read(tmp_path, table(rows), SHARED))
+    assert [question.reason is None for question in context.questions] == [True, False]
+    assert "its end is message 11 of a context with 10 messages" in str(context.questions[1].reason)
 
 
 def test_personamem_files_without_common_context_are_rejected(tmp_path: Path):

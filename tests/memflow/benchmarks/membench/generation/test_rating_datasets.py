@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from memflow.benchmarks.membench.load import read
 from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
 from memflow.records import Record
+from tests.reader_faults import reported_faults
 
 WEIGHTS = {"Action": 1, "Comedy": 1, "Drama": 0, "Horror": 1}
 GENRES = tuple(WEIGHTS)
@@ -202,16 +204,16 @@ def test_preference_category_keeps_its_most_liked_items(tmp_path: Path) -> None:
     ("name", "files", "source", "damage", "message"),
     [
         ("movielens", _movielens, "ratings.csv", lambda text: text.replace(b"userId", b"user"), "userId"),
-        ("movielens", _movielens, "ratings.csv", lambda text: text[:55], "line 3 has"),
+        ("movielens", _movielens, "ratings.csv", lambda text: text[:55], "line 3: the line has"),
         ("movielens", _movielens, "ratings.csv", lambda text: text.replace(b",4.0,", b",four,"), "'four'"),
         ("movielens", _movielens, "ratings.csv", lambda text: text[:33], "0 of 0 positive ratings"),
         ("movielens", _movielens, "movies.csv", lambda text: text + b'9,"Cut', "truncated or invalid CSV"),
         ("movielens", _movielens, "movies.csv", lambda text: text + b"\xff", "not UTF-8"),
         ("movielens", _movielens, "movies.csv", lambda text: text[:46], "of the same release"),
         ("movielens", _movielens, "movies.csv", lambda text: text.replace(b"Horror\n", b"Drama\n"), "only 3"),
-        ("movielens_100k", _movielens_100k, "u.data", lambda text: text[:20], "line 2 has"),
-        ("movielens_100k", _movielens_100k, "u.item", lambda text: text[:70], "line 2 has"),
-        ("movielens_100k", _movielens_100k, "u.genre", lambda text: text[:10], "u.item: line 1 has 10 columns"),
+        ("movielens_100k", _movielens_100k, "u.data", lambda text: text[:20], "line 2: the line has"),
+        ("movielens_100k", _movielens_100k, "u.item", lambda text: text[:70], "line 2: the line has"),
+        ("movielens_100k", _movielens_100k, "u.genre", lambda text: text[:10], "u.item: line 1: the line"),
         ("foodcom", _foodcom, "RAW_recipes.csv", lambda text: text.replace(b"tags", b"kinds"), r"columns tags"),
         ("foodcom", _foodcom, "RAW_interactions.csv", lambda text: text[:-200], "truncated|columns"),
         ("goodreads", _goodreads, "goodreads_interactions_dedup.json.gz", lambda raw: raw[:-20], "truncated"),
@@ -220,7 +222,7 @@ def test_preference_category_keeps_its_most_liked_items(tmp_path: Path) -> None:
         ("goodreads", _goodreads, "initial.json", lambda text: text[:-5], "truncated or invalid JSON"),
     ],
 )  # fmt: skip
-def test_rating_reader_rejects_invalid_file_with_its_name(
+def test_rating_reader_reports_fault_in_file_with_its_name(
     name: str,
     files: Callable[[], Files],
     source: str,
@@ -232,6 +234,36 @@ def test_rating_reader_rejects_invalid_file_with_its_name(
     (key,) = (each for each in contents if each.endswith(source))
     content = contents[key]
     contents[key] = damage(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(BadInput, match=message) as refused:
-        _read(name, tmp_path, contents)
-    assert str(refused.value).startswith(f"{name}: {name}/")
+    faults = reported_faults(lambda: _read(name, tmp_path, contents))
+    assert re.search(message, faults) and f"{name}/" in faults
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "source", "line", "fault"),
+    [
+        ("movielens", _movielens, "ratings.csv", "7,1", "the line has 2 columns"),
+        ("movielens", _movielens, "ratings.csv", "7,1,,0", "the stars are not a number: ''"),
+        ("movielens", _movielens, "movies.csv", "99", "the line has 1 columns"),
+        ("movielens_100k", _movielens_100k, "u.data", "7\t1", "the line has 2 columns"),
+        ("movielens_100k", _movielens_100k, "u.item", "99|Cut", "the line has 2 columns"),
+        ("foodcom", _foodcom, "RAW_interactions.csv", "7", "the line has 1 columns"),
+        ("goodreads", _goodreads, "initial.json", '{"book_id": "9", "genres": null}', "at genres"),
+        ("goodreads", _goodreads, "initial.json", '{"book_id": "9", "gen', "truncated or invalid JSON"),
+    ],
+)
+def test_invalid_line_of_ratings_is_quarantined_and_changes_no_category(
+    name: str, files: Callable[[], Files], source: str, line: str, fault: str, tmp_path: Path
+) -> None:
+    contents = files()
+    for folder in ("valid", "damaged"):
+        (tmp_path / folder).mkdir()
+    valid = _read(name, tmp_path / "valid", contents)
+    (key,) = (each for each in contents if each.endswith(source))
+    content = contents[key]
+    raw = content.encode() if isinstance(content, str) else content
+    contents[key] = raw.rstrip() + f"\n{line}\n".encode()
+    found = _read(name, tmp_path / "damaged", contents)
+    kept = [(record.record_id, record.content) for record in found if record.reason is None]
+    assert kept == [(record.record_id, record.content) for record in valid]
+    (invalid,) = [record for record in found if record.reason is not None]
+    assert fault in str(invalid.reason) and invalid.source == key

@@ -129,3 +129,13 @@ def test_favorite_category_is_sampled_by_weight() -> None:
 def test_preferences_reader_rejects_invalid_yaml_file(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=said):
         own(tmp_path, text)
+
+
+@pytest.mark.parametrize("items", [None, ["a", "b"], "text", 7])
+def test_invalid_category_is_quarantined_without_the_other_categories(items: object, tmp_path: Path) -> None:
+    valid = own(tmp_path, json.dumps({"food": LIKES["food"]}))
+    found = own(tmp_path, json.dumps({"food": {**LIKES["food"], "damaged": items}}))
+    kept = [(record.record_id, record.content) for record in found if record.reason is None]
+    assert kept == [(record.record_id, record.content) for record in valid]
+    (invalid,) = [record for record in found if record.reason is not None]
+    assert str(invalid.reason).startswith("food, damaged: ")

@@ -33,9 +33,10 @@ def rows(source: str, content: bytes) -> int:
         Record, dataset=known.name, record_id="", source=source, sha256="", licence="", origin="", content=""
     )
     found = 0
-    for record_id, raw in published.read(File(known, source, content)):
-        content_of = json.dumps(raw, ensure_ascii=False)
-        each = published.trajectory(replace(record, record_id=record_id, content=content_of))
+    for raw in published.read(File(known, source, content)):
+        content_of = json.dumps(raw.content, ensure_ascii=False)
+        read = replace(record, record_id=raw.record_id, content=content_of, reason=raw.fault)
+        each = published.trajectory(read)
         for probe in probe_rows("d", each):
             assert probe.reason is not None or 1 <= int(probe.gold) <= len(probe.options)
         found += len([*turn_rows("d", each), *probe_rows("d", each)])

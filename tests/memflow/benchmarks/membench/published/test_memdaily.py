@@ -19,9 +19,9 @@ from memflow.benchmarks.membench.turns import turn_rows
 from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
-from memflow.errors import BadInput
 from memflow.records import Record
 from resources.library import Library
+from tests.reader_faults import reported_faults
 
 DOMAIN = find_domain("membench_memdaily")
 NAME = "memdaily/messages_and_QAs/01_simple_roles.json"
@@ -62,8 +62,6 @@ def folder_of(name: str) -> str:
         ("01_simple_roles", [{**DAILY, "message_list": []}], "trajectory 0: at message_list"),
         ("01_simple_roles", [{**DAILY, "message_list": [{**MESSAGE, "message": ""}]}], "at message_list.0.message"),
         ("01_simple_roles", [{**DAILY, "question_list": []}], "at question_list"),
-        ("01_simple_roles", [{**DAILY, "question_list": [{**QUESTION, "choices": "60岁"}]}],
-         "at question_list.0.choices: Value error, the choices are a single text"),
         ("01_simple_roles", [DAILY, DAILY], "the record id observation/simple/roles/0 occurs twice"),
         ("roles", [DAILY], "does not have the form NUMBER_KIND_SCENARIO, for example 01_simple_roles.json"),
         ("01_easy_roles", [DAILY], "unknown question kind 'easy'"),
@@ -71,10 +69,27 @@ def folder_of(name: str) -> str:
         ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; its scenarios are none"),
     ],
 )  # fmt: skip
-def test_memdaily_reader_rejects_invalid_file(tmp_path: Path, name: str, content: Any, complaint: str):
-    with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
-        read("memdaily", {folder_of(name): content}, tmp_path)
-    assert str(refused.value).startswith(f"memdaily: {folder_of(name)}: ")
+def test_memdaily_reader_reports_fault_in_file(tmp_path: Path, name: str, content: Any, complaint: str):
+    faults = reported_faults(lambda: read("memdaily", {folder_of(name): content}, tmp_path))
+    assert complaint in faults and f"{folder_of(name)}: " in faults
+
+
+@pytest.mark.parametrize(
+    ("question", "fault"),
+    [
+        ({**QUESTION, "choices": "60岁"}, "at choices: Value error, the choices are a single text"),
+        ({**QUESTION, "answer": None}, "at answer"),
+        ({**QUESTION, "ground_truth": None}, "at ground_truth"),
+        (None, "at the top level"),
+    ],
+)
+def test_invalid_question_is_quarantined_without_its_trajectory(tmp_path: Path, question: Any, fault: str):
+    content = [{**DAILY, "question_list": [QUESTION, question]}]
+    (record,) = read("memdaily", {folder_of("01_simple_roles"): content}, tmp_path)
+    found = trajectory(record)
+    assert found.reason is None and len(found.steps) == len(DAILY["message_list"])
+    assert [each.reason is None for each in found.questions] == [True, False]
+    assert fault in str(found.questions[1].reason)
 
 
 # What is published: 13 of its 26 files, as they were counted by hand.

@@ -1,7 +1,6 @@
 """MemBench's published files in three formats: parsed content, and rejected files."""
 
 import json
-import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from memflow.benchmarks.membench.load import trajectory
 from memflow.benchmarks.membench.turns import Trajectory, is_noise, turn_rows
 from memflow.benchmarks.membench.wording import format_time, parse_time
 from memflow.errors import BadInput
+from tests.reader_faults import reported_faults
 
 PARTICIPATION = "membench/data2test/0-10k/FirstAgentDataLowLevel_multiple_0.json"
 OBSERVATION = "membench/data2test/0-10k/ThirdAgentDataLowLevel_multiple_0.json"
@@ -203,12 +203,6 @@ DAMAGED: list[tuple[Any, str]] = [
         changed(message_list=[{**round_of(0, "Hello."), "place": None}]),
         "the step has `place` without `time`",
     ),
-    (changed(QA=None), "trajectory 0: at QA"),
-    (changed(QA={}), "trajectory 0: at QA.question"),
-    (changed(QA=question(["first"])), "at QA.target_step_id.0.0"),
-    (changed(QA=question([0], choices="A or B")), "the choices are a single text"),
-    (changed(QA=question([0], choices=["60", "61"])), "at QA.choices"),
-    (changed(QA=question([0], answer=None)), "at QA.answer"),
     (
         {"simple": {"roles": [sampled("participation")] * 2}},
         "the record id participation/simple/roles/0 occurs twice",
@@ -217,11 +211,26 @@ DAMAGED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("content", "complaint"), DAMAGED, ids=[complaint for _, complaint in DAMAGED])
-def test_membench_reader_rejects_invalid_file(content: Any, complaint: str, tmp_path: Path):
-    with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
-        read("membench_participation", {PARTICIPATION: content}, tmp_path)
-    assert str(refused.value).startswith(f"membench_participation: {PARTICIPATION}: ")
-    assert "get the file again: Unpack the archive" in str(refused.value)
+def test_membench_reader_reports_fault_in_file(content: Any, complaint: str, tmp_path: Path):
+    faults = reported_faults(lambda: read("membench_participation", {PARTICIPATION: content}, tmp_path))
+    assert complaint in faults and f"{PARTICIPATION}: " in faults
+
+
+@pytest.mark.parametrize(
+    ("asked", "fault"),
+    [
+        (None, "at the top level"),
+        ({}, "at question"),
+        (question(["first"]), "at target_step_id.0.0"),
+        (question([0], choices="A or B"), "the choices are a single text"),
+        (question([0], choices=["60", "61"]), "at choices"),
+        (question([0], answer=None), "at answer"),
+    ],
+)
+def test_invalid_question_is_quarantined_without_its_trajectory(tmp_path: Path, asked: Any, fault: str):
+    found = one(tmp_path, PARTICIPATION, changed(QA=asked))
+    assert found.reason is None and found.steps
+    assert fault in str(found.questions[0].reason)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,8 +19,8 @@ from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case
 from memflow.benchmarks.registry import find_dataset
-from memflow.errors import BadInput
 from memflow.records import Record
+from tests.reader_faults import reported_faults
 
 
 def table(*rows: Mapping[str, Any]) -> str:
@@ -173,50 +174,49 @@ def truncated(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "source", "content", "complaint"),
     [
-        ("lexeval_qa", LEXEVAL_FILE, truncated("lexeval_qa"), "line 2 is truncated"),
+        ("lexeval_qa", LEXEVAL_FILE, truncated("lexeval_qa"), "line 2: the line is truncated"),
         ("lexeval_qa", LEXEVAL_FILE, [without(LEXEVAL, "answer")], "line 1: at answer"),
         ("lexeval_qa", LEXEVAL_FILE, [{**LEXEVAL, "input": " "}], "line 1: at input"),
         ("lexeval_qa", LEXEVAL_FILE, "", "the file has no questions"),
         ("lexeval_qa", LEXEVAL_FILE, LEXEVAL["input"].encode("gb18030"), "not UTF-8"),
         ("lexeval_qa", LEXEVAL_FILE, "[1]\n", "line 1: at the top level"),
-        ("judge", JUDGE_FILE, truncated("judge"), "line 1 is truncated"),
+        ("judge", JUDGE_FILE, truncated("judge"), "line 1: the line is truncated"),
         ("judge", JUDGE_FILE, [without(JUDGE, "fd")], "line 1: at fd"),
         ("judge", JUDGE_FILE, [JUDGE, JUDGE], "the record id j-1 occurs twice"),
         ("judge", "judge/train.json", [JUDGE], "the record id j-1 occurs twice"),
         ("judge", JUDGE_FILE, "\n\n", "the file has no cases"),
         ("judge", JUDGE_FILE, JUDGE["text"].encode("gb18030"), "not UTF-8"),
-        ("scitechnews", NEWS_FILE, truncated("scitechnews"), "line 1 is truncated"),
+        ("scitechnews", NEWS_FILE, truncated("scitechnews"), "line 1: the line is truncated"),
         ("scitechnews", NEWS_FILE, [without(NEWS, "pr-summary")], "line 1: at pr-summary"),
         ("scitechnews", NEWS_FILE, [{**NEWS, "sc-title": None}], "line 1: at sc-title"),
         ("scitechnews", NEWS_FILE, "", "the file has no papers"),
         ("scitechnews", NEWS_FILE, b"\xff\xfe{", "not UTF-8"),
         ("ideabench", TARGETS, table(TARGET, TARGET), "the record id p1 occurs twice"),
         ("ideabench", TARGETS, table(without(TARGET, "title")), "the header has neither"),
-        ("ideabench", TARGETS, table({**TARGET, "paperId": ""}), "row 1: at paperId"),
-        ("ideabench", TARGETS, table(TARGET) + "p2,A title\n", "row 2: at abstract"),
-        ("ideabench", TARGETS, table(TARGET) + "p2,a,b,c\n", "row 2 has more fields"),
+        ("ideabench", TARGETS, table({**TARGET, "paperId": ""}), "line 2: at paperId"),
+        ("ideabench", TARGETS, table(TARGET) + "p2,A title\n", "line 3: the row has 2 fields"),
+        ("ideabench", TARGETS, table(TARGET) + "p2,a,b,c\n", "line 3: the row has 4 fields"),
         ("ideabench", TARGETS, "paperId,title,abstract\n", "the file has no papers"),
         ("ideabench", TARGETS, "", "the header has neither"),
         ("ideabench", TARGETS, "paperId,title,abstract\n" + "x" * 140_000, "is invalid CSV"),
         ("ideabench", TARGETS, b"\xff\xfe\x00", "not UTF-8"),
         ("limitgen", LABELS, truncated("limitgen"), "truncated or invalid JSON"),
         ("limitgen", ANNOTATED, json.dumps(PAPER)[:-9], "truncated or invalid JSON"),
-        ("limitgen", ANNOTATED, json.dumps(without(PAPER, "sections")), "2403.1v1: at sections"),
-        ("limitgen", ANNOTATED, "[]", "not a JSON object"),
+        ("limitgen", ANNOTATED, json.dumps(without(PAPER, "sections")), "at sections"),
+        ("limitgen", ANNOTATED, "[]", "at the top level"),
         ("limitgen", ANNOTATED, "", "truncated or invalid JSON"),
         ("limitgen", ANNOTATED, b"\xff\xfe", "not UTF-8"),
         ("limitgen", LABELS, json.dumps({"a": {"element": "x"}}), "paper a: at ground_truth"),
-        ("limitgen", LABELS, "{}", "not a JSON object"),
+        ("limitgen", LABELS, "{}", "the file has no labels"),
         ("limitgen", "limitgen_syn/annotated/new/a.json", "{}", "'new' is not a limitation kind"),
     ],
 )
-def test_legal_or_academic_task_reader_rejects_invalid_file(
+def test_legal_or_academic_task_reader_reports_fault_in_file(
     read_files: Any, name: str, source: str, content: Any, complaint: str
 ) -> None:
-    with pytest.raises(BadInput, match=complaint) as refused:
-        read_files(name, {**SMALL[name], source: content})
-    assert any(each in str(refused.value) for each in (source, *SMALL[name]))
-    assert find_dataset(name).how in str(refused.value)
+    faults = reported_faults(lambda: read_files(name, {**SMALL[name], source: content}))
+    assert re.search(complaint, faults)
+    assert any(each in faults for each in (source, *SMALL[name]))
 
 
 def test_published_lexeval_task_5_4_has_500_unique_questions(read_published: Any) -> None:
@@ -254,3 +254,28 @@ def test_published_ideabench_papers_without_references_are_quarantined() -> None
     found = cases(MemoryBench().records(find_dataset("ideabench"), {source: path}))
     assert len(found) == 461
     assert all(case.reason and "no abstract of a reference" in case.reason for case in found)
+
+
+LABELS_OF_TWO = {"2403.1v1": LABEL, "2403.2v1": LABEL}
+SECOND = {"limitgen_syn/annotated/ablation/2403.2v1.json": json.dumps({**PAPER, "title": "On Boats"})}
+
+
+@pytest.mark.parametrize(
+    ("files", "fault"),
+    [
+        (
+            {"limitgen_syn/annotated/ablation/2403.2v1.json": json.dumps(PAPER)[:-9]},
+            "truncated or invalid JSON",
+        ),
+        ({"limitgen_syn/annotated/ablation/2403.2v1.json": json.dumps({**PAPER, "title": None})}, "at title"),
+        ({LABELS: json.dumps({**LABELS_OF_TWO, "2403.2v1": {"ground_truth": None}})}, "at ground_truth"),
+        ({LABELS: json.dumps({**LABELS_OF_TWO, "2403.2v1": {"ground truth": "x"}})}, "at ground_truth"),
+    ],
+)
+def test_invalid_limitgen_paper_or_label_costs_only_the_case_of_the_paper(
+    read_files: Any, files: dict[str, str], fault: str
+) -> None:
+    valid = {**SMALL["limitgen"], **SECOND, LABELS: json.dumps(LABELS_OF_TWO)}
+    (pool,) = build_pools(read_files("limitgen", {**valid, **files}))
+    assert [case.reason is None for case in pool.cases] == [True, False]
+    assert fault in str(pool.cases[1].reason)

@@ -9,8 +9,8 @@ from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.registry import find_domain
-from memflow.errors import BadInput
 from memflow.memories.memory import Recall
+from tests.reader_faults import reported_faults
 
 FILE, OPEN = "nfcats/test.csv", find_domain("memorybench_open")
 TWO = b'annotated_by,category,question\r\nx,REASON,Why is it so?\r\nx,DEBATE,"Is it\nso, or not?"\r\n'
@@ -37,14 +37,14 @@ def test_nfcats_prompt_asks_for_answer_of_200_words(read_files) -> None:
         (b"", "the header lacks the columns"),
         (b"a,b\n1,2\n", "the header lacks the columns"),
         (b"category,question\n", "the file has no questions"),
-        (b"category,question\nREASON\n", "row 1: at question"),
-        (b"category,question\nREASON,Why?\n,Why?\n", "row 2: at category"),
+        (b"category,question\nREASON\n", "line 2: the row has 1 fields, but the header has 2"),
+        (b"category,question\nREASON,Why?\n,Why?\n", "line 3: at category"),
         (b"category,question\n\xff,\xfe\n", "is not UTF-8"),
     ],
 )
-def test_nfcats_reader_rejects_invalid_file(read_files, content: bytes, message: str) -> None:
-    with pytest.raises(BadInput, match=f"nfcats: {FILE}: .*{message}.*get the file again"):
-        read_files("nfcats", {FILE: content})
+def test_nfcats_reader_reports_fault_in_file(read_files, content: bytes, message: str) -> None:
+    faults = reported_faults(lambda: read_files("nfcats", {FILE: content}))
+    assert FILE in faults and message in faults
 
 
 def test_published_nfcats_file_gives_published_split(read_published) -> None:

@@ -36,7 +36,7 @@ def read(tmp_path: Path) -> Callable[[Mapping[str, bytes]], list[Record]]:
 
 def dialsim(**parameters: Any) -> Domain:
     """Return the listed domain, restricted to Friends."""
-    domain = find_domain("comem_dialsim")
+    domain = find_domain("comem_dialsim_quotes")
     return replace(domain, datasets=("comem_friends",), parameters={**domain.parameters, **parameters})
 
 

@@ -12,6 +12,7 @@ from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 from memflow.records import Record
+from tests.reader_faults import reported_faults
 
 Read = Callable[[Mapping[str, bytes]], list[Record]]
 Made = Callable[..., list[Context]]
@@ -151,7 +152,7 @@ def test_probes_of_rule_questions_reveal_the_labeled_speaker(build: Callable[...
         f"Ann: the {n} boat is under the {n} bridge\nBo: a {n} kite is over the {n} garden\n" for n in NUMBERS
     )
     records = read({SCRIPT: b"[Date: May 9, 1995, Session #1]\n\n" + said.encode()})
-    probes = build(find_domain("comem_dialsim"), records).probes
+    probes = build(find_domain("comem_dialsim_quotes"), records).probes
     assert len(probes) == 5 * 16 and not [probe for probe in probes if probe.reason]
     for checkpoint, share in ((1, 4), (2, 8), (3, 12), (4, 16)):
         here = [probe for probe in probes if probe.checkpoint == checkpoint]
@@ -174,11 +175,14 @@ SILENT = scene("May 1, 1995", "")
         ({"S01E01": Path}, "contains the class pathlib"),
         ({}, "the DialSim file contains no scenes"),
         ([EPISODES], "the whole file is not a Python dict"),
-        ({"S01E01": [SILENT]}, "episode S01E01 is not a Python dict"),
-        ({"The Kite": {1: SILENT}}, "episode The Kite: its name does not start"),
+        ({"S01E01": [SILENT]}, "episode S01E01: the value is not a Python dict"),
+        ({"The Kite": {1: SILENT}}, "episode The Kite, scene 1: the episode's name does not start"),
         ({"S01E01": {"one": SILENT}}, "scene one: the scene number is not an integer"),
         ({"S01E01": {1: {"date": "May 1, 1995"}}}, "episode S01E01, scene 1: at script"),
-        ({"S01E01": {1: {**SILENT, "hard_q": {"past": "Who?"}}}}, "hard_q, past is not a Python dict"),
+        (
+            {"S01E01": {1: {**SILENT, "hard_q": {"past": "Who?"}}}},
+            "hard_q, past: the value is not a Python dict",
+        ),
         ({"S01E01": {1: {**SILENT, "date": ""}}}, "scene 1: at date"),
         (
             {"S01E01": {1: {**SILENT, "easy_q": {"ans_w_time": {3: {"answer": "Ann"}}}}}},
@@ -186,11 +190,10 @@ SILENT = scene("May 1, 1995", "")
         ),
     ],
 )
-def test_dialsim_reader_rejects_damaged_pickle(read: Read, content: Any, said: str):
-    with pytest.raises(BadInput, match=said) as wrong:
-        read({PICKLE: content if isinstance(content, bytes) else pickle.dumps(content)})
-    assert str(wrong.value).startswith(f"comem_friends: {PICKLE}: ")
-    assert "get the file again" in str(wrong.value)
+def test_dialsim_reader_reports_fault_in_pickle(read: Read, content: Any, said: str):
+    data = content if isinstance(content, bytes) else pickle.dumps(content)
+    faults = reported_faults(lambda: read({PICKLE: data}))
+    assert said in faults and f"{PICKLE}: " in faults
 
 
 def test_dialsim_reader_rejects_damaged_script(read: Read):

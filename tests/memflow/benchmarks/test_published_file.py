@@ -1,0 +1,71 @@
+"""Quarantine of the records of files, and rejection of files. test_damaged_records.py has files of every form."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.published_file import File, records_of, valid_records
+from memflow.benchmarks.raw_records import RawRecord
+from memflow.errors import BadInput
+from memflow.records import Record
+
+DATASET = Dataset("d", "D", "b", ("f",), "none", "the origin", "Download f.")
+
+
+def read(folder: Path, *files: list[RawRecord]) -> list[Record]:
+    """Return the rows of records, given for each of the files `0`, `1`, and so on."""
+    paths = {str(number): folder / str(number) for number in range(len(files))}
+    for path in paths.values():
+        path.write_bytes(b"x")
+    return records_of(DATASET, paths, lambda source: lambda file: files[int(source)])
+
+
+def test_invalid_record_keeps_its_position_and_has_its_location_as_id(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        [RawRecord("line 1", 1, "a"), RawRecord("line 2", "{", fault="cut"), RawRecord("line 3", 2, "b")],
+    )
+    assert [(row.record_id, row.position, row.reason) for row in found] == [
+        ("a", 0, None),
+        ("0, line 2", 1, "line 2: cut"),
+        ("b", 2, None),
+    ]
+    assert [row.record_id for row in valid_records(found)] == ["a", "b"]
+
+
+def test_second_record_of_an_id_is_quarantined_under_another_id(tmp_path: Path) -> None:
+    found = read(tmp_path, [RawRecord("line 1", 1, "a")], [RawRecord("line 1", 2, "a")])
+    assert [(row.record_id, row.reason is None) for row in found] == [("a", True), ("a (1, line 1)", False)]
+    assert "the record id a occurs twice" in str(found[1].reason)
+
+
+def test_record_with_half_of_a_surrogate_pair_is_quarantined_as_unicode(tmp_path: Path) -> None:
+    found = read(tmp_path, [RawRecord("line 1", {"id": "\ud800"}, "\ud800"), RawRecord("line 2", 1, "b")])
+    assert "half of a surrogate pair" in str(found[0].reason)
+    assert f"{found[0].record_id}{found[0].content}{found[0].reason}".encode()
+
+
+def test_file_of_several_records_is_rejected_if_all_are_invalid(tmp_path: Path) -> None:
+    invalid = [RawRecord(f"line {number}", 0, fault="cut") for number in (1, 2)]
+    with pytest.raises(BadInput, match="d: 0: none of its 2 records is valid; line 1: cut"):
+        read(tmp_path, invalid, [RawRecord("line 1", 1, "a")])
+
+
+def test_file_of_one_invalid_record_is_quarantined_beside_a_valid_file_and_rejected_alone(
+    tmp_path: Path,
+) -> None:
+    invalid = [RawRecord("the whole file", 0, fault="cut")]
+    found = read(tmp_path, invalid, [RawRecord("line 1", 1, "a")])
+    assert [row.reason is None for row in found] == [False, True]
+    with pytest.raises(BadInput, match="none of its 1 records is valid"):
+        read(tmp_path, invalid)
+
+
+@given(st.lists(st.text(alphabet='a,"\n1', max_size=6), max_size=6))
+def test_csv_rows_of_any_text_are_rows_of_the_header_or_invalid(rows: list[str]) -> None:
+    file = File(DATASET, "f", "\n".join(["x,y", *rows]).encode())
+    for raw in file.csv_rows("x", "y"):
+        assert raw.fault is not None or set(raw.content) == {"x", "y"}
