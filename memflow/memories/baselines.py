@@ -1,7 +1,7 @@
-"""Memories without search: `none`, `oracle`, `full_BUDGET` and `recent_MESSAGES`.
+"""Memories without search: `none`, `oracle`, `previous`, `full_BUDGET` and `recent_MESSAGES`.
 
 `none` and `oracle` bound the scores of all memories: `none` recalls nothing; with `oracle`, the prompt has the gold
-context.
+context. With `previous`, the prompt has the gold context before its last change.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,9 @@ from memflow.memories.verbatim import (
     with_buffer,
 )
 
+PREVIOUS = "previous"
+BOUNDS = ("none", "oracle", PREVIOUS)
+"""The names of the memories that store nothing, between which the scores of all others lie."""
 MESSAGE, BUFFER = "message", "buffer"
 
 
@@ -40,7 +43,17 @@ class Nothing(Memory):
 class Oracle(Nothing):
     """The upper bound: a memory with which the prompt contains the gold evidence or states.
 
-    The gold never passes through the Memory protocol: `memflow.run.answer` adds it to the prompt for this class alone.
+    The gold never passes through the Memory protocol: `memflow.run.answer` adds it to the prompt for this class and for
+    `PreviousState` alone.
+    """
+
+
+@dataclass
+class PreviousState(Nothing):
+    """The stale baseline: a memory with which the prompt contains the gold states before their last change.
+
+    It answers the questions for which an outdated memory suffices. As for `Oracle`, the gold does not pass through the
+    Memory protocol. `Benchmark.has_previous_state` states where it can be asked.
     """
 
 

@@ -165,6 +165,15 @@ def by_episode(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
     return found
 
 
+def change_slices(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
+    """Return the probes whose gold has changed before they are asked, and the others, where both exist."""
+    found: dict[str, list[Probe]] = {"gold changed": [], "gold unchanged": []}
+    for probe in probes:
+        if probe.previous is not None:
+            found["gold unchanged" if probe.previous == probe.revealed else "gold changed"].append(probe)
+    return found if all(found.values()) else {}
+
+
 def valid_probes(results: "AssistantResults") -> list[Probe]:
     """Return the probes that are not quarantined; quarantined probes do not count in any coverage."""
     return [probe for probe in results.probes if probe.reason is None]

@@ -20,6 +20,7 @@ from memflow.scoring.estimate import (
     MetricContext,
     Sample,
     chance_values,
+    change_slices,
     estimate,
     mean_score,
     probe_score,
@@ -45,7 +46,19 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
         score for name, within in slices for score in _PeriodSlice(domain, results, name, within).scores()
     ]
     overall = next(each for each in scores if (each.metric, each.slice) == ("accuracy", "all"))
+    scores += change_scores(domain, results)
     return [*scores, *factual_recall(domain, results), *cycle_scores(domain, results, overall)]
+
+
+def change_scores(domain: Domain, results: AssistantResults) -> list[Score]:
+    """Return accuracy and chance over the questions whose state has changed, and over the others."""
+    context, correct = MetricContext.of(domain, results), _values(results.verdicts, "accuracy")
+    choices = [probe for probe in results.probes if probe.kind == "choice"]
+    return [
+        probe_score(context, metric, probes, values, slice_name=name)
+        for name, probes in change_slices(choices).items()
+        for metric, values in (("accuracy", correct), ("random", chance_values(probes)))
+    ]
 
 
 @dataclass(frozen=True)
