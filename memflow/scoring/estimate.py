@@ -191,6 +191,15 @@ def chance_values(probes: Iterable[Probe]) -> dict[str, float]:
     return {probe.probe_id: 1 / len(probe.options) for probe in probes if probe.options}
 
 
+def previous_state_values(probes: Iterable[Probe]) -> dict[str, float]:
+    """Return whether the gold of each probe is the same before its last change, by probe id, as 0 or 1."""
+    return {
+        probe.probe_id: float(probe.previous == probe.revealed)
+        for probe in probes
+        if probe.previous is not None
+    }
+
+
 def choice_values(results: "AssistantResults") -> dict[str, dict[str, float]]:
     """Return the values of a multiple-choice benchmark by metric and probe id: accuracy, unparsed and random."""
     values = {metric: verdict_values(results, metric) for metric in ("accuracy", "unparsed")}

@@ -42,6 +42,17 @@ def test_examiner_finds_no_fault_in_generated_users_and_examines_every_probe(mad
     assert all("not examined: 0.0%" in each.note for each in results)
 
 
+@pytest.mark.parametrize(
+    ("name", "personas"), [("amemgym_demo", "personas_en"), ("amemgym_demo_zh", "personas_zh")]
+)
+def test_examiner_finds_no_fault_in_60_generated_users_of_a_language(making, package, name, personas):
+    domain = find_domain(name)
+    parameters = {**domain.parameters, "draw": "seed", "users": 60}
+    made = making(replace(domain, datasets=(personas,), parameters=parameters), package)
+    assert len(made.states.profiles) == 60
+    assert failed_checks(made, EXAMINER) == set()
+
+
 def test_examiner_finds_no_fault_in_published_users(base):
     [result] = run_checks(base, EXAMINER)  # the others read the texts of generated users
     assert result.name == "examined_gold_matches_exposed_values"
