@@ -42,7 +42,10 @@ def _of(
     if UNKNOWN in right.values() and asked.unknown_option is None:
         added = UNKNOWN_OPTION_TEXTS[context.language]
         asked = replace(
-            asked, options=(*asked.options, added), true_of=(*asked.true_of, "") if asked.true_of else ()
+            asked,
+            options=(*asked.options, added),
+            true_of=(*asked.true_of, "") if asked.true_of else (),
+            variants=(*asked.variants, "null") if asked.variants else (),
         )
     guess = 1 if config.guess_key == "first" else len(config.checkpoints)
     reached, seen = truncation_indices(context, config), visible_counts(context, asked, config)
@@ -72,7 +75,8 @@ def _of(
             metric="accuracy",
             question=asked.question,
             options=list(asked.options),
-            variables=[],
+            variables=list(asked.variables),
+            variants=list(asked.variants),
             gold="" if gold is None else str(gold),
             revealed=revealed,
             previous=previous,
