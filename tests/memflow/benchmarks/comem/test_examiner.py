@@ -149,9 +149,7 @@ def test_questions_of_other_kinds_are_counted_as_not_examined(probes: list[Probe
     assert found == {} and found.note == "examined 0 of 20 probes; not examined: 100.0%"
 
 
-@pytest.mark.parametrize(
-    "domain", [each for each in domains().values() if each.benchmark == "comem"]
-)
+@pytest.mark.parametrize("domain", [each for each in domains().values() if each.benchmark == "comem"])
 def test_examiner_applies_to_labels_by_rule_only(domain: Domain) -> None:
     [expectation] = EXPECTED
     applies = replace(expectation, benchmark="comem").for_domain(domain) is not None
