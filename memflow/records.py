@@ -165,7 +165,12 @@ class Probe:
     options: Annotated[list[str], "The options of a multiple-choice question in order; otherwise empty."]
     variables: Annotated[list[str], "The state variables that the answer depends on; otherwise empty."]
     gold: Annotated[str, "Gold: the correct option's number from 1, the answer, or the state values as JSON."]
-    revealed: Annotated[str, "Gold: the context for the oracle."]
+    revealed: Annotated[str, "Gold: the context for the memory `oracle`."]
+    previous: Annotated[
+        str | None,
+        "Gold before its last change, or `revealed` if it never changed: the context for the memory `previous`. Null "
+        "where the benchmark has no previous state.",
+    ] = None
     evidence: Annotated[list[str], "Gold: ids of the messages that contain the answer, where known."]
     variants: Annotated[
         list[str],

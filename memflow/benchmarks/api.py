@@ -173,8 +173,8 @@ class Benchmark(ABC):
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         """Return the prompt and the search query for `probe`, given the recalled entries.
 
-        `gold_context` is passed for the memory `oracle` only. `Question.query` must not depend on `recall`, because the
-        query is computed before recall.
+        `gold_context` is passed for the memories `oracle` and `previous` only. `Question.query` must not depend on
+        `recall`, because the query is computed before recall.
         """
 
     @abstractmethod
@@ -241,6 +241,10 @@ class Benchmark(ABC):
 
     def divides_users(self, domain: Domain) -> bool:
         """Return whether `states`, `turns` and `probes` return only the rows of the users in `domain.share`."""
+        return False
+
+    def has_previous_state(self, domain: Domain) -> bool:
+        """Return whether the gold can change in the domain, so that its probes have `previous` for that memory."""
         return False
 
     def plays_probes(self, domain: Domain) -> bool:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from resources.settings_sections import Embedder
 
 DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
-BOUNDS = ("none", "oracle")
 ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 
 _WHAT, _WHO = "What is measured", "Models"
@@ -35,7 +34,7 @@ MemoryOption = Annotated[
     _option(
         "--memory",
         "A memory, or the import path of your own (my_module:MyMemory), with the default model; may be repeated."
-        " none and oracle are added.",
+        " none and oracle are added, and previous if the answers can change in every selected domain.",
         _WHAT,
     ),
 ]
@@ -67,7 +66,7 @@ BoundsOption = Annotated[
     bool,
     _option(
         "--bounds/--no-bounds",
-        "Add none and oracle, the lower and upper bound of every score.",
+        "Add the baselines none, oracle and previous (the state before its last change).",
         _WHAT,
         metavar=None,
     ),
@@ -197,8 +196,10 @@ def select(
     """Return the domains and assistants that the options select. Use the prompts of the settings in this process.
 
 
-    The default is the selection in memflow.toml. For each chat model, the baselines `none` and `oracle` are added.
-    Raises BadSettings for an invalid option, for an unusable prompt file, and for a missing embedder.
+    The default is the selection in memflow.toml. For each chat model, the baselines are added: `none` and
+    `oracle`, and `previous` if every selected domain has previous states.
+    Raises BadSettings for an invalid option, for an unusable prompt file, for a missing embedder, and for `previous` in
+    a domain without previous states.
     """
     from resources.prompt_folders import activate_prompts
 
@@ -226,8 +227,10 @@ def select(
         settings.domain(name)
     called = [_assistant_name(each) for each in (*(memories or ()), *(assistants or ()))]
     own = DEMO_MEMORIES if demo else settings.assistants
-    answering = tuple(dict.fromkeys((_with_baselines(called) if bounds else called) if called else own))
-    _check_assistants(settings, answering)
+    if called and bounds:
+        called = _with_baselines(settings, wanted, called)
+    answering = tuple(dict.fromkeys(called or own))
+    _check_assistants(settings, wanted, answering)
     settings.check_embedder(answering)
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
@@ -364,18 +367,31 @@ def _check_memory_names(settings: "Settings", paths: Mapping[str, str]) -> None:
             )
 
 
-def _with_baselines(assistants: Sequence[str]) -> list[str]:
-    """Return the assistants, preceded by the baselines `none` and `oracle` with each of their models."""
+def _with_baselines(settings: "Settings", domains: Sequence[str], assistants: Sequence[str]) -> list[str]:
+    """Return the assistants, preceded by the baselines of the domains with each of their models."""
+    from memflow.benchmarks import registry
+    from memflow.memories.baselines import BOUNDS, PREVIOUS
+
+    of = [settings.domain(name) for name in domains]
+    changing = all(registry.benchmark(each.benchmark).has_previous_state(each) for each in of)
+    baselines = [name for name in BOUNDS if changing or name != PREVIOUS]
     models = dict.fromkeys(assistant.partition("@")[1:] for assistant in assistants)
-    return [*(f"{bound}{at}{model}" for at, model in models for bound in BOUNDS), *assistants]
+    return [*(f"{baseline}{at}{model}" for at, model in models for baseline in baselines), *assistants]
 
 
-def _check_assistants(settings: "Settings", assistants: Sequence[str]) -> None:
-    """Raise BadSettings if an assistant has an unknown memory or model, or if a package that it needs is missing."""
+def _check_assistants(settings: "Settings", domains: Sequence[str], assistants: Sequence[str]) -> None:
+    """Raise BadSettings if an assistant has an unknown memory or model, if a package that it needs is missing, or if a
+    domain has no previous state for the memory `previous`.
+    """
+    from memflow.benchmarks import registry
     from memflow.memories.registry import find
+    from memflow.run.evaluation import check_previous_state
 
     for assistant in assistants:
         memory, _, model = assistant.partition("@")
-        find(memory, settings.own_memories()).check_requirements()
+        config = find(memory, settings.own_memories())
+        config.check_requirements()
+        for domain in (settings.domain(name) for name in domains):
+            check_previous_state(registry.benchmark(domain.benchmark), domain, config)
         if model:
             settings.model(model)

@@ -1,7 +1,7 @@
-"""Memories without search: `none`, `oracle`, `full[_BUDGET]` and `recent_MESSAGES`.
+"""Memories without search: `none`, `oracle`, `previous`, `full[_BUDGET]` and `recent_MESSAGES`.
 
 `none` and `oracle` bound the scores of all memories: `none` recalls nothing; with `oracle`, the prompt has the gold
-context.
+context. With `previous`, the prompt has the gold context before its last change.
 """
 
 import math
@@ -19,6 +19,9 @@ from memflow.memories.verbatim import (
 )
 from memflow.tokens import estimate
 
+PREVIOUS = "previous"
+BOUNDS = ("none", "oracle", PREVIOUS)
+"""The names of the memories that store nothing, between which the scores of all others lie."""
 MESSAGE, BUFFER = "message", "buffer"
 OVERFLOW = ("drop", "fail")
 ROOM = 1024
@@ -46,7 +49,17 @@ class Nothing(Memory):
 class Oracle(Nothing):
     """The upper bound: a memory with which the prompt contains the gold evidence or states.
 
-    The gold never passes through the Memory protocol: `memflow.run.answer` adds it to the prompt for this class alone.
+    The gold never passes through the Memory protocol: `memflow.run.answer` adds it to the prompt for this class and for
+    `PreviousState` alone.
+    """
+
+
+@dataclass
+class PreviousState(Nothing):
+    """The stale baseline: a memory with which the prompt contains the gold states before their last change.
+
+    It answers the questions for which an outdated memory suffices. As for `Oracle`, the gold does not pass through the
+    Memory protocol. `Benchmark.has_previous_state` states where it can be asked.
     """
 
 

@@ -13,7 +13,7 @@ from memflow.chat.prompts import Prompt
 from memflow.memories.a_mem.memory import AMem
 from memflow.memories.awe import Awe
 from memflow.memories.awi.memory import Awi, EvolvingAwi
-from memflow.memories.baselines import Full, Nothing, Oracle, Recent
+from memflow.memories.baselines import PREVIOUS, Full, Nothing, Oracle, PreviousState, Recent
 from memflow.memories.generative_agent.memory import GenerativeAgent
 from memflow.memories.lib_mem0.awe import LibAwe
 from memflow.memories.lib_mem0.memory import LibMem0
@@ -121,6 +121,7 @@ SYSTEMS: dict[str, System] = {
         # Bounds and stored messages.
         System("none", Nothing, "CoMem, checkpoint 0"),
         System("oracle", Oracle, "AMemGym, upper bound"),
+        System(PREVIOUS, PreviousState, "a baseline of ours"),
         System("full", Full, "AMemGym, native LLM; MemoryBench, vanilla", ("budget",)),
         System("recent", Recent, "a baseline of ours", ("messages",)),
         # Search over messages.

@@ -14,7 +14,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat, Completion
 from memflow.errors import BadInput, FatalChatError, MemflowError
-from memflow.memories.baselines import Oracle
+from memflow.memories.baselines import Oracle, PreviousState
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall, read_for_prompt
 from memflow.records import Probe, Reply
@@ -185,10 +185,21 @@ async def _read(
 ) -> _Read:
     if probe.reason is not None:
         return _Read()
-    told = probe.revealed if isinstance(memory, Oracle) else None
+    told = _gold_context(probe, memory)
     query = benchmark.question(domain, probe, Recall(), told).query
     recall, took = await timed(read_for_prompt(memory, query), clock)
     return _Read(recall, told, took, memory.ranks_entries)
+
+
+def _gold_context(probe: Probe, memory: Memory) -> str | None:
+    """Return the gold in the prompt of a probe, or None with a memory that is no bound. Raises BadInput."""
+    if isinstance(memory, Oracle):
+        return probe.revealed
+    if not isinstance(memory, PreviousState):
+        return None
+    if probe.previous is None:
+        raise BadInput(f"the probe {probe.probe_id} has no previous state. Regenerate question/probes.")
+    return probe.previous
 
 
 async def _ask(

@@ -9,6 +9,8 @@ from typing import Any
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
+from memflow.errors import BadSettings
+from memflow.memories.baselines import PreviousState
 from memflow.memories.registry import MemoryConfig
 from memflow.records import Probe, Reply
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
@@ -29,9 +31,19 @@ def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> 
     return benchmark.plays_probes(domain) or evolves(memory, benchmark)
 
 
+def check_previous_state(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> None:
+    """Raise BadSettings for the memory `previous` in a domain whose gold never changes."""
+    if issubclass(memory.system.memory, PreviousState) and not benchmark.has_previous_state(domain):
+        raise BadSettings(
+            f"the memory {memory.name} cannot be run in {domain.name}, where no question has a previous state. Run it "
+            "without this memory or in another domain."
+        )
+
+
 async def play_episodes(context: StepContext) -> Tables:
-    """Play every episode with the assistant's memory."""
+    """Play every episode with the assistant's memory. Raises BadSettings like `check_previous_state`."""
     domain, assistant, memory = context.domain, context.assistant, context.memory
+    check_previous_state(context.benchmark, domain, memory)
     played = await _played(context) if memory.system.memory.needs_playing else []
 
     def by_episode(rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:

@@ -165,6 +165,15 @@ def by_episode(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
     return found
 
 
+def change_slices(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
+    """Return the probes whose gold has changed before they are asked, and the others, where both exist."""
+    found: dict[str, list[Probe]] = {"gold changed": [], "gold unchanged": []}
+    for probe in probes:
+        if probe.previous is not None:
+            found["gold unchanged" if probe.previous == probe.revealed else "gold changed"].append(probe)
+    return found if all(found.values()) else {}
+
+
 def valid_probes(results: "AssistantResults") -> list[Probe]:
     """Return the probes that are not quarantined; quarantined probes do not count in any coverage."""
     return [probe for probe in results.probes if probe.reason is None]
@@ -180,6 +189,15 @@ def verdict_values(results: "AssistantResults", metric: str) -> dict[str, float]
 def chance_values(probes: Iterable[Probe]) -> dict[str, float]:
     """Return the accuracy of random guessing by probe id: 1 / number of options, for probes with options."""
     return {probe.probe_id: 1 / len(probe.options) for probe in probes if probe.options}
+
+
+def previous_state_values(probes: Iterable[Probe]) -> dict[str, float]:
+    """Return whether the gold of each probe is the same before its last change, by probe id, as 0 or 1."""
+    return {
+        probe.probe_id: float(probe.previous == probe.revealed)
+        for probe in probes
+        if probe.previous is not None
+    }
 
 
 def choice_values(results: "AssistantResults") -> dict[str, dict[str, float]]:

@@ -104,9 +104,9 @@ class History:
 
 
 def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dict[str, list[History]]:
-    """Return the histories by domain: grouped by model, `none` first, `oracle` last, the others sorted by `order`.
+    """Return the histories by domain: grouped by model, `none` first, `previous` and `oracle` last.
 
-    Assistants and domains without scores over checkpoints are skipped.
+    The others are sorted by `order`. Assistants and domains without scores over checkpoints are skipped.
     """
     by_assistant: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
@@ -120,7 +120,7 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
             found.setdefault(domain, []).append(history)
 
     def place(history: History) -> tuple[str, int, Any, str]:
-        bound = {"none": 0, "oracle": 2}.get(history.memory, 1)
+        bound = {"none": 0, "previous": 2, "oracle": 3}.get(history.memory, 1)
         return history.model, bound, order(history.memory), history.assistant
 
     return {domain: sorted(each, key=place) for domain, each in found.items()}

@@ -117,6 +117,9 @@ class AMemGym(Benchmark):
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return parse_config(domain).users if is_generated(domain) else len(user_records(domain, records))
 
+    def has_previous_state(self, domain: Domain) -> bool:
+        return True
+
     def divides_users(self, domain: Domain) -> bool:
         """Return whether the domain is generated and on-policy. Recorded dialogues are read for all users."""
         return is_generated(domain) and parse_config(domain).policy == "on"

@@ -3,9 +3,16 @@
 from memflow.scoring.catalog import ACCURACY, FAILURES, RANDOM, UPPER_BOUND
 from memflow.scoring.metric import Metric
 
-NAME, FACTUAL_RECALL = "amemgym", "factual_recall"
+NAME, FACTUAL_RECALL, PREVIOUS_STATE = "amemgym", "factual_recall", "previous_state"
 METRICS = (
     *(each.primary_in(NAME) for each in (ACCURACY, RANDOM, UPPER_BOUND)),
+    Metric(
+        PREVIOUS_STATE,
+        "Previous state",
+        "neither",
+        "Share of the probes whose answer has never changed: the accuracy of an outdated memory, by rule.",
+        group="bound",
+    ),
     Metric(
         "memory_score",
         "Memory score",

@@ -15,14 +15,13 @@ from memflow.benchmarks.amemgym.config import parse_config
 from memflow.benchmarks.amemgym.scoring import NO_ORACLE
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
+from memflow.memories.baselines import BOUNDS
 from memflow.metrics.intervals import Interval
 from memflow.metrics.policies import PairedIntervals, PolicyCounts, paired_intervals, rank_changes, ranks
 from memflow.records import Probe, Reply, Verdict
 from memflow.scoring.estimate import Sample
 
 METRICS = ("accuracy", "memory_score")
-BOUNDS = ("none", "oracle")
-"""Memories that bound the scale: they are listed without a rank."""
 NO_VALUE = Interval(None, None, None)
 NO_SCALE = "in some period the upper bound does not lie above chance, so there is no scale"
 

@@ -140,12 +140,19 @@ class _ProbeBuilder:
             variables=list(variables),
             gold="",
             revealed=written(values),
+            previous=written(_previous_values(self.history, variables, self.period)),
             evidence=list(dict.fromkeys(turn.message_id for turn in sources)),
             reason=reason or _unstated_reason(values, self.stated_by),
         )
 
     def _values(self, variables: Sequence[str]) -> dict[str, str]:
         return {name: self.history.periods[self.period][name] for name in variables}
+
+
+def _previous_values(history: History, variables: Sequence[str], period: int) -> dict[str, str]:
+    """Return the values of some variables before the last change of any of them, or the current values without one."""
+    by_period = [{name: state[name] for name in variables} for state in history.periods[: period + 1]]
+    return next((values for values in reversed(by_period) if values != by_period[-1]), by_period[-1])
 
 
 def _unstated_reason(values: Mapping[str, str], stated_by: Mapping[str, Sequence[Turn]]) -> str | None:

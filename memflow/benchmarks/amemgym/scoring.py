@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memflow.benchmarks.amemgym.metrics import FACTUAL_RECALL
+from memflow.benchmarks.amemgym.metrics import FACTUAL_RECALL, PREVIOUS_STATE
 from memflow.benchmarks.amemgym.verdicts import FAILURES
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
@@ -20,8 +20,10 @@ from memflow.scoring.estimate import (
     MetricContext,
     Sample,
     chance_values,
+    change_slices,
     estimate,
     mean_score,
+    previous_state_values,
     probe_score,
     sums_by_episode,
     verdict_values,
@@ -45,7 +47,21 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
         score for name, within in slices for score in _PeriodSlice(domain, results, name, within).scores()
     ]
     overall = next(each for each in scores if (each.metric, each.slice) == ("accuracy", "all"))
+    scores += change_scores(domain, results)
     return [*scores, *factual_recall(domain, results), *cycle_scores(domain, results, overall)]
+
+
+def change_scores(domain: Domain, results: AssistantResults) -> list[Score]:
+    """Return accuracy, chance and failure rates over the questions whose state has changed, and over the others."""
+    context = MetricContext.of(domain, results)
+    choices = [probe for probe in results.probes if probe.kind == "choice"]
+    values = {metric: _values(results.verdicts, metric) for metric in ("accuracy", *FAILURES.values())}
+    values["random"] = chance_values(choices)
+    return [
+        probe_score(context, metric, probes, by_probe, slice_name=name)
+        for name, probes in change_slices(choices).items()
+        for metric, by_probe in values.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -66,6 +82,7 @@ class _PeriodSlice:
         yield self._mean("accuracy", choices, correct)
         yield self._mean("accuracy", choices, guessed, variant=CHANCE)
         yield self._mean("random", choices, chance)
+        yield self._mean(PREVIOUS_STATE, choices, previous_state_values(choices))
         yield self._mean("upper_bound", choices, bound, reason=unbound)
         yield self._mean("upper_bound", choices, bound_guessed, variant=CHANCE, reason=unbound)
         yield self._memory_score("standard", choices, correct, bound, chance)

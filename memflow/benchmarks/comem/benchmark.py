@@ -116,6 +116,10 @@ class CoMem(Benchmark):
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return len(load_contexts(domain.limited(0), records))
 
+    def has_previous_state(self, domain: Domain) -> bool:
+        """Return whether labels can differ between checkpoints; published labels do not."""
+        return parse_config(domain).keys != "published"
+
     def annotation_prompts(self, domain: Domain) -> list[Prompt]:
         return annotation_prompts() if parse_config(domain).keys == "annotated" else []
 

@@ -42,15 +42,23 @@ def _of(
     if UNKNOWN in right.values() and asked.unknown_option is None:
         added = UNKNOWN_OPTION_TEXTS[context.language]
         asked = replace(
-            asked, options=(*asked.options, added), true_of=(*asked.true_of, "") if asked.true_of else ()
+            asked,
+            options=(*asked.options, added),
+            true_of=(*asked.true_of, "") if asked.true_of else (),
+            variants=(*asked.variants, "null") if asked.variants else (),
         )
     guess = 1 if config.guess_key == "first" else len(config.checkpoints)
     reached, seen = truncation_indices(context, config), visible_counts(context, asked, config)
+    previous, current = "", ""
     failed = next((label.reason for label in labels.values() if label.reason is not None), None)
     for number, index in enumerate(seen):
         answer = right.get(number or guess)
         gold = asked.unknown_option if answer == UNKNOWN else int(answer) if answer else None
         known = asked.known_at(index)
+        # Checkpoint 0 has no gold context, because no message is visible.
+        revealed = asked.options[gold - 1] if number and gold is not None else ""
+        if revealed != current:
+            previous, current = current or revealed, revealed
         yield Probe(
             domain=domain,
             probe_id=f"{context.question_id(asked)}/c{number}",
@@ -67,10 +75,11 @@ def _of(
             metric="accuracy",
             question=asked.question,
             options=list(asked.options),
-            variables=[],
+            variables=list(asked.variables),
+            variants=list(asked.variants),
             gold="" if gold is None else str(gold),
-            # Checkpoint 0 has no gold context, because no message is visible.
-            revealed=asked.options[gold - 1] if number and gold is not None else "",
+            revealed=revealed,
+            previous=previous,
             # The evidence of a rule holds for every annotator with the same answer.
             evidence=[context.message_id(line) for line in known.evidence]
             if known and str(known.answer) == answer

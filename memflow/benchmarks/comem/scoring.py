@@ -13,7 +13,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.metrics.continual import best_constant
 from memflow.records import Probe, Score
 from memflow.scoring.continual import GUESS
-from memflow.scoring.estimate import MetricContext, choice_values, probe_score, valid_probes
+from memflow.scoring.estimate import MetricContext, change_slices, choice_values, probe_score, valid_probes
 
 CONSTANT = "constant"
 UNKNOWING = "unknowing"
@@ -55,7 +55,7 @@ def _constants(context: MetricContext, name: str, probes: Sequence[Probe]) -> It
 
 
 def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
-    """Return the probes of every slice: `all`, `checkpoint 2`, `category X`.
+    """Return the probes of every slice: `all`, `checkpoint 2`, `category X`, `gold changed`.
 
     The probes of checkpoint 0 belong only to the slice of that checkpoint.
     """
@@ -65,4 +65,4 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
         found[f"checkpoint {checkpoint}"] = [probe for probe in probes if probe.checkpoint == checkpoint]
     for category in sorted({probe.category for probe in later if probe.category is not None}):
         found[f"category {category}"] = [probe for probe in later if probe.category == category]
-    return {name: each for name, each in found.items() if each}
+    return {name: each for name, each in found.items() if each} | change_slices(later)

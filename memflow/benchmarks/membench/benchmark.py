@@ -110,6 +110,10 @@ class MemBench(Benchmark):
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
         return level_slices(probes)
 
+    def has_previous_state(self, domain: Domain) -> bool:
+        """Return whether the wrong value before a correction is known, which published files do not state."""
+        return generated(domain)
+
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
 

@@ -9,14 +9,13 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import COLUMNS
 from memflow.benchmarks.membench.tables import CHANCE, KIND_SLICES, LEVEL_SLICES, TableRow, rows, tabled
 from memflow.labels import score_label
+from memflow.memories.baselines import BOUNDS
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Columns, Curve, Point
 from memflow.records import Score
 
 TIMES = {"read_time": "read", "write_time": "write"}
-"""The metrics in seconds, and their names in a legend."""
-BOUNDS = ("none", "oracle")
-"""Memories that store nothing: they have no times, and are left out of the picture by kind."""
+"""The metrics in seconds, and their names in a legend. Bounds have none."""
 
 
 def pictures(scores: Sequence[Score], domain: Domain) -> dict[str, Columns]:

@@ -25,6 +25,7 @@ def probe_rows(domain: str, trajectory: Trajectory) -> Iterator[Probe]:
             variables=[],
             gold=str(question.gold),
             revealed=question.answer,
+            previous=question.previous,
             evidence=list(question.evidence),
             reason=question.reason or trajectory.reason,
         )

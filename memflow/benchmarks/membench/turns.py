@@ -34,7 +34,10 @@ class Step:
 
 @dataclass(frozen=True)
 class ChoiceQuestion:
-    """A multiple-choice question. `gold` is the number of the correct option, from 1; `evidence` lists message ids."""
+    """A multiple-choice question. `gold` is the number of the correct option, from 1; `evidence` lists message ids.
+
+    `previous` is the answer before its correction, or `answer` without a correction; None where it is unknown.
+    """
 
     question: str
     asked_at: str | None
@@ -43,6 +46,7 @@ class ChoiceQuestion:
     answer: str
     evidence: tuple[str, ...]
     reason: str | None = None
+    previous: str | None = None
 
 
 @dataclass(frozen=True)

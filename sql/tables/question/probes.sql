@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS question.probes (
     variables VARCHAR[] NOT NULL,
     gold VARCHAR NOT NULL,
     revealed VARCHAR NOT NULL,
+    previous VARCHAR,
     evidence VARCHAR[] NOT NULL,
     variants VARCHAR[] NOT NULL,
     parent VARCHAR,

@@ -52,22 +52,32 @@ def test_run_selection_without_options_uses_the_settings_file(file: Path) -> Non
     assert selection.settings.roles.simulator == "large"
 
 
-def test_run_selection_adds_lower_and_upper_bound_of_every_used_model(file: Path) -> None:
+def test_run_selection_adds_baselines_of_every_used_model(file: Path) -> None:
     selection = selected(file, memories=["full"], assistants=["recent@large", "full@large"])
     assert selection.assistants == (
-        "none", "oracle", "none@large", "oracle@large", "full", "recent@large", "full@large",
+        "none", "oracle", "previous", "none@large", "oracle@large", "previous@large",
+        "full", "recent@large", "full@large",
     )  # fmt: skip
 
 
 def test_run_selection_adds_each_bound_once_and_no_bounds_if_disabled(file: Path) -> None:
     assert selected(file, memories=["full"], bounds=False).assistants == ("full",)
-    assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "full")
+    assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "previous", "full")
+
+
+def test_previous_state_is_added_only_if_every_domain_has_it_and_refused_elsewhere(file: Path) -> None:
+    both = ["amemgym_demo", "memorybench_demo"]
+    assert selected(file, domains=both, memories=["full"]).assistants == ("none", "oracle", "full")
+    with pytest.raises(
+        BadSettings, match="previous cannot be run in memorybench_demo, where no question has"
+    ):
+        selected(file, domains=both, memories=["previous"])
 
 
 def test_run_selection_adds_domains_and_assistants_to_the_settings(file: Path) -> None:
     settings = selected(file, domains=["amemgym_base"], memories=["full"]).settings
     assert settings.domains == ("amemgym_demo", "amemgym_base")
-    assert settings.assistants == ("recent", "full@large", "none", "oracle", "full")
+    assert settings.assistants == ("recent", "full@large", "none", "oracle", "previous", "full")
 
 
 def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) -> None:

@@ -15,7 +15,9 @@ from memflow.memories.registry import find, handlers
 from memflow.memories.systems import SYSTEMS
 
 TOOLS = Tools(chat=ScriptedChat(handlers()), embedder=HashingEmbedder(64))
-UNRANKED = {"none", "oracle", "full", "recent"} | {name for name in SYSTEMS if name.startswith("awi")}
+UNRANKED = {"none", "oracle", "previous", "full", "recent"} | {
+    name for name in SYSTEMS if name.startswith("awi")
+}
 BY_COSINE_ALONE = {
     "generative_agent": {"recency": 0.0, "importance": 0.0},
     "sc_memory": {"decay": 1.0},

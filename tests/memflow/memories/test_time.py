@@ -14,6 +14,7 @@ from memory_helpers import case
 from profiles import examples
 
 from memflow.chat.scripted import ScriptedChat
+from memflow.memories.baselines import BOUNDS
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Recall, Tools
@@ -22,12 +23,13 @@ from memflow.memories.systems import SYSTEMS
 from memflow.memories.user_memories import UserMemory
 
 PLAIN = [
-    "none", "oracle", "full", "full_40", "recent", "recent_3", "bm25_message_3", "bm25_session", "embed_message_3",
-    "embed_session", "rag_2_4_3", "rag_2_0_2", "rag_3_1_30", "rag_pair", "rag_pair_3_1_2", "rag_chunk",
+    *BOUNDS, "full", "full_40", "recent", "recent_3", "bm25_message_3", "bm25_session", "embed_message_3",
+    "embed_session",
+    "rag_2_4_3", "rag_2_0_2", "rag_3_1_30", "rag_pair", "rag_pair_3_1_2", "rag_chunk",
     "rag_chunk_6_2_2", "retrieval", "retrieval_9",
 ]  # fmt: skip
 OVERLAPS = [name for name in PLAIN if name.startswith("rag_chunk")]
-KEEPS_ALL = [name for name in PLAIN if name not in (*OVERLAPS, "none", "oracle", "recent", "recent_3")]
+KEEPS_ALL = [name for name in PLAIN if name not in (*OVERLAPS, *BOUNDS, "recent", "recent_3")]
 WRITTEN = [case(system, name) for name, system in SYSTEMS.items() if system.needs_chat]
 """Systems that use a chat model, here the scripted one."""
 CROWDED = ["mem_gpt_30"]

@@ -11,7 +11,7 @@ from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.requests import Completion, Sampling, TokenBound
 from memflow.errors import EndpointDown, RecallFailed
-from memflow.memories.baselines import Nothing
+from memflow.memories.baselines import Nothing, Oracle, PreviousState
 from memflow.memories.entries import Item
 from memflow.memories.memory import Recall
 from memflow.records import Entry, Probe, TranscriptMessage
@@ -136,6 +136,32 @@ async def test_failed_answer_all_call_releases_its_share_of_the_concurrency_limi
         await answer_all(MemBench(), DOMAIN, "a", probes, pasts, Nothing, Down(), running=running)
     for _ in range(20):
         await asyncio.wait_for(running.acquire(), 30)
+
+
+class ContextChat(Waiting):
+    """A chat that records the gold context of each request."""
+
+    def __init__(self):
+        super().__init__()
+        self.contexts = []
+        self.go.set()
+
+    async def complete(self, request):
+        self.contexts.append(request.fields.get("told"))
+        return await super().complete(request)
+
+
+@pytest.mark.parametrize(("memory", "contexts"), [(Nothing, [None]), (Oracle, ["a"]), (PreviousState, ["b"])])
+async def test_only_oracle_and_previous_state_have_gold_in_the_prompt(memory, contexts):
+    chat = ContextChat()
+    asked = replace(probe(0, 0), previous="b")
+    await answer_all(MemBench(), DOMAIN, "a", [asked], {}, memory, chat)
+    assert chat.contexts == contexts
+
+
+async def test_probe_without_previous_state_fails_with_a_reason():
+    [reply] = await answer_all(MemBench(), DOMAIN, "a", [probe(0, 0)], {}, PreviousState, ContextChat())
+    assert "the probe p0 has no previous state" in reply.reason
 
 
 class Parrot(Nothing):

@@ -1,4 +1,5 @@
-"""The checks of AMemGym's rows. The modules states.py, turns.py and probes.py find the offending rows.
+"""The checks of AMemGym's rows. The modules states.py, turns.py and probes.py find the offending rows; examiner.py
+recomputes the gold from the messages.
 
 A check is an error if the published file always satisfies it. A check is a warning if it depends on the domain's
 parameters (config.py) or if the published file has exceptions.
@@ -9,8 +10,8 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
-from memflow.benchmarks.amemgym.checks import probes, states, turns
-from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
+from memflow.benchmarks.amemgym.checks import examiner, probes, states, turns
+from memflow.benchmarks.amemgym.config import AMemGymConfig, is_generated, parse_config
 from memflow.checks.rules import (
     AcrossTables,
     EachRow,
@@ -56,6 +57,16 @@ def _probes_and(
     return AcrossTables(("question.probes", beside), find_violations)
 
 
+def _of_generated(rule: Rule) -> PerDomain:
+    return PerDomain(lambda domain: rule if is_generated(domain) else None)
+
+
+def _golds_match(reader: examiner.Reader) -> AcrossTables:
+    return AcrossTables(
+        ("question.probes", "utterance.turns", "state.variables"), partial(examiner.examine_golds, reader)
+    )
+
+
 _ERRORS: dict[str, dict[str, Any]] = {
     "state.changes": {
         "every_variable_has_a_value": RowForEvery(("user_id", "variable"), "state.variables"),
@@ -72,6 +83,9 @@ _ERRORS: dict[str, dict[str, Any]] = {
         "exposed_values_changed_in_period": _turns_and_changes(turns.turns_with_unchanged_values),
         "exposed_values_match_state_at_period_end": _turns_and_changes(turns.turns_with_wrong_values),
         "sessions_in_time_order_within_period": _turns_and_changes(turns.turns_out_of_order),
+        "examined_messages_state_exposed_values_only": _of_generated(
+            AcrossTables(("utterance.turns", "state.variables"), examiner.examine_messages)
+        ),
     },
     "question.probes": {
         "gold_is_only_option_matching_user_state": _probes_and(probes.probes_without_unique_gold),
@@ -80,6 +94,8 @@ _ERRORS: dict[str, dict[str, Any]] = {
         "options_have_distinct_states": _probes_and(probes.probes_with_duplicate_variants, "state.variables"),
         "same_options_in_every_period": _probes_and(probes.probes_with_changed_options),
         "one_probe_per_question_and_period": _probes_and(probes.questions_missing_in_periods),
+        "examined_gold_matches_exposed_values": _golds_match(examiner.read_exposed),
+        "examined_gold_matches_message_texts": _of_generated(_golds_match(examiner.read_text)),
         "every_question_variable_has_state_probe": _probes_and(probes.questions_without_state_probe),
     },
 }

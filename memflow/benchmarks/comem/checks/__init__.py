@@ -1,9 +1,13 @@
-"""The checks of CoMem's rows: labels.py (question.keys), probes.py (question.probes), verdicts.py (score.verdicts)."""
+"""The checks of CoMem's rows: labels.py (question.keys), probes.py (question.probes), verdicts.py (score.verdicts).
 
-from memflow.benchmarks.comem.checks import labels, probes, verdicts
+examiner.py recomputes rule-based labels from the messages.
+"""
+
+from memflow.benchmarks.comem.checks import examiner, labels, probes, verdicts
 from memflow.checks.rules import add_descriptions, of_benchmark
 
 EXPECTED = add_descriptions(
-    of_benchmark("comem", (*labels.EXPECTED, *probes.EXPECTED, *verdicts.EXPECTED)), __name__
+    of_benchmark("comem", (*labels.EXPECTED, *probes.EXPECTED, *examiner.EXPECTED, *verdicts.EXPECTED)),
+    __name__,
 )
 """CoMem's own checks."""

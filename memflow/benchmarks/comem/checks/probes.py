@@ -169,7 +169,7 @@ _ERRORS: dict[str, Rule] = {
     "evidence_messages_precede_probe": AcrossTables((PROBES, TURNS), probes_with_future_evidence),
     "rule_labels_unknown_before_first_message": AcrossTables((KEYS, PROBES), rule_labels_before_any_message),
     "no_gold_context_or_evidence_at_checkpoint_0": EachRow(
-        lambda probe: probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
+        lambda probe: probe.checkpoint > 0 or not (probe.revealed or probe.previous or probe.evidence)
     ),
     "true_of_has_one_item_per_option": each_valid_row(
         lambda probe: len(probe.true_of) in (0, len(probe.options))

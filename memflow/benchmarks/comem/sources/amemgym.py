@@ -34,7 +34,12 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
 
 def _context(dataset: str, user: PublishedUser, config: CoMemConfig) -> Context:
     lines = tuple(
-        ContextMessage(said.query, session=number, sent_at=said.session_time)
+        ContextMessage(
+            said.query,
+            session=number,
+            sent_at=said.session_time,
+            exposes=json.dumps(said.exposed_states or {}, ensure_ascii=False),
+        )
         for number, period in enumerate(user.periods)
         for said in period.sessions
     )
@@ -67,6 +72,8 @@ def _context_question(
         tuple(choice.answer for choice in published.answer_choices),
         known[-1].answer if known else None,
         known=tuple(known),
+        variables=tuple(published.required_info),
+        variants=tuple(json.dumps(choice.state, ensure_ascii=False) for choice in published.answer_choices),
     )
     return replace(asked, reason=_reason(asked, without, context, config))
 

@@ -190,7 +190,7 @@ def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
             spoken = request.scene == "participation"
             facts.append(stale(fact) if spoken else fact)
     sessions, evidence = plan_sessions(request, facts, (asked,))
-    return request.plan(sessions, _query(request, subjects, name, evidence, wrong=(asked.stale or "",)))
+    return request.plan(sessions, _query(request, subjects, name, evidence, stale=asked.stale))
 
 
 def _query(
@@ -200,7 +200,7 @@ def _query(
     evidence: EvidencePositions,
     by: str | None = None,
     aside: bool = False,
-    wrong: tuple[str, ...] = (),
+    stale: str | None = None,
 ) -> PlannedQuestion:
     """Return the question about an attribute of the target, which is identified by name or by another attribute."""
     called = subjects.target.reference(request.language) if by is None else subjects.describe_by(by, request)
@@ -209,10 +209,11 @@ def _query(
         question=fill_sentence(about.attributes[name].asked, who=called),
         answer=subjects.target.node[name],
         evidence=evidence,
-        wrong=wrong,
+        wrong=() if stale is None else (stale,),
         dated=name == "time",
         aside=aside,
         required_words=(subjects.target.required_words if by is None else subjects.identifying_value(by),),
+        stale=stale,
     )
 
 

@@ -54,7 +54,7 @@ class PlannedQuestion:
 
     `wrong` lists incorrect options; the simulator adds more if there are fewer than three. The wording must contain
     `required_words`. If `dated`, the answer is the date that a relative time in the evidence refers to. If `aside`,
-    small talk precedes the question (kind `noisy`).
+    small talk precedes the question (kind `noisy`). `stale` is the answer before its correction.
     """
 
     question: str
@@ -64,6 +64,7 @@ class PlannedQuestion:
     dated: bool = False
     aside: bool = False
     required_words: tuple[str, ...] = ()
+    stale: str | None = None
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ async def word_question(
         answer=query.answer,
         evidence=evidence,
         reason=reason,
+        previous=query.stale or query.answer,
     )
 
 

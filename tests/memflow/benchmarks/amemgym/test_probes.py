@@ -116,3 +116,16 @@ async def test_probe_is_quarantined_if_its_answer_is_recovered_as_another_varian
     assert len(probes) == len(demo.probes)
     assert all("after 3 refinements the answer for" in probe.reason for probe in probes)
     assert json.loads(probes[1].gold) == json.loads(demo.probes[1].gold)
+
+
+def test_previous_state_is_the_last_other_state_or_the_current_one_without_a_change(made):
+    states = histories(made.states)
+    seen = set()
+    for probe in made.probes:
+        periods = states[probe.episode_id].periods[: probe.checkpoint + 1]
+        lived = [{name: state[name] for name in probe.variables} for state in periods]
+        others = [state for state in lived if state != lived[-1]]
+        assert json.loads(probe.previous) == (others[-1] if others else lived[-1])
+        assert json.loads(probe.revealed) == lived[-1]
+        seen.add(bool(others))
+    assert seen == {True, False}

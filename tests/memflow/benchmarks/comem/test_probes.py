@@ -35,6 +35,13 @@ def test_gold_by_rule_is_latest_answer_in_visible_messages(context: Made):
     assert {probe.question_id for probe in probes} == {"c/q"}
 
 
+def test_previous_state_is_the_option_before_the_last_change_of_the_label(context: Made):
+    probes = made(context(8, [CHANGING]))
+    first, second = probes[0].options[:2]
+    assert [probe.previous for probe in probes] == ["", first, first, first, first]
+    assert [probe.revealed for probe in probes] == ["", first, first, second, second]
+
+
 @pytest.mark.parametrize(("guess_key", "gold"), [("first", "1"), ("last", "2")])
 def test_guess_key_parameter_selects_gold_of_checkpoint_0(context: Made, guess_key: str, gold: str):
     guess = made(context(8, [CHANGING]), guess_key=guess_key)[0]

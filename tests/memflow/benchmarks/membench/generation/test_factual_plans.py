@@ -106,6 +106,7 @@ def test_knowledge_update_plan_states_wrong_value_before_correction(scene, langu
         [stale] = plan.query.wrong
         before = plan.sessions[session].messages[:message]
         assert [each for each in before if each.required_words[0] == stale and each.exposes is None]
+        assert plan.query.stale == stale
         assert stale != plan.query.answer == plan.sessions[session].messages[message].exposes["value"]
 
 

@@ -1,0 +1,186 @@
+"""The examiner of AMemGym's gold: recomputes states and golds from the messages, without the plan they are made from.
+
+Generated messages are read as text (reading.py); of `exposes`, only the names of variables are used where the text
+names none. Published messages are too freely worded for this, so that their `exposes` are taken as given. In both cases
+`state.changes` is not read. What no text states in words is counted as not examined.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memflow.benchmarks.amemgym.checks.reading import Schema, mentioned_values, stated_values
+from memflow.checks.rules import Findings
+from memflow.records import Probe, Turn, Variable
+
+State = dict[str, str | None]
+"""The value of each variable that a message has stated so far; None where the message could not be read."""
+Reader = Callable[[Turn, Schema, State], State]
+"""Returns the values that a message states, given the schema and the state before the message."""
+
+
+def read_text(turn: Turn, schema: Schema, state: State) -> State:
+    """Return the values that the message's text states; None for an exposed variable whose value it does not state.
+
+    Of several stated values, the new one counts if the others held before. Without the variable's name in a sentence,
+    the exposed value counts if it is the only new one of the variable in the text.
+    """
+    found: State = {}
+    exposed, stated = _exposed(turn), stated_values(turn.text, schema)
+    for name in {**exposed, **stated}:
+        values = stated.get(name) or mentioned_values(turn.text, schema.get(name, ()))
+        new = [value for value in values if value != state.get(name)] or list(values)
+        value = new[0] if len(new) == 1 else None
+        found[name] = value if name in stated or value == exposed.get(name) else None
+    return found
+
+
+def read_exposed(turn: Turn, schema: Schema, state: State) -> State:
+    """Return the values in `exposes`; None for all variables if they are unknown."""
+    return dict.fromkeys(schema) if turn.exposes is None else dict(_exposed(turn))
+
+
+def examine_golds(
+    reader: Reader, probes: Sequence[Probe], turns: Sequence[Turn], variables: Sequence[Variable]
+) -> Findings:
+    """Return the probes whose gold, contexts, evidence or options contradict the messages before their checkpoint."""
+    users = _users(reader, turns, variables)
+    found, valid, examined = Findings(), 0, 0
+    for at, probe in enumerate(probes):
+        if probe.reason is not None or not probe.variables or probe.episode_id not in users:
+            continue
+        valid += 1
+        user = users[probe.episode_id]
+        if None in user.values(probe.variables, probe.checkpoint):
+            continue
+        examined += 1
+        if faults := [*_faults(user, probe), *(_option_faults(user, probe) if reader is read_text else ())]:
+            found[at] = "; ".join(faults)
+    found.note = _share(examined, valid, "probes")
+    return found
+
+
+def examine_messages(turns: Sequence[Turn], variables: Sequence[Variable]) -> Findings:
+    """Return the messages that state other values than those exposed or held before, or that are sent too early."""
+    users = _users(read_text, turns, variables)
+    found, exposed, examined = Findings(), 0, 0
+    for at, turn in enumerate(turns):
+        user = users.get(turn.episode_id)
+        if user is None or not _is_read(turn):
+            continue
+        before, read, declared = user.before[turn.message_id], user.read[turn.message_id], _exposed(turn)
+        exposed += len(declared)
+        examined += sum(read.get(name) is not None for name in declared)
+        faults = [
+            f"the text states {name} = {' and '.join(values)}, and exposes is {declared.get(name, 'silent')}"
+            for name, values in stated_values(turn.text, user.schema).items()
+            if set(values) - {before.get(name)} - {declared.get(name)}
+        ]
+        if turn.sent_at is not None and turn.sent_at <= user.last_sent.get(turn.checkpoint - 1, ""):
+            faults.append(f"it is sent at {turn.sent_at}, before the end of period {turn.checkpoint - 1}")
+        if faults:
+            found[at] = "; ".join(faults)
+    found.note = _share(examined, exposed, "exposed values")
+    return found
+
+
+@dataclass
+class _User:
+    """What one user's messages state: the schema, and the state and its messages at the end of each period."""
+
+    schema: Schema
+    states: dict[int, State] = field(default_factory=dict)
+    stated_by: dict[int, dict[str, str]] = field(default_factory=dict)
+    before: dict[str, State] = field(default_factory=dict)
+    read: dict[str, State] = field(default_factory=dict)
+    last_sent: dict[int, str] = field(default_factory=dict)
+
+    def values(self, names: Sequence[str], period: int) -> list[str | None]:
+        """Return the values of some variables at the end of a period; None where no message states them readably."""
+        known = [each for each in self.states if each <= period]
+        state = self.states[max(known)] if known else {}
+        return [state.get(name) for name in names]
+
+    def previous_values(self, names: Sequence[str], period: int) -> list[str | None]:
+        """Return the values before the last change of any of these variables, or the current values without one."""
+        current = self.values(names, period)
+        earlier = (self.values(names, each) for each in range(period - 1, -1, -1))
+        return next((values for values in earlier if values != current), current)
+
+    def evidence(self, names: Sequence[str], period: int) -> set[str]:
+        """Return the ids of the messages that state the current values."""
+        latest = self.stated_by[max(each for each in self.stated_by if each <= period)]
+        return {latest[name] for name in names}
+
+
+def _users(reader: Reader, turns: Sequence[Turn], variables: Sequence[Variable]) -> dict[str, _User]:
+    schemas: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
+    for row in variables:
+        schemas[row.user_id][row.variable] = row.choices
+    by_user: dict[str, list[Turn]] = {user: [] for user in schemas}
+    for turn in turns:
+        if turn.episode_id in by_user and turn.position == 0:
+            by_user[turn.episode_id].append(turn)
+    return {user: _read_user(reader, schema, by_user[user]) for user, schema in schemas.items()}
+
+
+def _read_user(reader: Reader, schema: Schema, turns: Iterable[Turn]) -> _User:
+    user, state, stated_by = _User(schema), State(), dict[str, str]()
+    for turn in sorted(turns, key=lambda each: (each.checkpoint, each.sent_at or "", each.event)):
+        # The probes of a quarantined message are quarantined, so its values stay unknown.
+        read = reader(turn, schema, state) if _is_read(turn) else dict.fromkeys(_exposed(turn))
+        user.before[turn.message_id], user.read[turn.message_id] = state, read
+        stated_by = stated_by | dict.fromkeys(
+            (name for name in read if name in _exposed(turn) or read[name] != state.get(name)),
+            turn.message_id,
+        )
+        state = state | read
+        user.states[turn.checkpoint], user.stated_by[turn.checkpoint] = state, stated_by
+        latest = user.last_sent.get(turn.checkpoint, "")
+        user.last_sent[turn.checkpoint] = max(latest, turn.sent_at or "")
+    return user
+
+
+def _faults(user: _User, probe: Probe) -> Iterator[str]:
+    """Yield the contradictions between a probe and the values that the messages state."""
+    values = user.values(probe.variables, probe.checkpoint)
+    contexts = {"revealed": (probe.revealed, values)}
+    if probe.previous is not None:
+        contexts["previous"] = (probe.previous, user.previous_values(probe.variables, probe.checkpoint))
+    if probe.kind == "state":
+        contexts["gold"] = (probe.gold, values)
+    for column, (text, expected) in contexts.items():
+        if None not in expected and json.loads(text) != dict(zip(probe.variables, expected, strict=True)):
+            yield f"{column} is not {', '.join(map(str, expected))}, which the messages state"
+    if probe.kind == "choice":
+        right = [number for number, variant in enumerate(probe.variants, 1) if json.loads(variant) == values]
+        if [str(number) for number in right] != [probe.gold]:
+            yield f"gold is {probe.gold!r}, and options {right} have the values that the messages state"
+    if user.evidence(probe.variables, probe.checkpoint) != set(probe.evidence):
+        yield "evidence is not the messages that state the values"
+
+
+def _option_faults(user: _User, probe: Probe) -> Iterator[str]:
+    """Yield the options of a choice probe whose text states other values than their variant."""
+    schema = {name: user.schema[name] for name in probe.variables}
+    for number, (option, variant) in enumerate(zip(probe.options, probe.variants, strict=True), 1):
+        meant = dict(zip(probe.variables, json.loads(variant), strict=True))
+        stated = stated_values(option, schema)
+        if wrong := [name for name, values in stated.items() if values != (meant[name],)]:
+            yield f"the text of option {number} states {stated[wrong[0]][0]!r} for {wrong[0]}"
+
+
+def _is_read(turn: Turn) -> bool:
+    return turn.position == 0 and turn.reason is None
+
+
+def _exposed(turn: Turn) -> Mapping[str, str]:
+    found = json.loads(turn.exposes or "{}")
+    return found if isinstance(found, dict) else {}
+
+
+def _share(examined: int, total: int, what: str) -> str:
+    if not total:
+        return f"no {what} to examine"
+    return f"examined {examined:,} of {total:,} {what}; not examined: {1 - examined / total:.1%}"

@@ -1,0 +1,136 @@
+"""The examiner of rule-based labels: recomputes the gold of each probe from the messages before it alone.
+
+It shares no code with the rules in `sources/`. Three kinds of questions are computable: about states that AMemGym's
+users expose, about quoted lines of DialSim, and, in part, about a scene of FriendsQA. All others are counted as not
+examined.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+
+from memflow.benchmarks.comem.checks.rows import PROBES, TURNS, per_config
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import unknown_option
+from memflow.checks.rules import AcrossTables, Expectation, Findings, Rule
+from memflow.records import Probe, Turn
+
+_QUOTED = re.compile(r'Who (?:says|was the last to say these words): "(.*)"\?', re.DOTALL)
+_IN_SCENE = re.compile(r"In (season \d+, episode \d+, scene \d+)\b")
+_SPOKEN_WORD, _WORD = re.compile(r"[\w']+"), re.compile(r"[^\W_]+")
+"""A word of a quoted line, such as `don't`, and a word of an answer, such as `Pete` in `Pete's`."""
+
+Golds = frozenset[int] | None
+"""The numbers of the options that the messages permit as gold, or None where they do not determine any."""
+
+
+def examine_labels(config: CoMemConfig, probes: Sequence[Probe], turns: Sequence[Turn]) -> Findings:
+    """Return the probes whose gold is none of the options that the messages permit."""
+    said: dict[str, list[Turn]] = defaultdict(list)
+    for turn in sorted(turns, key=lambda each: (each.event, each.position)):
+        said[turn.episode_id].append(turn)
+    asked = {(probe.question_id, probe.checkpoint): probe for probe in probes}
+    # The gold at checkpoint 0, before the first message, is that of another checkpoint.
+    guessed = 1 if config.guess_key == "first" else len(config.checkpoints)
+    found, valid, examined = Findings(), 0, 0
+    for at, probe in enumerate(probes):
+        if probe.reason is not None:
+            continue
+        valid += 1
+        source = probe if probe.checkpoint else asked.get((probe.question_id, guessed))
+        golds = None if source is None else _golds(source, said[source.episode_id])
+        if golds is None:
+            continue
+        examined += 1
+        if probe.gold not in map(str, golds):
+            found[at] = f"gold is {probe.gold!r}, and the messages before it permit {sorted(golds)}"
+    missing = 1 - examined / valid if valid else 0.0
+    found.note = f"examined {examined:,} of {valid:,} probes; not examined: {missing:.1%}"
+    return found
+
+
+def _golds(probe: Probe, said: Sequence[Turn]) -> Golds:
+    visible = _before(probe, said)
+    if probe.variables:
+        return _of_states(probe, visible)
+    if quoted := _QUOTED.fullmatch(probe.question):
+        return _of_quote(probe, quoted[1], visible)
+    if scene := _IN_SCENE.match(probe.question):
+        return _of_scene(probe, scene[1], said, visible)
+    return None
+
+
+def _before(probe: Probe, said: Sequence[Turn]) -> Sequence[Turn]:
+    """Return the messages before a probe: up to `after`, or up to its checkpoint."""
+    if probe.after is None:
+        return [turn for turn in said if turn.checkpoint <= probe.checkpoint]
+    end = next((at for at, turn in enumerate(said, 1) if turn.message_id == probe.after), 0)
+    return said[:end]
+
+
+def _of_states(probe: Probe, visible: Sequence[Turn]) -> Golds:
+    """Return the option with the state values that the messages expose last; unknown while one is missing."""
+    state: dict[str, str] = {}
+    for turn in visible:
+        state |= json.loads(turn.exposes or "{}")
+    if not state.keys() >= set(probe.variables):
+        return _unknown(probe)
+    values = [state[name] for name in probe.variables]
+    return frozenset(n for n, variant in enumerate(probe.variants, 1) if json.loads(variant) == values)
+
+
+def _of_quote(probe: Probe, quoted: str, visible: Sequence[Turn]) -> Golds:
+    """Return the option of the speaker of the last message with the quoted words; unknown before the first one."""
+    last = next((turn for turn in reversed(visible) if _contains(turn.text, quoted, _SPOKEN_WORD)), None)
+    if last is None:
+        return _unknown(probe)
+    return frozenset(n for n, option in enumerate(probe.options, 1) if option == last.speaker)
+
+
+def _of_scene(probe: Probe, place: str, said: Sequence[Turn], visible: Sequence[Turn]) -> Golds:
+    """Return the options that the visible part of a scene permits.
+
+    Unknown before the scene; after it, the options that name a speaker of the scene or occur in its messages, of a
+    person's name one part. Within the scene both, since the words of an answer can precede the message that answers.
+    """
+    seen = [turn for turn in visible if turn.sent_at == place]
+    whole = sum(turn.sent_at == place for turn in said)
+    people = {turn.speaker for turn in said}
+    texts = [f"{turn.speaker} {turn.text}" for turn in seen]
+    unknown = _unknown(probe)
+
+    def occurs(option: str) -> bool:
+        phrases = option.split() if option in people else [option]
+        return any(_contains(text, phrase) for text in texts for phrase in phrases)
+
+    occurring = (
+        frozenset(number for number, option in enumerate(probe.options, 1) if occurs(option)) - unknown
+    )
+    return occurring if seen and len(seen) == whole else occurring | unknown
+
+
+def _unknown(probe: Probe) -> frozenset[int]:
+    number = unknown_option(probe.options)
+    return frozenset() if number is None else frozenset({number})
+
+
+def _contains(text: str, phrase: str, word: re.Pattern[str] = _WORD) -> bool:
+    """Return whether a text contains the words of a phrase in sequence, without regard to case and punctuation."""
+    return _plain(phrase, word) in _plain(text, word)
+
+
+@lru_cache(maxsize=65536)
+def _plain(text: str, word: re.Pattern[str]) -> str:
+    return f" {' '.join(word.findall(text.replace('’', chr(39)).casefold()))} "
+
+
+def _rule(config: CoMemConfig) -> Rule | None:
+    if config.keys != "rule":
+        return None
+    return AcrossTables((PROBES, TURNS), lambda probes, turns: examine_labels(config, probes, turns))
+
+
+EXPECTED = (Expectation(PROBES, "examined_gold_matches_messages", per_config(_rule)),)
+"""The check of rule-based labels."""

@@ -1,0 +1,174 @@
+"""The examiner of rule-based labels finds planted wrong golds of every kind, and none in dialogues read by hand."""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import factories
+import pytest
+
+from memflow.benchmarks.comem.benchmark import CoMem
+from memflow.benchmarks.comem.checks.examiner import EXPECTED, examine_labels
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import domains, find_domain
+from memflow.checks.evaluation import check_rows
+from memflow.records import Probe, Turn
+from resources.library import Library
+
+CONFIG = CoMemConfig(checkpoints=(0.25, 0.5, 0.75, 1.0), keys="rule")
+UNKNOWN = "I don't know."
+QUOTES = [
+    ("Ann", "Good  morning!"),
+    ("Bo", "The kite is red."),
+    ("Cy", "Oh - the KITE is red?"),
+    ("Ann", "Yes."),
+]
+STATES = [{"drink": "tea"}, {"place": "home"}, {"drink": "water"}, {"pet": "cat"}]
+SCENES = [
+    ("scene 1", "Ann", "I can't find Pete's boat."),
+    ("scene 2", "Bo", "A wooden ladder fell."),
+    ("scene 2", "Cy", "It was loud."),
+    ("scene 3", "Dee", "Good night."),
+]
+OF_SCENE = "In season 1, episode 2, scene 2: What fell?"
+
+# Golds by hand: per question, those of checkpoints 0 to 4. The gold at checkpoint 0 is that of checkpoint 1.
+GOLDS = {
+    ("quotes", 'Who was the last to say these words: "The kite is red."?', ("Bo", "Cy", UNKNOWN)): "33122",
+    ("quotes", 'Who says: "Good morning!"?', ("Bo", "Ann", UNKNOWN)): "22222",
+    ("states", "What shall I drink there?", ("Hot tea.", "Cold water.", UNKNOWN)): "33122",
+    ("scenes", OF_SCENE, ("the sea", "a wooden ladder", UNKNOWN)): "33222",
+}
+VARIANTS = ['["tea", "home"]', '["water", "home"]', "null"]
+
+
+def said(episode: str, texts: list[dict[str, Any]]) -> list[Turn]:
+    return [
+        factories.turn(
+            episode_id=episode, checkpoint=at + 1, event=at, position=0, message_id=f"{episode}/{at}", **text
+        )
+        for at, text in enumerate(texts)
+    ]
+
+
+@pytest.fixture
+def turns() -> list[Turn]:
+    quotes = [{"speaker": speaker, "text": text} for speaker, text in QUOTES]
+    states = [{"text": "Of late it is different.", "exposes": json.dumps(state)} for state in STATES]
+    scenes = [
+        {"sent_at": f"season 1, episode 2, {scene}", "speaker": speaker, "text": text}
+        for scene, speaker, text in SCENES
+    ]
+    return [*said("quotes", quotes), *said("states", states), *said("scenes", scenes)]
+
+
+@pytest.fixture
+def probes() -> list[Probe]:
+    return [
+        factories.probe(
+            probe_id=f"{question}/c{checkpoint}",
+            question_id=question,
+            episode_id=episode,
+            checkpoint=checkpoint,
+            question=question,
+            options=list(options),
+            variables=["drink", "place"] if episode == "states" else [],
+            variants=VARIANTS if episode == "states" else [],
+            gold=gold,
+        )
+        for (episode, question, options), golds in GOLDS.items()
+        for checkpoint, gold in enumerate(golds)
+    ]
+
+
+def test_golds_read_by_hand_are_confirmed(probes: list[Probe], turns: list[Turn]) -> None:
+    found = examine_labels(CONFIG, probes, turns)
+    assert found == {} and found.note == "examined 20 of 20 probes; not examined: 0.0%"
+
+
+def test_every_planted_gold_is_found(probes: list[Probe], turns: list[Turn]) -> None:
+    """Each other option as gold, at every checkpoint: an early, a late, a stale and a wrong gold."""
+    within_scene = {f"{OF_SCENE}/c2"}  # the words of an answer may precede the answer
+    planted = 0
+    for at, probe in enumerate(probes):
+        for gold in {"1", "2", "3"} - {probe.gold}:
+            world = [*probes]
+            world[at] = replace(probe, gold=gold)
+            allowed = gold == "3" and probe.probe_id in within_scene
+            assert (at in examine_labels(CONFIG, world, turns)) is not allowed, (probe.probe_id, gold)
+            planted += not allowed
+    assert planted == 39
+
+
+Plant = Callable[[list[Turn]], None]
+
+
+def edit(message_id: str, **values: Any) -> Plant:
+    def apply(turns: list[Turn]) -> None:
+        at = next(at for at, turn in enumerate(turns) if turn.message_id == message_id)
+        turns[at] = replace(turns[at], **values)
+
+    return apply
+
+
+PLANTS: dict[str, tuple[Plant, str]] = {
+    "another speaker": (edit("quotes/1", speaker="Cy"), "quotes"),
+    "words never said": (edit("quotes/0", text="Good evening!"), "quotes"),
+    "words said again": (edit("quotes/3", text="The kite is red."), "quotes"),
+    "another exposed value": (edit("states/2", exposes='{"drink": "tea"}'), "states"),
+    "a value not exposed": (edit("states/1", exposes="{}"), "states"),
+    "answer outside the scene": (edit("scenes/1", text="Something fell."), "scenes"),
+    "message after the checkpoint": (edit("states/1", checkpoint=3), "states"),
+}
+
+
+@pytest.mark.parametrize("kind", PLANTS)
+def test_message_that_contradicts_the_gold_is_found(
+    probes: list[Probe], turns: list[Turn], kind: str
+) -> None:
+    plant, episode = PLANTS[kind]
+    plant(turns)
+    found = examine_labels(CONFIG, probes, turns)
+    assert found and {probes[at].episode_id for at in found} == {episode}
+
+
+def test_probe_after_a_message_is_examined_with_the_messages_up_to_it(
+    probes: list[Probe], turns: list[Turn]
+) -> None:
+    last = next(probe for probe in probes if probe.question in next(iter(GOLDS)) and probe.checkpoint == 4)
+    early = replace(last, after="quotes/1", gold="1")
+    assert examine_labels(CONFIG, [early], turns) == {}
+    assert examine_labels(CONFIG, [replace(early, gold="2")], turns)
+
+
+def test_questions_of_other_kinds_are_counted_as_not_examined(probes: list[Probe], turns: list[Turn]) -> None:
+    found = examine_labels(CONFIG, [replace(each, question="Why?", variables=[]) for each in probes], turns)
+    assert found == {} and found.note == "examined 0 of 20 probes; not examined: 100.0%"
+
+
+@pytest.mark.parametrize("domain", [each for each in domains().values() if each.benchmark == "comem"])
+def test_examiner_applies_to_labels_by_rule_only(domain: Domain) -> None:
+    [expectation] = EXPECTED
+    applies = replace(expectation, benchmark="comem").for_domain(domain) is not None
+    assert applies == (domain.parameters.get("keys") == "rule")
+
+
+@pytest.mark.parametrize("source", ["comem_amemgym", "comem_friends", "friendsqa"])
+def test_examiner_finds_no_wrong_gold_in_published_dialogues(build: Callable[..., Any], source: str) -> None:
+    library = Library(os.environ.get("MEMFLOW_DATA"))
+    if not library.found(source):
+        pytest.skip(f"set MEMFLOW_DATA to a data folder that has {source}")
+    found = next(
+        each
+        for each in domains().values()
+        if source in each.datasets and each.parameters.get("keys") == "rule"
+    )
+    domain = replace(find_domain(found.name), datasets=(source,))
+    rows = build(domain, CoMem().records(library.dataset(source), library.paths(source)))
+    tables = {"question.probes": rows.probes, "utterance.turns": rows.turns}
+    [result] = check_rows("question.probes", rows.probes, EXPECTED, tables.__getitem__, domain)
+    assert (result.unexpected, result.error, result.severity) == (0, None, "error")
+    assert "not examined: 0.0%" in result.note
