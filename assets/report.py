@@ -25,6 +25,7 @@ RULE_COLUMNS = dg.TableSchema(
         dg.TableColumn("rows", "int", "rows that the rule counts"),
         dg.TableColumn("unexpected", "int", "rows that violate it"),
         dg.TableColumn("offending", "string", "keys of some rows that violate it, or what the rule raised"),
+        dg.TableColumn("note", "string", "what the rule examined and could not examine"),
     ]
 )
 
@@ -113,6 +114,7 @@ def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
                     "rows": each.total,
                     "unexpected": each.unexpected,
                     "offending": each.error or "; ".join(each.offending),
+                    "note": each.note,
                 }
             )
             for each in sorted(results, key=lambda each: each.passed)

@@ -29,8 +29,8 @@ from memflow.checks.evaluation import (
     applicable,
     check_rows,
     checked_table,
+    explained_key,
     known_values,
-    row_key,
     rows_under,
     violations,
 )
@@ -39,6 +39,7 @@ from memflow.checks.rules import (
     Between,
     EachRow,
     Expectation,
+    Findings,
     MinimumRows,
     Severity,
     Unique,
@@ -65,6 +66,8 @@ class Suite:
     tests: list[Any]
     rules: list[Expectation] = field(default_factory=list)
     """The rule behind each test; empty for a suite that is declared in Great Expectations' terms."""
+    findings: dict[str, Findings] = field(default_factory=dict)
+    """The explained violations of the rules that memflow evaluates, by rule."""
 
 
 def validate_suite(table: str, rows: Sequence[Any]) -> list[RuleResult]:
@@ -126,6 +129,7 @@ def suites_of(
                     suite.frame[name] = [getattr(row, name) for row in counted]
         else:
             suite.frame[rule.name] = [at not in column for at in range(len(counted))]
+            suite.findings[rule.name] = column
         suite.tests.append(_translated(rule))
         suite.rules.append(rule)
         if suite is not own:
@@ -248,6 +252,7 @@ def _result(suite: Suite, result: Any, expectation: Expectation | None = None) -
     counted = result.result or {}
     at = sorted(set(counted.get("partial_unexpected_index_list") or ()))
     failed = not result.success
+    findings = suite.findings.get(name, Findings())
     severity: Severity = (
         "warn" if getattr(config.severity, "value", config.severity) == "warning" else "error"
     )
@@ -258,9 +263,13 @@ def _result(suite: Suite, result: Any, expectation: Expectation | None = None) -
         severity=expectation.severity if expectation else severity,
         unexpected=int(counted.get("unexpected_count", failed)),
         total=len(suite.rows),
-        offending=tuple(row_key(suite.table, suite.rows[position]) for position in at[:OFFENDING_KEYS]),
+        offending=tuple(
+            explained_key(suite.table, suite.rows[position], findings.get(position, ""))
+            for position in at[:OFFENDING_KEYS]
+        ),
         description=expectation.description if expectation else name.replace("_", " ").capitalize(),
         error=error,
+        note=findings.note,
     )
 
 

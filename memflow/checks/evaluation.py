@@ -5,7 +5,7 @@ resources/gx.py evaluates the same rules with Great Expectations.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -19,6 +19,7 @@ from memflow.checks.rules import (
     Between,
     EachRow,
     Expectation,
+    Findings,
     ForeignKey,
     MinimumRows,
     NotNull,
@@ -56,7 +57,8 @@ KnownValues = Callable[[str, tuple[str, ...]], set[tuple[Any, ...]]]
 class RuleResult:
     """The result of one rule: `unexpected` of `total` rows violate the rule; `offending` lists the keys of some rows.
 
-    If the rule raised an exception, `error` contains the exception and the key of the row that caused it.
+    A key is followed by the rule's explanation, if any. `note` states what the rule could not examine. If the rule
+    raised an exception, `error` contains the exception and the key of the row that caused it.
     """
 
     table: str
@@ -68,6 +70,7 @@ class RuleResult:
     offending: tuple[str, ...]
     description: str
     error: str | None = None
+    note: str = ""
 
 
 class RuleError(Exception):
@@ -114,6 +117,7 @@ def combine(results: Iterable[RuleResult]) -> list[RuleResult]:
             total=sum(each.total for each in of_rule),
             offending=tuple(key for each in of_rule for key in each.offending)[:OFFENDING_KEYS],
             error=next((each.error for each in of_rule if each.error), None),
+            note="; ".join(dict.fromkeys(each.note for each in of_rule if each.note)),
         )
         for of_rule in grouped.values()
     ]
@@ -140,6 +144,16 @@ def row_key(table: str, row: Any) -> str:
     return ", ".join(f"{name}={getattr(row, name)}" for name in KEYS[table])
 
 
+def explained_key(table: str, row: Any, explanation: str) -> str:
+    """Return the key of a row as text, with the explanation of its violation, if any."""
+    return f"{row_key(table, row)}: {explanation}" if explanation else row_key(table, row)
+
+
+def as_findings(found: Collection[int]) -> Findings:
+    """Return row indices as findings without explanations; findings are returned unchanged."""
+    return found if isinstance(found, Findings) else Findings(dict.fromkeys(found, ""))
+
+
 def known_values(checked: str, rows_of: OtherRows, other_columns: OtherColumns | None = None) -> KnownValues:
     """Return a cached function that returns the distinct values of given columns of a table.
 
@@ -158,14 +172,15 @@ def known_values(checked: str, rows_of: OtherRows, other_columns: OtherColumns |
 def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) -> RuleResult:
     table = checked_table(expectation)
     rows = rows_of(table)
-    error = None
+    error, found = None, Findings()
     try:
         rows = rows_under(expectation, rows_of)
-        positions = sorted(violations(expectation, rows, rows_of, known))
+        found = violations(expectation, rows, rows_of, known)
     except RuleError as wrong:
-        positions = [] if wrong.position is None else [wrong.position]
+        found = as_findings([] if wrong.position is None else [wrong.position])
         where = "" if wrong.position is None else f" on row {row_key(table, rows[wrong.position])}"
         error = f"rule {expectation.name} of {expectation.table} raised {wrong}{where}"
+    positions = sorted(found)
     missing_rows = isinstance(expectation.rule, MinimumRows) and len(rows) < expectation.rule.at_least
     share = getattr(expectation.rule, "tolerance", 0.0)
     tolerated = not rows or (len(rows) - len(positions)) / len(rows) >= 1 - share
@@ -176,9 +191,10 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) 
         severity=expectation.severity,
         unexpected=len(positions) + missing_rows,
         total=len(rows),
-        offending=tuple(row_key(table, rows[at]) for at in positions[:OFFENDING_KEYS]),
+        offending=tuple(explained_key(table, rows[at], found[at]) for at in positions[:OFFENDING_KEYS]),
         description=expectation.description,
         error=error,
+        note=found.note,
     )
 
 
@@ -196,22 +212,22 @@ def violations(
     rows: Sequence[Any],
     other: OtherRows,
     known: KnownValues,
-) -> set[int]:
+) -> Findings:
     """Return the indices of the rows that violate a rule; empty for MinimumRows, which no single row violates.
 
     Raises RuleError if the rule raises an exception, and the errors of `other`, such as MissingData.
     """
     match expectation.rule:
         case MinimumRows():
-            return set()
+            return Findings()
         case Unique(columns):
             return _attempt(lambda: _duplicates(rows, columns))
         case WholeTable(find_violations):
-            return _attempt(lambda: set(find_violations(rows)))
+            return _attempt(lambda: find_violations(rows))
         case AcrossTables(tables, find_violations):
             others = [other(name) for name in tables[1:]]
-            return _attempt(lambda: set(find_violations(rows, *others)))
-    return _not(rows, _row_rule(expectation, known)) if rows else set()
+            return _attempt(lambda: find_violations(rows, *others))
+    return as_findings(_not(rows, _row_rule(expectation, known)) if rows else ())
 
 
 def _row_rule(expectation: Expectation, known: KnownValues) -> Callable[[Any], bool]:
@@ -260,9 +276,9 @@ def _not(rows: Sequence[Any], holds: Callable[[Any], bool]) -> set[int]:
     return found
 
 
-def _attempt(work: Callable[[], set[int]]) -> set[int]:
+def _attempt(work: Callable[[], Collection[int]]) -> Findings:
     try:
-        return work()
+        return as_findings(work())
     except Exception as wrong:
         raise RuleError(wrong) from wrong
 

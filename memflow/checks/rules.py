@@ -12,6 +12,16 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.packaged import load_yaml
 from memflow.errors import BadInput
 
+
+class Findings(dict[int, str]):
+    """Indices of violating rows with an explanation each.
+
+    `note` states what the rule examined and what it could not examine, for the metadata of the check.
+    """
+
+    note: str = ""
+
+
 Severity = Literal["error", "warn"]
 """An `error` blocks the downstream steps; a `warn` is only reported."""
 
@@ -96,7 +106,8 @@ class WholeTable:
 class AcrossTables:
     """A rule on several tables: `find_violations`, called with the rows of each table, must return no row index.
 
-    Indices refer to the first table. The checked table is one of `tables`.
+    Indices refer to the first table. The checked table is one of `tables`. `find_violations` may return `Findings`,
+    which explain each violation.
     """
 
     tables: tuple[str, ...]

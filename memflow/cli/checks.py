@@ -194,7 +194,12 @@ def _violations(found: Sequence[RuleSummary]) -> Iterator[RenderableType]:
             rule = each.total
             head = f"{rule.table} {rule.name}: {rule.unexpected:,} of {rule.total:,} rows"
             yield Text.assemble("\n", each.result, f"  {head}, in {', '.join(each.failed_in)}")
-            for line in (rule.description, *([rule.error] if rule.error else ()), *rule.offending):
+            for line in (
+                rule.description,
+                *([rule.error] if rule.error else ()),
+                *rule.offending,
+                *([rule.note] if rule.note else ()),
+            ):
                 yield Text(f"  {line}")
 
 
