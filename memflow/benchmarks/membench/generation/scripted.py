@@ -221,7 +221,8 @@ def _near(answer: str, words: _Words, rng: random.Random) -> Iterator[str]:
         yield from _addresses(mail, rng)
     elif numbers := list(_NUMBER.finditer(answer)):
         last = numbers[-1]
-        for number in rng.sample(_near_numbers(last[0]), 9):
+        near = _near_numbers(last[0])
+        for number in rng.sample(near, len(near)):
             yield f"{answer[: last.start()]}{number}{answer[last.end() :]}"
     for row in words.numerals:
         one = rf"\b(?:{'|'.join(row)})\b" if words.language == "en" else "|".join(row)
@@ -231,10 +232,16 @@ def _near(answer: str, words: _Words, rng: random.Random) -> Iterator[str]:
 
 
 def _near_numbers(number: str) -> list[str]:
-    """Return nine other numbers of the same length; a number of at most two digits stays a possible day or age."""
-    size = len(number)
-    limit = 28 if size <= 2 and int(number) <= 28 else 10**size - 1
-    return [str((int(number) + by - 1) % limit + 1).zfill(size) for by in range(1, 10)]
+    """Return other numbers of the same length: near numbers, or days of a month if the number can be one.
+
+    The last digits of a phone number stay in the range that is reserved for fiction.
+    """
+    size, value = len(number), int(number)
+    low, high = (0, 199 if number.startswith("01") else 10**size - 1)
+    if not number.startswith("0"):
+        low, high = 10 ** (size - 1), 28 if value <= 31 else high
+    near = range(max(low, value - 9), min(high, value + 9) + 1)
+    return [str(each).zfill(size) for each in near if each != value]
 
 
 def _addresses(mail: re.Match[str], rng: random.Random) -> Iterator[str]:
