@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memflow.benchmarks.membench.examination.golds import FaultyError, Gold, UnreadError, solve
+from memflow.benchmarks.membench.examination.gold import FaultyError, Gold, UnreadError
+from memflow.benchmarks.membench.examination.solver import solve
 from memflow.benchmarks.membench.examination.statements import Message, read_messages, read_statements
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.turns import is_noise

@@ -80,7 +80,9 @@ def lexicon(language: Language) -> Lexicon:
         cues=own,
         mentions=_mentions(words, own),
         values={
-            **{name: _pattern([pattern], language) for name, pattern in quantities.PATTERNS[language].items()},
+            **{
+                name: _pattern([pattern], language) for name, pattern in quantities.PATTERNS[language].items()
+            },
             **{name: _words(found, language) for name, found in _value_words(words).items()},
         },
         educations=tuple(map(normalize, words.educations)),
@@ -90,11 +92,14 @@ def lexicon(language: Language) -> Lexicon:
             "hobby": {normalize(name): text for name, text in words.hobbies.items()},
         },
         items={
-            topic: _words((item for group in likes.of(topic).values() for item in group), language, exact=True)
+            topic: _words(
+                (item for group in likes.of(topic).values() for item in group), language, exact=True
+            )
             for topic in TOPICS
         },
         categories={
-            topic: {item: name for name, group in likes.of(topic).items() for item in group} for topic in TOPICS
+            topic: {item: name for name, group in likes.of(topic).items() for item in group}
+            for topic in TOPICS
         },
     )
 
@@ -139,9 +144,7 @@ def _value_words(words: Vocabulary) -> dict[str, list[str]]:
         "company": tag_companies,
         "hobby": list(words.hobbies),
         "event_type": [each.type for each in (*words.work_events, *words.rest_events)],
-        "review": [
-            review.rstrip(".。") for each in (*words.items, *words.places) for review in each.reviews
-        ],
+        "review": [review.rstrip(".。") for each in (*words.items, *words.places) for review in each.reviews],
     }
 
 

@@ -6,24 +6,19 @@ This code is independent of `generation/values.py`, which formats and parses the
 import re
 from datetime import datetime, timedelta
 
-_UNITS = {
-    word: number
-    for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve thirteen".split(), start=1
-    )
+_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TEENS = ("ten", "eleven", "twelve", "thirteen")
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_NUMBERS = {
+    **{word: number for number, word in enumerate((*_ONES, *_TEENS), start=1)},
+    **{word: 10 * number for number, word in enumerate(_TENS, start=2)},
 }
-_TENS = {
-    word: 10 * number
-    for number, word in enumerate(
-        "ten twenty thirty forty fifty sixty seventy eighty ninety".split(), start=1
-    )
-}
-_NUMBERS = {**_UNITS, **_TENS}
 _POWERS = {"hundred": 100, "thousand": 1000}
 _ZH_DIGITS = {"两": 2, **{digit: number for number, digit in enumerate("一二三四五六七八九", start=1)}}
 _ZH_POWERS = {"十": 10, "百": 100, "千": 1000}
 _MONTHS = (
-    "january february march april may june july august september october november december".split()
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
 )
 _DAYS = {"day": 1, "week": 7, "month": 30, "天": 1, "周": 7, "个月": 30}
 _HALVES = {"上午": 0, "下午": 12, "晚上": 12}
@@ -65,7 +60,9 @@ def number_in(text: str) -> int:
     words = text.casefold().split()
     if words and words[0] in _NUMBERS:
         return _NUMBERS[words[0]] * next((_POWERS[word] for word in words if word in _POWERS), 1)
-    if match := re.search(r"([一二两三四五六七八九]?)([十百千])([一二三四五六七八九]?)|[一二两三四五六七八九]", text):
+    if match := re.search(
+        r"([一二两三四五六七八九]?)([十百千])([一二三四五六七八九]?)|[一二两三四五六七八九]", text
+    ):
         if match[2] is None:
             return _ZH_DIGITS[match[0]]
         return _ZH_DIGITS.get(match[1], 1) * _ZH_POWERS[match[2]] + _ZH_DIGITS.get(match[3], 0)

@@ -102,7 +102,9 @@ def read_messages(turns: Iterable[Turn], language: Language) -> tuple[Message, .
 def read_statements(messages: Sequence[Message], language: Language) -> Reading:
     """Return the statements that the user's messages make about people, events, items and places."""
     words, found = lexicon(language), Reading(language, tuple(messages))
-    readings = [(message, read_text(message.text, language)) for message in messages if message.role == "user"]
+    readings = [
+        (message, read_text(message.text, language)) for message in messages if message.role == "user"
+    ]
     for _, reading in readings:
         names = [each for each in reading.mentions if each.named]
         types = [each for each in reading.mentions if not each.named]
@@ -150,7 +152,9 @@ def _values(text: str, sorts: Iterable[str], words: Lexicon) -> Iterable[tuple[s
 
 def items_in(text: str, words: Lexicon, topics: Iterable[Topic]) -> dict[str, Topic]:
     """Return the liked items that a text names, in order, with their topics."""
-    found = [(match.start(), match[0], topic) for topic in topics for match in words.items[topic].finditer(text)]
+    found = [
+        (match.start(), match[0], topic) for topic in topics for match in words.items[topic].finditer(text)
+    ]
     return {item: topic for _, item, topic in sorted(found)}
 
 
@@ -160,7 +164,9 @@ def liked_items(messages: Iterable[Message], words: Lexicon, topic: Topic) -> li
     return [
         item
         for message in messages
-        if message.role == "user" and cues.liked.search(message.text) and not cues.disliked.search(message.text)
+        if message.role == "user"
+        and cues.liked.search(message.text)
+        and not cues.disliked.search(message.text)
         for item in items_in(message.text, words, [topic])
     ]
 

@@ -231,7 +231,9 @@ class _GraphSampler:
             "location": self._where(user),
             "time": self._new(self._time),
             "scale": values.format_scale(rng.randint(*happening.scale_counts), happening.scale, language),
-            "duration": values.format_duration(rng.randint(*happening.duration_counts), happening.duration, language),
+            "duration": values.format_duration(
+                rng.randint(*happening.duration_counts), happening.duration, language
+            ),
         }
         return Node(entity_id, kind, name, self.words.attends, attributes)
 

@@ -68,7 +68,9 @@ def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random
         return query
     dates = [turn for turn in told if json.loads(turn.exposes or "{}").get("value") == query.answer]
     if not dates:
-        raise BadInput(f"no evidence of {plan.trajectory_id} states {query.answer!r}; regenerate utterance/turns")
+        raise BadInput(
+            f"no evidence of {plan.trajectory_id} states {query.answer!r}; regenerate utterance/turns"
+        )
     moment = resolve_time(query.answer, timeline.parse_time(dates[-1].sent_at or ""))
     answer = _day(plan, moment)
     wrong = tuple(_day(plan, near) for near in timeline.sample_nearby_times(moment, OPTIONS - 1, rng))

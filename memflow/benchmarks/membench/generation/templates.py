@@ -1,7 +1,8 @@
 """Sentence templates of messages and questions, one file per language.
 
-`sentences_*` has templates of facts: `$who` is the entity, `$value` the value, `$a_value` the value after `a` or `an`. `sayings_*` has templates of
-preferences: `$item` is the item and `$before` the previous item. The simulator rewords the sentences.
+`sentences_*` has templates of facts: `$who` is the entity, `$value` the value, `$a_value` the value after `a` or `an`.
+`sayings_*` has templates of preferences: `$item` is the item and `$before` the previous item. The simulator rewords the
+sentences.
 """
 
 import random
