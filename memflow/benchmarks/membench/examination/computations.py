@@ -67,9 +67,11 @@ def count_gold(count: Count, match: re.Match[str], question: str, reading: Readi
         for attribute in count.attributes
         for entity in reading.entities(EVENT if attribute in _OF_EVENTS else PERSON)
     ]
+    if not facts:
+        raise UnreadError("no message names any of the counted entities")
     total = sum(_satisfies(fact, bound, count, words) for fact in facts)
     messages = tuple(fact.message_id for fact in facts)
-    return Gold(str(total), messages, lambda option: option_number(option) == total)
+    return Gold(str(total), messages, lambda option: option_number(option) == total, all_required=True)
 
 
 def _satisfies(fact: Fact, bound: str, count: Count, words: Lexicon) -> bool:

@@ -53,7 +53,7 @@ def _examine_probe(probe: Probe, turns: Sequence[Turn]) -> Examination:
 def _wrong_options(probe: Probe, gold: Gold) -> str | None:
     """Return why the gold is not the only right option of a probe, or None if it is."""
     at = int(probe.gold) - 1 if probe.gold.isdigit() else -1
-    right = [place for place, option in enumerate(probe.options) if gold.is_right(option)]
+    right = [place for place, option in enumerate(probe.options) if gold.is_right(option.strip())]
     if not gold.is_right(probe.revealed) or at not in right:
         return "the gold is wrong"
     if len(right) > 1:
@@ -67,6 +67,9 @@ def _examine_evidence(probe: Probe, messages: Sequence[Message], gold: Gold, fou
     """Examine whether the evidence messages alone determine the gold."""
     language: Language = "zh" if probe.language == "zh" else "en"
     evidence = [message for message in messages if message.message_id in probe.evidence]
+    missing = [each for each in gold.messages if each not in probe.evidence]
+    if gold.all_required and missing:
+        return Examination("wrong", f"{found}: the evidence lacks {', '.join(missing)}")
     try:
         alone = solve(probe.question, read_statements(evidence, language))
         if alone.is_right(probe.revealed):
@@ -75,6 +78,6 @@ def _examine_evidence(probe: Probe, messages: Sequence[Message], gold: Gold, fou
     except FaultyError as faulty:
         return Examination("wrong", f"{found}: the evidence alone determines no answer: {faulty}")
     except UnreadError as unread:
-        if missing := [each for each in gold.messages if each and each not in probe.evidence]:
+        if missing:
             return Examination("wrong", f"{found}: the evidence lacks {', '.join(missing)}")
         return Examination("not examined", f"the evidence alone: {unread}")

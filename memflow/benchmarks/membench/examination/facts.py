@@ -1,6 +1,7 @@
 """Golds of questions about one attribute of an entity, or about a value that follows from the attribute."""
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -21,13 +22,10 @@ def attribute_gold(
     """Return the gold of a question about an attribute. Raises UnreadError and FaultyError."""
     entity, messages = _asked_entity(asked, question, reading, words)
     if asked.attribute in ("name", "item_type", "place_type"):
-        text = reading.name_of(entity) if asked.attribute == "name" else entity.text
-        if text is None or (entity.named and asked.attribute != "name"):
-            raise UnreadError(f"no message states the {asked.attribute} of {entity.text}")
-        fact = Fact(asked.attribute, normalize(text), text, "", False)
+        fact = _naming(asked.attribute, entity, reading)
     else:
         fact = last_statement(entity, asked.attribute, reading)
-        messages = (*messages, fact.message_id)
+    messages = (*messages, fact.message_id)
     if isinstance(fact.value, datetime):
         return _date(fact.value, messages)
     if asked.derives is None:
@@ -40,6 +38,21 @@ def attribute_gold(
     return Gold(text, messages, lambda option: normalize(option) == normalize(text))
 
 
+def _naming_messages(reading: Reading, mentions: Iterable[Mention]) -> tuple[str, ...]:
+    """Return the ids of the messages that relate the names of these entities to their relationships or types."""
+    names = {reading.name_of(reading.entity(each)) for each in mentions}
+    return tuple(reading.naming[name] for name in names if name in reading.naming)
+
+
+def _naming(attribute: str, entity: Mention, reading: Reading) -> Fact:
+    """Return the name or the type of an entity as a fact. Raises UnreadError."""
+    name = reading.name_of(entity)
+    if name is None or name not in reading.naming:
+        raise UnreadError(f"no message states the {attribute} of {entity.text}")
+    text = name.text if attribute == "name" else entity.text
+    return Fact(attribute, normalize(text), text, reading.naming[name], corrects=False)
+
+
 def _asked_entity(
     asked: AskedAttribute, question: str, reading: Reading, words: Lexicon
 ) -> tuple[Mention, tuple[str, ...]]:
@@ -47,7 +60,7 @@ def _asked_entity(
     found = read_text(question, reading.language)
     entities = {reading.entity(each) for each in found.mentions}
     if len(entities) == 1:
-        return entities.pop(), ()
+        return entities.pop(), _naming_messages(reading, found.mentions)
     # A review may contain other values: "one day is hardly enough".
     values = [each for each in found.values if each[0] == "review"] or found.values
     conditions = [(name, words.measure(name, text)) for name, text in values if name != asked.attribute]

@@ -16,10 +16,12 @@ class FaultyError(Exception):
 class Gold:
     """A recomputed gold, the ids of the messages that state it, and a test of whether an option is right.
 
-    `other_readings` are answers that a reader could defend too; no option may be one of them.
+    `other_readings` are answers that a reader could defend too; no option may be one of them. If `all_required`, the
+    evidence must have all these messages, because the gold is a count or a list of what they state.
     """
 
     text: str
     messages: tuple[str, ...]
     is_right: Callable[[str], bool]
     other_readings: Callable[[str], bool] = lambda option: False
+    all_required: bool = False

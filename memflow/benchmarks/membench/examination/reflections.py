@@ -4,6 +4,7 @@ from memflow.benchmarks.membench.examination.gold import FaultyError, Gold, Unre
 from memflow.benchmarks.membench.examination.lexicon import Lexicon, normalize
 from memflow.benchmarks.membench.examination.statements import (
     Reading,
+    items_in,
     liked_items,
     moods_in,
     recommended_items,
@@ -13,17 +14,31 @@ _MARKS = {"en": "; ", "zh": "；"}
 """Separators of list items."""
 
 
+def _text_of(reading: Reading, role: str) -> str:
+    """Return all messages of a role as one text."""
+    return "\n".join(message.text for message in reading.messages if message.role == role)
+
+
 def recommendation_gold(question: str, reading: Reading, words: Lexicon) -> Gold:
     """Return all recommended items of the topics in a question. Raises UnreadError."""
     topics = [topic for topic, cue in words.cues.topics.items() if cue.search(question)]
     items = recommended_items(reading.messages, words, topics)
-    if not items:
-        raise UnreadError("no message has a recommendation")
+    named = set(items_in(_text_of(reading, "user"), words, topics)) | set(items)
+    unread = [item for item in items_in(_text_of(reading, "assistant"), words, topics) if item not in named]
+    if unread or not items:
+        raise UnreadError(
+            f"no message is read as a recommendation{' of ' if unread else ''}{', '.join(unread)}"
+        )
     mark = _MARKS[words.language]
     messages = tuple(
         message.message_id for message in reading.messages if recommended_items([message], words, topics)
     )
-    return Gold(mark.join(items), messages, lambda option: sorted(option.split(mark)) == sorted(items))
+    return Gold(
+        mark.join(items),
+        messages,
+        lambda option: sorted(option.split(mark)) == sorted(items),
+        all_required=True,
+    )
 
 
 def preference_gold(question: str, reading: Reading, words: Lexicon) -> Gold:

@@ -70,6 +70,8 @@ class Reading:
     facts: dict[Mention, list[Fact]] = field(default_factory=lambda: defaultdict(list))
     names: dict[Mention, Mention] = field(default_factory=dict)
     """The relationship or type of an entity, by the name of the entity."""
+    naming: dict[Mention, str] = field(default_factory=dict)
+    """The id of the first message that gives an entity's name and its relationship or type, by name."""
     ambiguous_times: list[str] = field(default_factory=list)
     """Ids of messages with a relative time that has two readings."""
 
@@ -81,11 +83,11 @@ class Reading:
         """Return all entities of a sort that messages mention."""
         return [each for each in self.facts if each.sort == sort]
 
-    def name_of(self, entity: Mention) -> str | None:
-        """Return the name of an entity, or None if no message states the name."""
+    def name_of(self, entity: Mention) -> Mention | None:
+        """Return the mention of an entity by name, or None if no message states the name."""
         if entity.named:
-            return entity.text
-        return next((name.text for name, other in self.names.items() if other == entity), None)
+            return entity
+        return next((name for name, other in self.names.items() if other == entity), None)
 
 
 def read_messages(turns: Iterable[Turn], language: Language) -> tuple[Message, ...]:
@@ -105,11 +107,12 @@ def read_statements(messages: Sequence[Message], language: Language) -> Reading:
     readings = [
         (message, read_text(message.text, language)) for message in messages if message.role == "user"
     ]
-    for _, reading in readings:
+    for message, reading in readings:
         names = [each for each in reading.mentions if each.named]
         types = [each for each in reading.mentions if not each.named]
         if len(names) == len(types) == 1 and names[0].sort == types[0].sort:
             found.names[names[0]] = types[0]
+            found.naming.setdefault(names[0], message.message_id)
     for message, reading in readings:
         entities = {found.entity(each) for each in reading.mentions}
         if len(entities) != 1:

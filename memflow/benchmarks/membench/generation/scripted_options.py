@@ -22,6 +22,7 @@ _NUMERALS: Mapping[Language, tuple[tuple[str, ...], ...]] = {
     "zh": (("一", "两", "三", "四", "五", "六", "七", "八", "九"),),
 }
 """Number words; those of one row are interchangeable."""
+_TENS_ZH = ("", *"二三四五六七八九")
 _OPINIONS: Mapping[Language, tuple[str, ...]] = {
     "en": (
         "It is better than I expected, but I would not choose it again.",
@@ -50,6 +51,9 @@ def near_options(answer: str, language: Language, rng: random.Random) -> Iterato
         near = _near_numbers(last[0])
         for number in rng.sample(near, len(near)):
             yield f"{answer[: last.start()]}{number}{answer[last.end() :]}"
+    if language == "zh" and "十" in answer:
+        tens = answer[answer.index("十") :]
+        yield from (f"{one}{tens}" for one in rng.sample(_TENS_ZH, len(_TENS_ZH)))
     for row in _NUMERALS[language]:
         one = rf"\b(?:{'|'.join(row)})\b" if language == "en" else "|".join(row)
         if re.search(one, answer):
@@ -71,13 +75,15 @@ def _near_numbers(number: str) -> list[str]:
 
 
 def _addresses(mail: re.Match[str], rng: random.Random) -> Iterator[str]:
-    """Yield e-mail addresses of the same person at other providers, then with the initial only."""
+    """Yield e-mail addresses of the same person at other providers, then with the initial only or with a digit."""
     given, dot, family, domain = mail.groups()
     for provider in rng.sample(_PROVIDERS, len(_PROVIDERS)):
         if provider != domain:
             yield f"{given}{dot}{family}@{provider}"
-    yield f"{given[0]}{dot}{family}@{domain}"
-    yield f"{family}{dot}{given}@{domain}"
+    if dot:
+        yield f"{given[0]}{dot}{family}@{domain}"
+        yield f"{family}{dot}{given}@{domain}"
+    yield from (f"{given}{dot}{family}{digit}@{domain}" for digit in rng.sample(range(1, 10), 9))
 
 
 def _plural(text: str) -> str:
