@@ -7,7 +7,7 @@ from memflow.benchmarks.membench.examination.cues import Comparison, Count
 from memflow.benchmarks.membench.examination.facts import last_statement, option_number
 from memflow.benchmarks.membench.examination.gold import Gold, UnreadError
 from memflow.benchmarks.membench.examination.lexicon import EVENT, PERSON, Lexicon, normalize
-from memflow.benchmarks.membench.examination.statements import Fact, Mention, Reading, read_text
+from memflow.benchmarks.membench.examination.statements import Mention, Reading, Statement, read_text
 
 _OF_EVENTS = ("location", "scale", "duration")
 """Attributes of events that questions count by."""
@@ -18,8 +18,8 @@ def comparison_gold(comparison: Comparison, question: str, reading: Reading, wor
     mentions = _named_entities(question, reading)
     if len(mentions) != 2:
         raise UnreadError("the question does not name two entities")
-    facts = [last_statement(reading.entity(each), comparison.attribute, reading) for each in mentions]
-    first, second = (fact.value for fact in facts)
+    statements = [last_statement(reading.entity(each), comparison.attribute, reading) for each in mentions]
+    first, second = (statement.value for statement in statements)
     if type(first) is not type(second) or isinstance(first, str):
         raise UnreadError(f"the values of {comparison.attribute} have no order")
     if first == second:
@@ -27,7 +27,7 @@ def comparison_gold(comparison: Comparison, question: str, reading: Reading, wor
     else:
         ahead = (first < second) if comparison.lesser else (first > second)  # type: ignore[operator]
         text = mentions[0 if ahead else 1].text
-    messages = tuple(fact.message_id for fact in facts)
+    messages = tuple(statement.message_id for statement in statements)
     return Gold(text, messages, lambda option: normalize(option) == normalize(text))
 
 
@@ -36,11 +36,11 @@ def shared_place_gold(comparison: Comparison, question: str, reading: Reading, w
     mentions = {each.sort: each for each in _named_entities(question, reading)}
     if set(mentions) != {PERSON, EVENT}:
         raise UnreadError("the question does not name a person and an event")
-    facts = (
+    statements = (
         last_statement(reading.entity(mentions[PERSON]), comparison.attribute, reading),
         last_statement(reading.entity(mentions[EVENT]), "location", reading),
     )
-    here, there = (normalize(fact.text) for fact in facts)
+    here, there = (normalize(statement.text) for statement in statements)
 
     def is_right(option: str) -> bool:
         if match := words.cues.same_place.search(option):
@@ -52,7 +52,11 @@ def shared_place_gold(comparison: Comparison, question: str, reading: Reading, w
             and (normalize(match["here"]), normalize(match["there"])) == (here, there)
         )
 
-    return Gold(f"{facts[0].text} and {facts[1].text}", tuple(fact.message_id for fact in facts), is_right)
+    return Gold(
+        f"{statements[0].text} and {statements[1].text}",
+        tuple(statement.message_id for statement in statements),
+        is_right,
+    )
 
 
 def count_gold(count: Count, match: re.Match[str], question: str, reading: Reading, words: Lexicon) -> Gold:
@@ -62,23 +66,23 @@ def count_gold(count: Count, match: re.Match[str], question: str, reading: Readi
     bound = month or next((asked[name] for name in count.attributes if name in asked), None)
     if bound is None:
         raise UnreadError(f"the question names no {count.attributes[0]}")
-    facts = [
+    statements = [
         last_statement(entity, attribute, reading)
         for attribute in count.attributes
         for entity in reading.entities(EVENT if attribute in _OF_EVENTS else PERSON)
     ]
-    if not facts:
+    if not statements:
         raise UnreadError("no message names any of the counted entities")
-    total = sum(_satisfies(fact, bound, count, words) for fact in facts)
-    messages = tuple(fact.message_id for fact in facts)
+    total = sum(_satisfies(statement, bound, count, words) for statement in statements)
+    messages = tuple(statement.message_id for statement in statements)
     return Gold(str(total), messages, lambda option: option_number(option) == total, all_required=True)
 
 
-def _satisfies(fact: Fact, bound: str, count: Count, words: Lexicon) -> bool:
-    if fact.attribute == "birthday" and isinstance(fact.value, tuple):
-        return fact.value[0] >= quantities.month_of(bound)
-    value = words.measure(fact.attribute, bound)
-    return fact.value >= value if count.at_least else fact.value == value  # type: ignore[operator]
+def _satisfies(statement: Statement, bound: str, count: Count, words: Lexicon) -> bool:
+    if statement.attribute == "birthday" and isinstance(statement.value, tuple):
+        return statement.value[0] >= quantities.month_of(bound)
+    value = words.measure(statement.attribute, bound)
+    return statement.value >= value if count.at_least else statement.value == value  # type: ignore[operator]
 
 
 def _named_entities(question: str, reading: Reading) -> list[Mention]:

@@ -9,7 +9,7 @@ from memflow.benchmarks.membench.examination import quantities
 from memflow.benchmarks.membench.examination.cues import AskedAttribute
 from memflow.benchmarks.membench.examination.gold import FaultyError, Gold, UnreadError
 from memflow.benchmarks.membench.examination.lexicon import Lexicon, normalize
-from memflow.benchmarks.membench.examination.statements import Fact, Mention, Reading, read_text
+from memflow.benchmarks.membench.examination.statements import Mention, Reading, Statement, read_text
 from memflow.benchmarks.membench.wording import parse_time
 
 _SEASONS = {"en": ("winter", "spring", "summer", "autumn"), "zh": ("冬季", "春季", "夏季", "秋季")}
@@ -22,17 +22,19 @@ def attribute_gold(
     """Return the gold of a question about an attribute. Raises UnreadError and FaultyError."""
     entity, messages = _asked_entity(asked, question, reading, words)
     if asked.attribute in ("name", "item_type", "place_type"):
-        fact = _naming(asked.attribute, entity, reading)
+        statement = _naming(asked.attribute, entity, reading)
     else:
-        fact = last_statement(entity, asked.attribute, reading)
-    messages = (*messages, fact.message_id)
-    if isinstance(fact.value, datetime):
-        return _date(fact.value, messages)
+        statement = last_statement(entity, asked.attribute, reading)
+    messages = (*messages, statement.message_id)
+    if isinstance(statement.value, datetime):
+        return _date(statement.value, messages)
     if asked.derives is None:
         return Gold(
-            fact.text, messages, lambda option: _measured(words, asked.attribute, option) == fact.value
+            statement.text,
+            messages,
+            lambda option: _measured(words, asked.attribute, option) == statement.value,
         )
-    text = _derived(asked, match, fact, words)
+    text = _derived(asked, match, statement, words)
     if asked.derives in ("digit_sum", "length", "half", "hours"):
         return Gold(text, messages, lambda option: option_number(option) == int(text))
     return Gold(text, messages, lambda option: normalize(option) == normalize(text))
@@ -44,13 +46,13 @@ def _naming_messages(reading: Reading, mentions: Iterable[Mention]) -> tuple[str
     return tuple(reading.naming[name] for name in names if name in reading.naming)
 
 
-def _naming(attribute: str, entity: Mention, reading: Reading) -> Fact:
-    """Return the name or the type of an entity as a fact. Raises UnreadError."""
+def _naming(attribute: str, entity: Mention, reading: Reading) -> Statement:
+    """Return the name or the type of an entity as a statement. Raises UnreadError."""
     name = reading.name_of(entity)
     if name is None or name not in reading.naming:
         raise UnreadError(f"no message states the {attribute} of {entity.text}")
     text = name.text if attribute == "name" else entity.text
-    return Fact(attribute, normalize(text), text, reading.naming[name], corrects=False)
+    return Statement(attribute, normalize(text), text, reading.naming[name], corrects=False)
 
 
 def _asked_entity(
@@ -68,24 +70,24 @@ def _asked_entity(
         raise UnreadError("the question does not name one entity and has no single condition")
     [(attribute, value)] = conditions
     matching = [
-        (entity, fact)
-        for entity in reading.facts
-        for fact in [_last_or_none(entity, attribute, reading)]
-        if fact is not None and fact.value == value
+        (entity, statement)
+        for entity in reading.statements
+        for statement in [_last_or_none(entity, attribute, reading)]
+        if statement is not None and statement.value == value
     ]
     if not matching:
         raise UnreadError(f"no message states the {attribute} that the question names")
     if len(matching) > 1:
         names = ", ".join(entity.text for entity, _ in matching)
         raise FaultyError(f"the {attribute} in the question fits several entities: {names}")
-    [(entity, fact)] = matching
-    return entity, (fact.message_id,)
+    [(entity, statement)] = matching
+    return entity, (statement.message_id,)
 
 
-def last_statement(entity: Mention, attribute: str, reading: Reading) -> Fact:
+def last_statement(entity: Mention, attribute: str, reading: Reading) -> Statement:
     """Return the last statement of an attribute of an entity. Raises UnreadError and FaultyError."""
-    fact = _last_or_none(entity, attribute, reading)
-    if fact is None:
+    statement = _last_or_none(entity, attribute, reading)
+    if statement is None:
         ambiguous = [
             message.message_id
             for message in reading.messages
@@ -94,21 +96,23 @@ def last_statement(entity: Mention, attribute: str, reading: Reading) -> Fact:
         if ambiguous:
             raise FaultyError(f"message {ambiguous[0]} states a relative time with two readings")
         raise UnreadError(f"no message states the {attribute} of {entity.text}")
-    return fact
+    return statement
 
 
-def _last_or_none(entity: Mention, attribute: str, reading: Reading) -> Fact | None:
+def _last_or_none(entity: Mention, attribute: str, reading: Reading) -> Statement | None:
     """Return the last statement of an attribute. Raises FaultyError for two values without a correction."""
-    facts = [fact for fact in reading.facts.get(entity, ()) if fact.attribute == attribute]
-    for before, after in pairwise(facts):
+    statements = [
+        statement for statement in reading.statements.get(entity, ()) if statement.attribute == attribute
+    ]
+    for before, after in pairwise(statements):
         if before.value != after.value and not after.corrects:
             raise FaultyError(
                 f"messages {before.message_id} and {after.message_id} state different values of the {attribute} "
                 f"of {entity.text}, without a correction"
             )
-    if attribute == "time" and facts and facts[-1].message_id in reading.ambiguous_times:
-        raise FaultyError(f"message {facts[-1].message_id} states a relative time with two readings")
-    return facts[-1] if facts else None
+    if attribute == "time" and statements and statements[-1].message_id in reading.ambiguous_times:
+        raise FaultyError(f"message {statements[-1].message_id} states a relative time with two readings")
+    return statements[-1] if statements else None
 
 
 def _date(moment: datetime, messages: tuple[str, ...]) -> Gold:
@@ -121,16 +125,16 @@ def _date(moment: datetime, messages: tuple[str, ...]) -> Gold:
     )
 
 
-def _derived(asked: AskedAttribute, match: re.Match[str], fact: Fact, words: Lexicon) -> str:
+def _derived(asked: AskedAttribute, match: re.Match[str], statement: Statement, words: Lexicon) -> str:
     """Return what follows from a value. Raises UnreadError for a value without a known description."""
-    digits = [int(each) for each in fact.text if each.isdigit()]
-    match asked.derives, fact.value:
+    digits = [int(each) for each in statement.text if each.isdigit()]
+    match asked.derives, statement.value:
         case "digit_sum", _:
             found = str(sum(digits[-int(match["digits"]) :]))
         case "mail_domain", _:
-            found = fact.text.rpartition("@")[2]
+            found = statement.text.rpartition("@")[2]
         case "length", _:
-            found = str(sum(each.isalnum() for each in fact.text))
+            found = str(sum(each.isalnum() for each in statement.text))
         case "season", (int(month), int()):
             found = _SEASONS[words.language][month // 3 % 4]
         case "half", int(people):
@@ -139,9 +143,9 @@ def _derived(asked: AskedAttribute, match: re.Match[str], fact: Fact, words: Lex
             found = str(24 * days)
         case _:
             known = words.descriptions.get(asked.attribute, {})
-            if normalize(fact.text) not in known:
-                raise UnreadError(f"no description of {fact.text} is known")
-            found = known[normalize(fact.text)]
+            if normalize(statement.text) not in known:
+                raise UnreadError(f"no description of {statement.text} is known")
+            found = known[normalize(statement.text)]
     return found
 
 

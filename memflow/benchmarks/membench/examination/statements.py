@@ -1,4 +1,4 @@
-"""Statements that the examiner reads in the messages of a trajectory: facts, preferences, recommendations and moods."""
+"""Statements that the examiner reads in messages: attribute values, preferences, recommendations and moods."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ class Mention:
 
 
 @dataclass(frozen=True)
-class Fact:
+class Statement:
     """An attribute value of an entity that a message states. The value of a `time` is the resolved moment."""
 
     attribute: str
@@ -67,7 +67,7 @@ class Reading:
 
     language: Language
     messages: tuple[Message, ...]
-    facts: dict[Mention, list[Fact]] = field(default_factory=lambda: defaultdict(list))
+    statements: dict[Mention, list[Statement]] = field(default_factory=lambda: defaultdict(list))
     names: dict[Mention, Mention] = field(default_factory=dict)
     """The relationship or type of an entity, by the name of the entity."""
     naming: dict[Mention, str] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Reading:
 
     def entities(self, sort: str) -> list[Mention]:
         """Return all entities of a sort that messages mention."""
-        return [each for each in self.facts if each.sort == sort]
+        return [each for each in self.statements if each.sort == sort]
 
     def name_of(self, entity: Mention) -> Mention | None:
         """Return the mention of an entity by name, or None if no message states the name."""
@@ -117,13 +117,13 @@ def read_statements(messages: Sequence[Message], language: Language) -> Reading:
         entities = {found.entity(each) for each in reading.mentions}
         if len(entities) != 1:
             continue
-        facts = found.facts[entities.pop()]
+        statements = found.statements[entities.pop()]
         corrects = words.cues.corrected.search(message.text) is not None
         for attribute, text in reading.values:
             value: Value | datetime = words.measure(attribute, text)
             if attribute == "time":
                 value = quantities.moment_of(text, message.sent_at)
-            facts.append(Fact(attribute, value, text, message.message_id, corrects))
+            statements.append(Statement(attribute, value, text, message.message_id, corrects))
         if words.cues.ambiguous_time.search(message.text):
             found.ambiguous_times.append(message.message_id)
     return found

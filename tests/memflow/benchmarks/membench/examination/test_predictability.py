@@ -55,7 +55,8 @@ def test_every_event_goes_with_every_mood_and_answer_is_uniform_among_its_option
     assert all(set(found) == {mood.mood for mood in templates.moods} for found in moods.values())
     overall = sum(moods.values(), Counter())
     chi_square = sum(
-        (found[mood] - sum(found.values()) * overall[mood] / count) ** 2 / (sum(found.values()) * overall[mood] / count)
+        (found[mood] - sum(found.values()) * overall[mood] / count) ** 2
+        / (sum(found.values()) * overall[mood] / count)
         for found in moods.values()
         for mood in overall
     )
