@@ -16,6 +16,8 @@ from assets.partitions import Partitions, parts
 from assets.report import RowSummary, described, report, usage_of
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.run.recording import scripted_meta
+from memflow.scoring.completeness import INCOMPLETE, gap_lines
+from resources.completeness import all_gaps, stored_gaps
 from resources.lake import FAILED_REQUESTS, RUN, Lake, rebuild_commands
 from resources.lance import LanceIndex
 from resources.leaderboard import CachedScores, former_partitions, leaderboard_rows
@@ -99,6 +101,7 @@ def _assets(
         warehouse: dg.ResourceParam[Warehouse],
     ) -> Iterator[dg.MaterializeResult]:
         where, assistant = parts(context) if context.has_partition_key else (ALL, "")
+        domain = None
         cached = CachedScores(settings.home / SCORES, fingerprints.scoring)
         runner = StepRunner(
             settings, lake, data, models, lambda: leaderboard_rows(settings, lake, warehouse, cached)
@@ -121,16 +124,16 @@ def _assets(
         failed = {FAILED_REQUESTS: str(unfinished)} if unfinished else {}
         key = partition_key(where, assistant)
         summaries = {table: RowSummary() for table in step.writes}
-        facts = {
-            table: lake.write(
+        facts = {}
+        for table, summary in summaries.items():
+            gaps = stored_gaps(table, domain, assistant, lake, data) if domain else {}
+            facts[table] = lake.write(
                 table,
                 key,
                 summary.observe(tables[table]),
                 fingerprint=UNFINISHED if unfinished else fingerprint,
-                meta={RUN: run_id, **provenance, **failed},
+                meta={RUN: run_id, **provenance, **failed, **gaps},
             )
-            for table, summary in summaries.items()
-        }
         del tables
         if any(each.rows > GROUP_ROWS for each in facts.values()):
             release_freed_memory()
@@ -147,14 +150,24 @@ def _assets(
 def _publish(
     step: Step, key: str, settings: Settings, lake: Lake, index: LanceIndex, warehouse: Warehouse
 ) -> dict[str, Any]:
-    """Write the outputs that other programs read: the search index of entries, and memflow.duckdb."""
+    """Write the outputs that other programs read: the search index of entries, and memflow.duckdb.
+
+    Return metadata of the step's tables: the path of memflow.duckdb, and what is incomplete.
+    """
     if "memory.indexes" in step.writes:
         domain, _, assistant = key.partition("/")
         index.rebuild(domain, assistant, partial(lake.batches, "memory.indexes", key))
     if "score.leaderboard" in step.writes:
         former = former_partitions(settings, warehouse.lake)
         left_out = {"former_partitions": "\n".join((*former, *rebuild_commands(former)))} if former else {}
-        return {"duckdb": dg.MetadataValue.path(str(warehouse.publish())), **left_out}
+        rows = lake.columns("score.leaderboard", key, ("domain", "assistant", INCOMPLETE))
+        gaps = "\n".join(f"* {line}" for line in gap_lines(rows))
+        incomplete = {INCOMPLETE: dg.MetadataValue.md(gaps)} if gaps else {}
+        return {"duckdb": dg.MetadataValue.path(str(warehouse.publish())), **incomplete, **left_out}
+    if {"question.probes", "score.verdicts"} & {*step.writes}:
+        probes = lake.facts("question.probes", key.partition("/")[0])
+        gap = all_gaps(probes, lake.facts("score.verdicts", key) if "/" in key else None)
+        return {INCOMPLETE: gap} if gap else {}
     return {}
 
 

@@ -16,6 +16,7 @@ from memflow.benchmarks.views import ImportedResults
 from memflow.errors import BadInput
 from memflow.pipeline import partition_key
 from memflow.run.recording import IMPORTED, SCRIPTED
+from memflow.scoring.completeness import INCOMPLETE, quarantine_gap
 from resources.instance import open_instance
 from resources.lake import Lake
 from resources.settings import Settings
@@ -39,6 +40,9 @@ def store_results(settings: Settings, domain: str, results: ImportedResults) -> 
         SCRIPTED: "no",
         "probes": probes.digest,
     }
+    missing = sum(reply.reason is not None for reply in results.replies)
+    if gap := quarantine_gap(missing, len(results.replies), "replies", "missing"):
+        meta[INCOMPLETE] = gap
     # What the memory held is not recorded; rules about replies and commands read these tables.
     unknown: dict[str, Sequence[Any]] = {"memory.transcripts": (), "memory.indexes": ()}
     tables = {**unknown, "answer.replies": results.replies, "score.verdicts": results.verdicts}

@@ -420,6 +420,7 @@ class Score:
         None
     )
     n: Annotated[int, "Probes (or claims, questions, operations) that have a value."]
+    planned: Annotated[int | None, "How many need a value; quarantined probes need none."] = None
     n_episodes: Annotated[int, "Episodes of these probes."]
     coverage: Annotated[float, "Share of the probes asked that have a verdict."]
     simulator: Annotated[str, "Fingerprint of the simulator behind the row; null model: the data set."]
@@ -445,6 +446,10 @@ class Score:
     ] = None
     differing_settings: Annotated[
         str | None, "Settings that differ from those of the assistants it is compared with."
+    ] = None
+    incomplete: Annotated[
+        str | None,
+        "What the results lack: data sets, users beyond a limit, quarantined rows, failed replies.",
     ] = None
     reason: Reason = None
 

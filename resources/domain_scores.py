@@ -16,6 +16,7 @@ from memflow.fingerprint import digest
 from memflow.pipeline import WRITERS, partition_key
 from memflow.records import Probe, Score, Verdict
 from memflow.scoring.comparability import MeasuredSettings
+from memflow.scoring.completeness import INCOMPLETE
 from memflow.scoring.continual import CheckpointSums
 from memflow.scoring.efficiency import OperationSums
 from memflow.scoring.groups import Group
@@ -28,6 +29,7 @@ from memflow.scoring.leaderboard import (
     populations_of,
     shared_scores,
 )
+from resources.completeness import all_gaps
 from resources.lake import Lake
 from resources.partition_catalog import PartitionCatalog
 from resources.score_cache import DomainCache
@@ -191,7 +193,8 @@ class DomainScorer:
         verdicts = self._catalog.get("score.verdicts", partition_key(self.domain.name, name))
         if probes is None or verdicts is None or verdicts.facts.meta.get("probes") != probes.facts.digest:
             return None
-        return verdicts.facts.meta
+        gaps = all_gaps(probes.facts, verdicts.facts)
+        return {**verdicts.facts.meta, INCOMPLETE: gaps or ""}
 
     def _is_current(self, table: str, name: str) -> bool:
         entry = self._catalog.get(table, partition_key(self.domain.name, name))

@@ -10,7 +10,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -30,7 +30,7 @@ from resources.local_files import can_link, link_file, replace_file
 from resources.row_groups import RowGroupWriter, read_rows, row_group_size
 
 SNAPSHOTS = ".snapshots"
-CACHE = ".cache/facts-2"
+CACHE = ".cache/facts-3"
 """The cache of facts, below the lake's root; the number is the version of its content."""
 RUN = "run"
 """The metadata key of the run that wrote a partition. It is no part of any fingerprint."""
@@ -40,13 +40,17 @@ FAILED_REQUESTS = "failed_requests"
 
 @dataclass(frozen=True)
 class Facts:
-    """The metadata of a partition: content hash, input fingerprint, number of rows, column hash and further values."""
+    """The metadata of a partition: content hash, input fingerprint, column hash, further values, and row counts.
+
+    `quarantined` is the number of rows with a reason.
+    """
 
     digest: str
     fingerprint: str
     rows: int
     meta: Mapping[str, str] = field(default_factory=dict)
     columns: str = ""
+    quarantined: int = 0
 
     def of_current(self, table: str) -> bool:
         """Return whether the partition has the columns that this version of memflow declares for the table."""
@@ -100,12 +104,14 @@ class Lake:
             nonlocal facts, only
             with RowGroupWriter(table, file) as writer:
                 writer.write(rows)
-                facts, only = replace(facts, digest=writer.digest, rows=writer.rows), writer.only
+                facts = replace(facts, digest=writer.digest, rows=writer.rows, quarantined=writer.quarantined)
+                only = writer.only
                 writer.describe(
                     {
                         "memflow.digest": facts.digest,
                         "memflow.input_fingerprint": fingerprint,
                         "memflow.rows": str(facts.rows),
+                        "memflow.quarantined": str(facts.quarantined),
                         **{f"memflow.meta.{name}": value for name, value in facts.meta.items()},
                     }
                 )
@@ -178,8 +184,7 @@ class Lake:
             return Facts(*cached)
         facts = self._stored_facts(table, partition)
         if facts is not None and self.state(table, partition) == state:
-            values = [facts.digest, facts.fingerprint, facts.rows, dict(facts.meta), facts.columns]
-            self._cache.put(path, state, values)
+            self._cache.put(path, state, list(asdict(facts).values()))
         return facts
 
     def state(self, table: str, partition: str) -> FileState | None:
@@ -210,7 +215,8 @@ class Lake:
         fingerprint = found.get("memflow.input_fingerprint", "")  # a former version wrote another key: stale
         is_current = found_columns.remove_metadata() == schema(table)
         columns_hash = _table_columns(table) if is_current else _columns_digest(found_columns)
-        return Facts(found["memflow.digest"], fingerprint, int(found["memflow.rows"]), meta, columns_hash)
+        rows, quarantined = int(found["memflow.rows"]), int(found.get("memflow.quarantined", 0))
+        return Facts(found["memflow.digest"], fingerprint, rows, meta, columns_hash, quarantined)
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist in the lake, sorted."""

@@ -27,13 +27,14 @@ def row_group_size(table: str) -> int:
 class RowGroupWriter:
     """A context manager that writes the rows of a table to one Parquet file.
 
-    After `write`, `digest` is the content hash and `rows` the number of rows. `only` contains the rows of a file with a
-    single row group, and is None for a larger file.
+    After `write`, `digest` is the content hash, `rows` the number of rows and `quarantined` the number of rows with a
+    reason. `only` contains the rows of a file with a single row group, and is None for a larger file.
     """
 
     def __init__(self, table: str, file: IO[bytes]) -> None:
         self.table = table
         self.rows = 0
+        self.quarantined = 0
         self.digest = ""
         self.only: list[Any] | None = []
         self._parquet = pq.ParquetWriter(file, schema(table), compression="zstd")
@@ -56,6 +57,7 @@ class RowGroupWriter:
             hashed.update([row for row in group if getattr(row, "metric", None) not in EFFICIENCY_NAMES])
             self.only = group if self.rows == 0 else None
             self.rows += len(group)
+            self.quarantined += sum(getattr(row, "reason", None) is not None for row in group)
         self.digest = hashed.hexdigest()
 
     def describe(self, metadata: Mapping[str, str]) -> None:

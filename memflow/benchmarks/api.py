@@ -220,6 +220,13 @@ class Benchmark(ABC):
         """Return off-policy feedback: the backbone answers the training cases and the simulated users react."""
         return []
 
+    def size(self, domain: Domain, records: Sequence[Record]) -> int | None:
+        """Return how many units (`BenchmarkSpec.unit`) the domain has without its limit; None if this is unknown.
+
+        Called only for a domain with a limit, to report how many units its results lack.
+        """
+        return None
+
     def divides_users(self, domain: Domain) -> bool:
         """Return whether `states`, `turns` and `probes` return only the rows of the users in `domain.share`."""
         return False

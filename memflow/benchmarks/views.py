@@ -3,7 +3,7 @@
 Benchmarks declare them here as data and read the lake through a `Reader`. memflow/cli parses options and prints.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -76,6 +76,11 @@ def stored_rows(reader: Reader, table: str, partitions: Iterable[str]) -> list[A
     return [row for name in partitions if reader.facts(table, name) for row in reader.rows(table, name)]
 
 
+def scores_of(reader: Reader, results: Collection[tuple[str, str]]) -> list[Score]:
+    """Return the published scores of (domain, assistant) pairs."""
+    return [score for score in reader.scores() if (score.domain, score.assistant) in results]
+
+
 DOMAIN_OPTION = Option("domain", "Of this domain; may be repeated.", repeated=True)
 ASSISTANT_OPTION = Option("assistant", "Of this assistant; may be repeated.", repeated=True)
 
@@ -121,8 +126,10 @@ class Answer:
     data: Mapping[str, Any]
     parts: Sequence[Part]
     records: Sequence[Mapping[str, Any]] = ()
+    scores: Sequence[Score] = ()
+    """The scores that the result shows or is computed with. They determine the label, and what is incomplete."""
     label: str | None = None
-    """The label of the result (memflow/labels.py), if it is of the scripted chat or of a hashed embedder."""
+    """The label of a result without scores (memflow/labels.py): of the scripted chat or of a hashed embedder."""
     caveat: str = SCRIPTED_CAVEAT
     """What the label of the scripted chat means for the result."""
 

@@ -1,13 +1,15 @@
-"""The failure table below a leaderboard: each memory's failures by cause, its evidence recall, and its settings."""
+"""What stands below a leaderboard: the failure table, replaced prompts, and what is incomplete."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from memflow.cli.output import cut, note, table
 from memflow.records import RECALL_AT_10, Score
 from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
+from memflow.scoring.completeness import incomplete_results
 
 TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
 """The metrics of the table, in order, and their columns."""
@@ -50,6 +52,19 @@ def replaced_prompts(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield a note that names the replaced prompts of scores; nothing without replaced prompts."""
     if names := dict.fromkeys(name for score in scores for name in score.replaced_prompts):
         yield note(f"\nReplaced prompts behind these scores: {', '.join(names)}")
+
+
+def gaps(scores: Sequence[Score]) -> Iterator[RenderableType]:
+    """Yield a warning that names what the scores lack of the complete domains; nothing if they are complete."""
+    if lines := incomplete_results(scores):
+        yield Text("\n".join(("\nIncomplete:", *(f"  {line}" for line in lines))), style="yellow")
+
+
+def count(score: Score) -> str:
+    """Return the number of values behind a score, such as `214 of 220` if some are missing, otherwise `220`."""
+    if score.planned is None or score.n >= score.planned:
+        return f"{score.n:,}"
+    return f"{score.n:,} of {score.planned:,}"
 
 
 def _row(assistant: str, found: dict[str, Score]) -> list[Any]:

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.costs import costs
-from memflow.cli.evidence import evidence, replaced_prompts
+from memflow.cli.evidence import count, evidence, gaps, replaced_prompts
 from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
@@ -62,8 +62,9 @@ def leaderboard(
 ) -> None:
     """Show the scores of every metric, best first: value, 95 % interval, n, episodes and coverage.
 
-    Coverage is the share of asked probes that have a verdict. A score without a value has a reason. `memflow show
-    metrics` describes each metric and whether higher or lower is better.
+    n is the number of probes with a value, and of how many planned ones if some have none; coverage is their share. A
+    score without a value has a reason. Below the tables stands what is incomplete: missing data sets, limits,
+    quarantined rows and failed replies. `memflow show metrics` describes each metric and its direction.
     """
     from memflow.scoring.catalog import is_evidence_score
 
@@ -93,6 +94,7 @@ def leaderboard(
         form,
         {"label": label, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
+        *gaps(scores),
         *replaced_prompts(scores),
         *imported,
         *([note(more)] if len(shown) < len(found) else []),
@@ -216,7 +218,7 @@ def _rest(score: "Score") -> list[Any]:
     interval = "" if None in ends else f"{ends[0]} – {ends[1]}"
     return [
         interval,
-        score.n,
+        count(score),
         score.n_episodes,
         f"{score.coverage:.0%}",
         cut(score.reason or "", LONGEST_REASON),

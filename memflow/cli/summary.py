@@ -9,7 +9,7 @@ from rich.text import Text
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import evidence, replaced_prompts
+from memflow.cli.evidence import count, evidence, gaps, replaced_prompts
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, heading, table
 from memflow.cli.planned_runs import Outcome
@@ -104,7 +104,7 @@ class Summary:
             of_domain = [score for score in self.scores if score.domain == domain]
             primary = [score for score in self.primary if score.domain == domain]
             shown += [heading(domain), leaderboard_table(primary), *evidence(of_domain)]
-        shown += replaced_prompts(self.scores)
+        shown += [*gaps(self.scores), *replaced_prompts(self.scores)]
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if self.usage:
@@ -165,7 +165,7 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
 
 
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
-    counts = dict.fromkeys(str(score.n) for score in row.values())
+    counts = dict.fromkeys(count(score) for score in row.values())
     return "/".join(counts), f"{min(score.coverage for score in row.values()):.0%}"
 
 

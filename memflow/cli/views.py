@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
+from memflow.cli.evidence import gaps
 from memflow.cli.output import (
     Format,
     FormatOption,
@@ -32,7 +33,8 @@ from memflow.cli.output import (
 )
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
-from memflow.labels import caveat_of
+from memflow.labels import caveat_of, score_label
+from memflow.scoring.completeness import incomplete_results
 
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
@@ -148,10 +150,11 @@ def _view_function(view: View) -> Callable[..., None]:
     def run(ctx: typer.Context, form: Any, **options: Any) -> None:
         show = load_object(view.show) if isinstance(view.show, str) else view.show
         found: Answer = show(reader_of(ctx), **options)
-        data = {"label": found.label, **found.data}
-        parts = printed(found.parts)
-        if found.label:
-            parts.append(Text(f"\n{found.label}: {caveat_of(found.label, found.caveat)}", "yellow"))
+        label = found.label or score_label(found.scores)
+        data = {"label": label, "incomplete": incomplete_results(found.scores), **found.data}
+        parts = [*printed(found.parts), *gaps(found.scores)]
+        if label:
+            parts.append(Text(f"\n{label}: {caveat_of(label, found.caveat)}", "yellow"))
         if view.csv:
             answer_rows(form, data, found.records, *parts)
         else:

@@ -1,4 +1,4 @@
-"""The comparability columns of the leaderboard: the settings of each assistant, and which of them differ.
+"""The comparability columns of the leaderboard: each assistant's settings and gaps, and which settings differ.
 
 Assistants are compared within one domain and chat model. The compared settings are the answer prompts, the
 benchmark's replaced prompts, the model's fingerprint, the embedder, k (the number of entries to recall), the token
@@ -12,6 +12,7 @@ from typing import Any
 
 from memflow.records import Reply, Score
 from memflow.run.recording import IMPORTED
+from memflow.scoring.completeness import INCOMPLETE
 
 SHARED = "chat"
 """The owner of prompts that every model may receive, the first part of their names."""
@@ -20,7 +21,7 @@ _REPLACED = {True: "replaced", False: "partly replaced"}
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSettings:
-    """The settings of an assistant's evaluation that its scores contain as columns."""
+    """The settings of an assistant's evaluation, and what its results lack, which its scores contain as columns."""
 
     fingerprint: str | None = None
     prompts: tuple[str, ...] = ()
@@ -30,6 +31,7 @@ class MeasuredSettings:
     budget: int | None = None
     injected_tokens: float | None = None
     imported: str | None = None
+    incomplete: str | None = None
 
     @classmethod
     def of(cls, replies: Sequence[Reply], meta: Mapping[str, str]) -> "MeasuredSettings":
@@ -45,6 +47,7 @@ class MeasuredSettings:
             budget=int(meta.get("budget", 0)) or None,
             injected_tokens=tokens / len(answered) if answered else None,
             imported=meta.get(IMPORTED),
+            incomplete=meta.get(INCOMPLETE) or None,
         )
 
     def columns(self) -> dict[str, Any]:

@@ -101,6 +101,7 @@ def estimate(
         high=shown.high,
         deviation=None if shown.value is None else deviation,
         n=sample.n,
+        planned=sample.asked,
         n_episodes=sample.episodes,
         coverage=sample.coverage,
         simulator=context.simulator,

@@ -30,6 +30,7 @@ SELECT
     leaderboard.low,
     leaderboard.high,
     leaderboard.n,
+    leaderboard.planned,
     leaderboard.n_episodes AS episodes,
     leaderboard.coverage,
     failures.evidence_recall,
@@ -45,6 +46,7 @@ SELECT
     leaderboard.budget,
     leaderboard.imported,
     leaderboard.differing_settings,
+    leaderboard.incomplete,
     leaderboard.scripted,
     leaderboard.reason
 FROM score.leaderboard AS leaderboard

@@ -48,6 +48,9 @@ class Whereabouts(Benchmark):
             dataset, files, lambda source: lambda file: ((raw["id"], raw) for _, raw in file.numbered())
         )
 
+    def size(self, domain: Domain, records: Sequence[Record]) -> int:
+        return len(records)
+
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:

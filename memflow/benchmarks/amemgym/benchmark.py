@@ -9,6 +9,7 @@ from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.probes import make_probes
 from memflow.benchmarks.amemgym.question import build_question, parse_answer
 from memflow.benchmarks.amemgym.scoring import make_scores
@@ -105,6 +106,9 @@ class AMemGym(Benchmark):
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
+
+    def size(self, domain: Domain, records: Sequence[Record]) -> int:
+        return parse_config(domain).users if is_generated(domain) else len(user_records(domain, records))
 
     def divides_users(self, domain: Domain) -> bool:
         """Return whether the domain is generated and on-policy. Recorded dialogues are read for all users."""

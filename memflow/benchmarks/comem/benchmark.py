@@ -110,6 +110,9 @@ class CoMem(Benchmark):
         by_speaker = speaker_scores(domain, results, probe_slices(valid_probes(results)))
         return [*make_scores(domain, results), *by_speaker]
 
+    def size(self, domain: Domain, records: Sequence[Record]) -> int:
+        return len(load_contexts(domain.limited(0), records))
+
     def annotation_prompts(self, domain: Domain) -> list[Prompt]:
         return annotation_prompts() if parse_config(domain).keys == "annotated" else []
 

@@ -24,7 +24,7 @@ from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.question import build_question
 from memflow.benchmarks.membench.scoring import level_slices, make_scores
 from memflow.benchmarks.membench.scripted import HANDLERS
-from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.membench.selection import select_records, select_trajectories
 from memflow.benchmarks.membench.turns import turn_rows
 from memflow.benchmarks.membench.wording import simulator_prompts
 from memflow.benchmarks.multiple_choice import Choice, number_of
@@ -109,6 +109,9 @@ class MemBench(Benchmark):
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
+
+    def size(self, domain: Domain, records: Sequence[Record]) -> int:
+        return parameters_of(domain).graphs or len(select_records(domain.limited(0), records))
 
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Return the stages that call the simulator.

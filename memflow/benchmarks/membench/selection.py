@@ -13,7 +13,12 @@ from memflow.records import Record
 
 
 def select_trajectories(domain: Domain, records: Sequence[Record]) -> list[Trajectory]:
-    """Return the selected trajectories of a domain, in the order of their files.
+    """Return the selected trajectories of a domain (`select_records`)."""
+    return [trajectory(each) for each in select_records(domain, records)]
+
+
+def select_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
+    """Return the records of the selected trajectories, in the order of their files.
 
     With a limit, take one trajectory of each kind and scenario in turn until the limit is reached.
     """
@@ -26,8 +31,8 @@ def select_trajectories(domain: Domain, records: Sequence[Record]) -> list[Traje
             groups.setdefault((kind, scenario), []).append(record)
     drawn = [_draw_records(domain, parameters, name, group) for name, group in groups.items()]
     if domain.limit:
-        return [trajectory(each) for each in _in_turn(drawn)[: domain.limit]]
-    return [trajectory(each) for group in drawn for each in group]
+        return _in_turn(drawn)[: domain.limit]
+    return [each for group in drawn for each in group]
 
 
 def _wanted(parameters: Parameters, kind: str, scenario: str) -> bool:

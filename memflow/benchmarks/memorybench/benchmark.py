@@ -138,6 +138,9 @@ class MemoryBench(Benchmark):
     def handlers(self) -> dict[str, Handler]:
         return {**scripted.handlers(), **USING, **JUDGING}
 
+    def size(self, domain: Domain, records: Sequence[Record]) -> int:
+        return sum(len(each.test) for each in selection.select(domain.limited(0), records))
+
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Return the stage in which simulated users react to answers: `memory` if on-policy, otherwise `feedback`."""
         return frozenset({"memory" if parameters_of(domain).protocol == "on_policy" else "feedback"})

@@ -14,6 +14,7 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     high DOUBLE,
     deviation DOUBLE,
     n BIGINT NOT NULL,
+    planned BIGINT,
     n_episodes BIGINT NOT NULL,
     coverage DOUBLE NOT NULL,
     simulator VARCHAR NOT NULL,
@@ -27,6 +28,7 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     injected_tokens DOUBLE,
     imported VARCHAR,
     differing_settings VARCHAR,
+    incomplete VARCHAR,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, metric, variant, slice)
 );

@@ -5,7 +5,7 @@ from typing import Any
 
 from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compare
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table
+from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, scores_of
 from memflow.errors import BadInput
 from memflow.labels import meta_label
 from memflow.metrics.intervals import Interval
@@ -36,7 +36,8 @@ def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | 
         "only": only,
         "rows": [row.as_dict() for row in rows],
     }
-    return Answer(data, list(_parts(rows, run, only)), label=label)
+    shown = {(side.domain.name, row.assistant) for side in sides for row in rows}
+    return Answer(data, list(_parts(rows, run, only)), scores=scores_of(reader, shown), label=label)
 
 
 def _measured(reader: Reader, domain: Domain) -> list[str]:

@@ -14,7 +14,6 @@ from memflow.benchmarks.comem.views.published import (
 )
 from memflow.benchmarks.views import Answer, Dim, Heading, Note, Part, Reader, Table
 from memflow.errors import BadInput
-from memflow.labels import score_label
 from memflow.records import Score
 from memflow.scoring.histories import ACCURACY, BACK, FLOORS, FORGETTING, LEARNT, START, History, histories
 
@@ -181,5 +180,5 @@ def _answer(
         data,
         [*parts, *notes],
         [*({"source": "measured", **row} for row in rows), *theirs],
-        label=score_label(score for history in every for score in history.scores.values()),
+        scores=[score for history in every for score in history.scores.values()],
     )

@@ -6,7 +6,6 @@ from typing import Any
 from memflow.benchmarks.membench.capacity import BEFORE, BEYOND, CAPACITY, IN_ALL
 from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table
 from memflow.errors import BadInput
-from memflow.labels import score_label
 from memflow.records import Score
 
 NUMBERS = ("knee", "95 % interval", "before", "beyond", "probes", "trajectories")
@@ -30,8 +29,8 @@ def show_capacity(reader: Reader, domain: Sequence[str] | None) -> Answer:
     rows = [row for row in rows if not domain or row["domain"] in domain]
     names = dict.fromkeys(row["domain"] for row in rows)
     parts = [part for name in names for part in _tables(name, rows)]
-    label = score_label(score for score in scores if score.metric == CAPACITY and score.domain in names)
-    return Answer({"capacity": rows}, parts, label=label)
+    shown = [score for score in scores if score.metric == CAPACITY and score.domain in names]
+    return Answer({"capacity": rows}, parts, scores=shown)
 
 
 def _rows(scores: Sequence[Score]) -> list[dict[str, Any]]:

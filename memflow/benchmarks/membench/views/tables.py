@@ -8,7 +8,6 @@ from memflow.benchmarks.membench.paper import Published, doubts, mechanisms, pub
 from memflow.benchmarks.membench.tables import TableRow, rows, stands_for, tabled
 from memflow.benchmarks.views import Answer, Note, Part, Reader
 from memflow.errors import BadInput
-from memflow.labels import score_label
 
 PaperValue = tuple[str, str, Published]
 """A domain, a slice of it, and the paper's value for it."""
@@ -76,7 +75,7 @@ def tables_answer(
         {"rows": measured, "paper": from_paper, "doubts": problems},
         [*parts, *notes],
         [*({"source": "measured", **row} for row in measured), *from_paper],
-        label=score_label(score for row in found for score in row.scores.values()),
+        scores=[score for row in found for score in row.scores.values()],
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from memflow.benchmarks.memorybench.partitions import MACRO, MICRO, Cell, cells, partitions
 from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table
 from memflow.errors import BadInput
-from memflow.labels import score_label
 
 
 def show_partitions(reader: Reader, macro: bool, pooled: bool) -> Answer:
@@ -26,9 +25,7 @@ def show_partitions(reader: Reader, macro: bool, pooled: bool) -> Answer:
         "slice": "macro" if macro else "micro",
         "cells": [{**asdict(cell), "reason": cell.reason} for cell in found],
     }
-    return Answer(
-        data, list(_parts(found)), label=score_label(score for cell in found for score in cell.scores)
-    )
+    return Answer(data, list(_parts(found)), scores=[score for cell in found for score in cell.scores])
 
 
 def _parts(found: Sequence[Cell]) -> Iterator[Part]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.times import Times, times_of
-from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, stored_rows
+from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, scores_of, stored_rows
 from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput
 from memflow.labels import meta_label
@@ -31,7 +31,8 @@ def show_times(reader: Reader, domain: Sequence[str] | None) -> Answer:
     parts = [part for name in dict.fromkeys(row.domain for row in found) for part in _table(name, found)]
     labels = [row.label for row in found if row.label]
     label = LABEL if LABEL in labels else next(iter(labels), None)
-    return Answer({"times": [asdict(row) for row in found]}, parts, label=label, caveat=CAVEAT)
+    scores = scores_of(reader, {(row.domain, row.assistant) for row in found})
+    return Answer({"times": [asdict(row) for row in found]}, parts, scores=scores, label=label, caveat=CAVEAT)
 
 
 def measured_domains(reader: Reader) -> list[Domain]:

@@ -1,0 +1,55 @@
+"""Sentences about what results lack of the complete domain: data sets, units beyond a limit, and rows with a reason.
+
+resources/completeness.py counts rows. The column `incomplete` of the leaderboard contains the result, so that every
+view of scores can show it.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from memflow.records import Score
+
+INCOMPLETE = "incomplete"
+"""The metadata key of a partition that states what it lacks."""
+
+
+def limit_gap(limit: int, size: int | None, unit: str) -> str | None:
+    """Return how many of a domain's `size` units a limit leaves; None if the limit leaves all of them."""
+    if not limit or (size is not None and size <= limit):
+        return None
+    return f"{limit:,} of {'an unknown number of' if size is None else f'{size:,}'} {unit} (limit {limit})"
+
+
+def dataset_gap(missing: Iterable[str], planned: int) -> str | None:
+    """Return how many of `planned` data sets were read, and which are missing; None if none is missing."""
+    names = list(missing)
+    return f"{planned - len(names)} of {planned} data sets (without {', '.join(names)})" if names else None
+
+
+def quarantine_gap(quarantined: int, rows: int, what: str, state: str = "quarantined") -> str | None:
+    """Return the number of rows with a reason, such as `3 of 220 probes quarantined`; None if there are none."""
+    return f"{quarantined:,} of {rows:,} {what} {state}" if quarantined else None
+
+
+def joined(gaps: Iterable[str | None]) -> str | None:
+    """Return the gaps as one text; None if there are none."""
+    return "; ".join(gap for gap in gaps if gap) or None
+
+
+def incomplete_results(scores: Iterable[Score]) -> list[str]:
+    """Return a line for each gap behind scores (`gap_lines`)."""
+    return list(gap_lines((score.domain, score.assistant, score.incomplete) for score in scores))
+
+
+def gap_lines(results: Iterable[tuple[str, str, str | None]]) -> Iterator[str]:
+    """Yield a line for each gap of (domain, assistant, gap) triples: `DOMAIN (assistants): gap`.
+
+    The assistants are omitted if the gap concerns all assistants of the domain.
+    """
+    gaps: dict[str, dict[str, str | None]] = {}
+    for domain, assistant, gap in results:
+        gaps.setdefault(domain, {})[assistant] = gap
+    for domain, by_assistant in gaps.items():
+        for gap in dict.fromkeys(filter(None, by_assistant.values())):
+            names = [assistant for assistant, of_assistant in by_assistant.items() if of_assistant == gap]
+            of_whom = "" if len(names) == len(by_assistant) else f" ({', '.join(names)})"
+            yield f"{domain}{of_whom}: {gap}"

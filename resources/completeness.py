@@ -1,0 +1,93 @@
+"""What the stored results of a domain and an assistant lack, from the metadata of their partitions.
+
+The lacks of a domain are stored with its probes, the lacks of an assistant with its verdicts, so that publishing the
+leaderboard reads no other table. memflow/scoring/completeness.py has the wording.
+"""
+
+from collections.abc import Mapping
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.pipeline import partition_key
+from memflow.scoring.completeness import INCOMPLETE, dataset_gap, joined, limit_gap, quarantine_gap
+from resources.lake import Facts, Lake
+from resources.library import Library
+
+QUARANTINED = {
+    "state.profiles": "users",
+    "utterance.turns": "messages",
+    "feedback.sessions": "rounds of feedback",
+}
+"""The tables of a domain, except its probes, whose quarantined rows make its results incomplete."""
+FAILED = {
+    "memory.transcripts": "messages",
+    "memory.feedback": "rounds of feedback",
+    "answer.replies": "replies",
+}
+"""The tables of an assistant with items that may have failed."""
+
+
+def stored_gaps(
+    table: str, domain: Domain, assistant: str, lake: Lake, library: Library
+) -> Mapping[str, str]:
+    """Return the metadata to store with a table's rows: what its domain (probes) or assistant (verdicts) lacks."""
+    gaps = None
+    if table == "question.probes":
+        gaps = domain_gaps(domain, lake, library)
+    elif table == "score.verdicts":
+        gaps = assistant_gaps(domain.name, assistant, lake)
+    return {INCOMPLETE: gaps} if gaps else {}
+
+
+def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
+    """Return what a domain lacks except quarantined probes: data sets, units beyond its limit, quarantined rows."""
+    stored = set(lake.partitions("raw.records"))
+    found = [name for name in domain.datasets if name in stored]
+    optional = [f"{file} of {name}" for name in found for file in library.dataset(name).optional]
+    size = None
+    if domain.limit:
+        benchmark = registry.benchmark(domain.benchmark)
+        size = benchmark.size(domain, lake.read_all("raw.records", found))
+    unit = registry.spec_of(domain.benchmark).unit
+    rows = [(lake.facts("raw.records", name), "records") for name in found]
+    rows += [(lake.facts(table, domain.name), what) for table, what in QUARANTINED.items()]
+    return joined(
+        [
+            dataset_gap([name for name in domain.datasets if name not in stored], len(domain.datasets)),
+            f"without the optional files {', '.join(optional)}" if optional else None,
+            limit_gap(domain.limit, size, unit),
+            *(quarantine_gap(facts.quarantined, facts.rows, what) for facts, what in rows if facts),
+        ]
+    )
+
+
+def assistant_gaps(domain: str, assistant: str, lake: Lake) -> str | None:
+    """Return which items of an assistant failed: messages of its dialogues, rounds of feedback, and replies."""
+    gaps = []
+    for table, what in FAILED.items():
+        facts = lake.facts(table, partition_key(domain, assistant))
+        if facts is not None and facts.quarantined:
+            failed = facts.quarantined
+            if table == "answer.replies":
+                failed -= _quarantined_tests(domain, lake)
+            gaps.append(quarantine_gap(failed, facts.rows, what, "failed"))
+    return joined(gaps)
+
+
+def all_gaps(probes: Facts | None, verdicts: Facts | None) -> str | None:
+    """Return what the results behind some verdicts lack, given the metadata of the domain's probes and of the verdicts.
+
+    Without `verdicts`, return what the domain lacks.
+    """
+    gaps = []
+    if probes is not None:
+        gaps += [probes.meta.get(INCOMPLETE), quarantine_gap(probes.quarantined, probes.rows, "probes")]
+    if verdicts is not None:
+        gaps.append(verdicts.meta.get(INCOMPLETE))
+    return joined(gaps)
+
+
+def _quarantined_tests(domain: str, lake: Lake) -> int:
+    """Return the number of quarantined test probes, whose replies have a reason although no request failed."""
+    rows = lake.columns("question.probes", domain, ("split", "reason"))
+    return sum(split == "test" and reason is not None for split, reason in rows)

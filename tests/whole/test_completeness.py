@@ -1,0 +1,88 @@
+"""Incomplete runs: every view of their scores names the limit and the missing data sets."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from memflow.cli import app
+from memflow.cli.planned_runs import Outcome
+from resources.instance import open_instance
+from resources.lake import Lake
+
+PARTIAL = {
+    "benchmark": "memorybench",
+    "datasets": ["memorybench_sample", "scitechnews"],
+    "parameters": {"partition": "SiSo"},
+}
+SETTINGS = f"""
+[own_domains.partial]
+benchmark = "memorybench"
+datasets = {json.dumps(PARTIAL["datasets"])}
+parameters = {{ partition = "SiSo" }}
+"""
+LIMIT = "1 of 3 users (limit 1)"
+MISSING = "1 of 2 data sets (without scitechnews)"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("incomplete") / "home"
+
+
+@pytest.fixture
+def incomplete(home: Path, run_in: Callable[..., Outcome]) -> Callable[..., Any]:
+    """Run one domain with a limit and one without a data set, once; return a function that calls a command."""
+    if not home.exists():
+        run_in(home, ("amemgym_demo",), ("full",), limit=1, data=None)
+        run_in(home, ("partial",), ("full",), data=None, own_domains={"partial": PARTIAL})
+    Path("memflow.toml").write_text(SETTINGS)
+
+    def call(*command: str) -> str:
+        result = CliRunner().invoke(app, ["--home", str(home), *command])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    return call
+
+
+@pytest.mark.parametrize(("domain", "gap"), [("amemgym_demo", LIMIT), ("partial", MISSING)])
+def test_leaderboard_states_what_a_domain_lacks_as_text_and_in_every_row(
+    incomplete: Callable[..., str], domain: str, gap: str
+) -> None:
+    assert f"{domain}: {gap}" in " ".join(incomplete("show", "leaderboard").split())
+    rows = json.loads(incomplete("show", "leaderboard", "--domain", domain, "--format", "json"))["scores"]
+    assert {row["incomplete"] for row in rows} == {gap}
+    assert all(row["planned"] >= row["n"] for row in rows)
+
+
+def test_view_of_a_benchmark_states_the_missing_data_set(incomplete: Callable[..., str]) -> None:
+    assert f"partial: {MISSING}" in incomplete("show", "partitions")
+    data = json.loads(incomplete("show", "partitions", "--format", "json"))
+    assert data["incomplete"] == [f"partial: {MISSING}"]
+
+
+@pytest.mark.parametrize("table", ["question/probes", "score/verdicts", "score/leaderboard"])
+def test_dagster_metadata_states_what_is_incomplete(
+    incomplete: Callable[..., str], home: Path, table: str
+) -> None:
+    import dagster as dg
+
+    with open_instance(home) as opened:
+        events = opened.instance.fetch_materializations(dg.AssetKey(table.split("/")), limit=20).records
+    found = [event.asset_materialization.metadata.get("incomplete") for event in events]
+    assert any(MISSING in str(each.value) for each in found if each)
+    assert any(LIMIT in str(each.value) for each in found if each)
+
+
+def test_complete_rerun_removes_the_statement(
+    incomplete: Callable[..., str], home: Path, tmp_path: Path, run_in: Callable[..., Outcome]
+) -> None:
+    copy = Path(shutil.copytree(home, tmp_path / "copy"))
+    run_in(copy, ("amemgym_demo",), ("full",), data=None)
+    rows = Lake(copy / "lake").read("score.leaderboard", "all")
+    assert {row.incomplete for row in rows if row.domain == "amemgym_demo"} == {None}
