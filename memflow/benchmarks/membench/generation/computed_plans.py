@@ -33,6 +33,7 @@ _MEASURES: Mapping[str, Callable[[str], Any]] = {
     "duration": values.parse_duration,
 }
 """Parsers of ordered attributes. Educations are ordered by the vocabulary."""
+OPTIONS = 4
 _LESSER_IS_ASKED = ("birthday",)
 """Attributes whose lesser value is asked for."""
 
@@ -94,32 +95,37 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
 
 
 def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
-    """Return a plan for a question about how many entities have a value, or at least a value."""
+    """Return a plan for a question about how many entities have a value, or at least a value.
+
+    A value that all entities satisfy is asked for only if there is no other.
+    """
     words = fact_templates(request.language)
     if request.scenario == "hybrid":
         asked: list[tuple[SubjectType, str]] = [("people", "hometown"), ("events", "location")]
-        value = request.rng.choice(
-            [node[name] for sort, name in asked for node in nodes_of_type(request.graph, sort)]
-        )
-        count = sum(
-            len(nodes_with(nodes_of_type(request.graph, sort), **{name: value})) for sort, name in asked
-        )
+        told = [node[name] for sort, name in asked for node in nodes_of_type(request.graph, sort)]
+        value = request.rng.choice([each for each in told if told.count(each) < len(told)] or told)
+        count = told.count(value)
         return _plan_count(request, asked, words.mixed.counted, value, count, words.mixed.counts)
     sort = subject_type_of(request)
-    about = words.of(sort)
-    name = request.rng.choice(list(about.counted))
-    nodes = nodes_of_type(request.graph, sort)
-    bound = request.rng.choice(nodes)
+    about, nodes = words.of(sort), nodes_of_type(request.graph, sort)
+    bounds = [(name, node, _count_of(request, nodes, name, node)) for name in about.counted for node in nodes]
+    telling = [bound for bound in bounds if bound[2] < len(nodes)] or bounds
+    asked_name = request.rng.choice(sorted({name for name, _, _ in telling}))
+    name, bound, count = request.rng.choice([each for each in telling if each[0] == asked_name])
     value = bound[name]
     if name == "birthday":
-        month = values.parse_birthday(value)[0]
-        value = words.months[month - 1]
-        count = sum(values.parse_birthday(node[name])[0] >= month for node in nodes)
-    elif name in _MEASURES:
-        count = sum(_measure(request, name, node) >= _measure(request, name, bound) for node in nodes)
-    else:
-        count = len(nodes_with(nodes, **{name: value}))
+        value = words.months[values.parse_birthday(value)[0] - 1]
     return _plan_count(request, [(sort, name)], about.counted[name], value, count, about.counts)
+
+
+def _count_of(request: PlanRequest, nodes: Sequence[Node], name: str, bound: Node) -> int:
+    """Return how many entities have the value of `bound` or, for ordered attributes, at least this value."""
+    if name == "birthday":
+        month = values.parse_birthday(bound[name])[0]
+        return sum(values.parse_birthday(node[name])[0] >= month for node in nodes)
+    if name in _MEASURES:
+        return sum(_measure(request, name, node) >= _measure(request, name, bound) for node in nodes)
+    return len(nodes_with(nodes, **{name: bound[name]}))
 
 
 def _plan_count(
@@ -134,8 +140,9 @@ def _plan_count(
     facts = _facts_of_all(request, asked)
     wanted = [fact for fact in facts if (fact.subject.sort, fact.attribute) in asked]
     sessions, evidence = plan_sessions(request, facts, wanted)
-    near = sorted((each for each in range(count + 5) if each != count), key=lambda each: abs(each - count))
-    wrong = tuple(counts.say(each) for each in request.rng.sample(near[:5], 3))
+    possible = range(max(len(wanted), OPTIONS - 1) + 1)
+    near = sorted((each for each in possible if each != count), key=lambda each: abs(each - count))
+    wrong = tuple(counts.say(each) for each in request.rng.sample(near[:5], OPTIONS - 1))
     question = fill_sentence(pattern, value=value)
     return request.plan(
         sessions, PlannedQuestion(question, counts.say(count), evidence, wrong, required_words=(value,))

@@ -1,10 +1,12 @@
-"""Plans for questions about the user's mood, which remarks about an event show and which no message names.
+"""Plans for questions about the user's mood, which remarks after an event show and which no message names.
 
 The paper has such questions (table 7) but no procedure; this procedure is ours. One session has an event and remarks in
 the mood of the answer. Another session has an event and remarks in a clearly different mood, which is a wrong option
-(sample/emotions_*.yaml).
+(sample/emotions_*.yaml). Events and moods are drawn independently, and the answer is drawn from the options, so neither
+the event in the question nor the set of options reveals the answer.
 """
 
+import random
 from functools import cache
 
 from pydantic import Field
@@ -22,33 +24,34 @@ from memflow.benchmarks.packaged import load_yaml
 
 
 class Mood(FrozenModel):
-    """A mood, with events and remarks that show the mood, words that name the mood, and similar moods."""
+    """A mood, with remarks that show the mood, words that name the mood, and similar moods."""
 
     mood: Words
     named: tuple[Words, ...] = Field(min_length=1)
     near: tuple[Words, ...]
-    happenings: tuple[Words, ...] = Field(min_length=6)
     remarks: tuple[Words, ...] = Field(min_length=6)
 
 
 class EmotionTemplates(FrozenModel):
-    """The moods of a language. In the question, the event replaces `$happening`."""
+    """The moods of a language, and events that go with any mood. In the question, the event replaces `$happening`."""
 
     asked: Words
     topic: Words
     stop: Words
     """End of a sentence."""
+    happenings: tuple[Words, ...] = Field(min_length=8)
     moods: tuple[Mood, ...] = Field(min_length=8)
 
-    def apart_from(self, *excluded: Mood) -> list[Mood]:
-        """Return all moods except the given moods and the moods similar to them."""
-        return [
-            each
-            for each in self.moods
-            if all(
-                each != one and each.mood not in one.near and one.mood not in each.near for one in excluded
-            )
-        ]
+    def sample_distant_moods(self, rng: random.Random) -> list[Mood]:
+        """Return the moods of the options in random order: no two of them are similar.
+
+        Every mood has three others that are distant from it and from each other.
+        """
+        found: list[Mood] = []
+        for mood in rng.sample(self.moods, len(self.moods)):
+            if all(mood.mood not in other.near and other.mood not in mood.near for other in found):
+                found.append(mood)
+        return rng.sample(found[: DISTRACTOR_COUNT + 1], DISTRACTOR_COUNT + 1)
 
 
 @cache
@@ -60,20 +63,17 @@ def emotion_templates(language: Language) -> EmotionTemplates:
 def plan_emotion(request: PlanRequest) -> TrajectoryPlan:
     """Return a plan of two sessions in two moods and a question about one of the moods."""
     words, rng = emotion_templates(request.language), request.rng
-    mood = rng.choice(words.moods)
-    other = rng.choice(words.apart_from(mood))
-    # Wrong moods may be similar to each other, but not to the right one.
-    wrong = rng.sample([each for each in words.apart_from(mood) if each != other], DISTRACTOR_COUNT - 1)
-    happening = rng.choice(mood.happenings)
+    mood, other, *absent = words.sample_distant_moods(rng)
+    happening, other_happening = rng.sample(words.happenings, 2)
     asked_of = _session(request, words, mood, happening)
-    beside = _session(request, words, other, rng.choice(other.happenings), told=False)
+    beside = _session(request, words, other, other_happening, told=False)
     sessions = (asked_of, beside) if rng.random() < 0.5 else (beside, asked_of)
     at = sessions.index(asked_of)
     query = PlannedQuestion(
         question=words.asked.replace("$happening", happening),
         answer=mood.mood,
         evidence=tuple((at, message) for message in range(len(asked_of.messages))),
-        wrong=(other.mood, *(each.mood for each in wrong)),
+        wrong=(other.mood, *(each.mood for each in absent)),
         required_words=(happening,),
     )
     return request.plan(sessions, query)

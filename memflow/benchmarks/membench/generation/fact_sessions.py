@@ -14,6 +14,7 @@ from memflow.benchmarks.membench.generation.templates import (
     fact_templates,
     fill_sentence,
     name_of,
+    with_article,
 )
 from memflow.benchmarks.membench.generation.vocabulary import Language
 
@@ -99,7 +100,10 @@ class Fact:
     def _state(self, language: Language, value: str) -> str:
         about = fact_templates(language).of(self.subject.sort)
         return fill_sentence(
-            about.attributes[self.attribute].told, who=self.subject.reference(language), value=value
+            about.attributes[self.attribute].told,
+            who=self.subject.reference(language),
+            value=value,
+            a_value=with_article(value),
         )
 
 
@@ -153,11 +157,10 @@ def _build_session(
 
 
 def _background(request: PlanRequest, facts: Sequence[Fact]) -> dict[str, str]:
-    """Return the subject's other attributes, without attributes that reveal the stated facts."""
+    """Return the subject's other attributes, without those that the topic states or that reveal the stated facts."""
     subject, labels = facts[0].subject, request.vocabulary.labels
     hidden = {fact.attribute for fact in facts}
     hidden |= {leak for fact in facts for leak in _LEAKS.get(fact.attribute, ())}
+    hidden.add(subject.reference_attribute)
     known = {"name": subject.node.name, **subject.node.attributes}
-    if subject.sort == "people":
-        known = {"relationship": subject.node.relationship, **known}
     return {labels[name]: value for name, value in known.items() if name not in hidden}

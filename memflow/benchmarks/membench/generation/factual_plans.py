@@ -26,6 +26,7 @@ from memflow.benchmarks.membench.generation.templates import (
     fact_templates,
     fill,
     fill_sentence,
+    with_article,
 )
 
 ASKABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
@@ -78,7 +79,8 @@ class QuestionSubjects:
     def describe_by(self, attribute: str, request: PlanRequest) -> str:
         """Return a phrase that identifies the target by this attribute."""
         about = fact_templates(request.language).of(self.target.sort).attributes[attribute]
-        return fill(about.which, value=self.identifying_value(attribute))
+        value = self.identifying_value(attribute)
+        return fill(about.which, value=value, a_value=with_article(value))
 
     def identifying_value(self, attribute: str) -> str:
         """Return the target's value of an attribute, without a final period."""
@@ -131,15 +133,23 @@ def subject_type_of(request: PlanRequest) -> SubjectType:
 def find_conditions(
     request: PlanRequest, sort: SubjectType, asked: Sequence[str]
 ) -> list[tuple[Node, str, str]]:
-    """Return (entity, identifying attribute, asked attribute) triples. The identifying value is unique in the graph."""
+    """Return (entity, identifying attribute, asked attribute) triples.
+
+    The identifying value is unique in the graph. If possible, it is no part of the name: one message would suffice.
+    """
     nodes = nodes_of_type(request.graph, sort)
-    return [
+    found = [
         (node, by, name)
         for node, by, name in product(nodes, _IDENTIFYING_ATTRIBUTES[sort], asked)
         if by != name
         and frozenset((by, name)) not in _LEAKING_PAIRS
         and len(nodes_with(nodes, **{by: node[by]})) == 1
     ]
+
+    def is_in_name(node: Node, by: str) -> bool:
+        return by != "name" and node[by].casefold() in node.name.casefold()
+
+    return [each for each in found if not is_in_name(each[0], each[1])] or found
 
 
 def plan_simple(request: PlanRequest) -> TrajectoryPlan:

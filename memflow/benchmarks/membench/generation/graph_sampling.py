@@ -230,8 +230,10 @@ class _GraphSampler:
             "content": Template(happening.content).substitute(field=field, hobby=user["hobby"]),
             "location": self._where(user),
             "time": self._new(self._time),
-            "scale": values.format_scale(rng.randint(1, 9), happening.scale, language),
-            "duration": values.format_duration(rng.randint(1, 9), happening.duration, language),
+            "scale": values.format_scale(rng.randint(*happening.scale_counts), happening.scale, language),
+            "duration": values.format_duration(
+                rng.randint(*happening.duration_counts), happening.duration, language
+            ),
         }
         return Node(entity_id, kind, name, self.words.attends, attributes)
 
@@ -244,12 +246,12 @@ class _GraphSampler:
         return self.rng.choice([city.name for city in self.words.cities if city.big])
 
     def _time(self) -> str:
-        rng = self.rng
+        rng, language = self.rng, self.words.language
         hour = rng.choice(values.HOURS)
         if rng.random() < RELATIVE_TIME_SHARE:
-            return values.format_relative_time(rng.randint(1, 2), rng.randrange(7), hour, self.words.language)
+            return values.format_relative_time(rng.choice(values.RELATIVE_DAYS), hour, language)
         day = self.parameters.start + timedelta(days=rng.randint(*DAYS_AHEAD))
-        return values.format_absolute_time(day.replace(hour=hour, minute=0))
+        return values.format_absolute_time(day.replace(hour=hour, minute=0), language)
 
     def _thing(self, entity_id: str, kind: EntityKind, thing: ThingType) -> Node:
         rng = self.rng

@@ -4,6 +4,7 @@ Dates are computed from the times of the evidence. A question without a valid wo
 """
 
 import asyncio
+import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -59,11 +60,19 @@ async def word_question(
 
 
 def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
-    """Return the question of a plan. For questions about a date, compute the date and near dates as wrong options."""
+    """Return the question of a plan. For questions about a date, compute the date and near dates as wrong options.
+
+    The date is counted from the evidence message that states the time. Raises BadInput without such a message.
+    """
     query = plan.query
     if not query.dated:
         return query
-    moment = resolve_time(query.answer, timeline.parse_time(told[-1].sent_at or ""))
+    dates = [turn for turn in told if json.loads(turn.exposes or "{}").get("value") == query.answer]
+    if not dates:
+        raise BadInput(
+            f"no evidence of {plan.trajectory_id} states {query.answer!r}; regenerate utterance/turns"
+        )
+    moment = resolve_time(query.answer, timeline.parse_time(dates[-1].sent_at or ""))
     answer = _day(plan, moment)
     wrong = tuple(_day(plan, near) for near in timeline.sample_nearby_times(moment, OPTIONS - 1, rng))
     return replace(query, answer=answer, wrong=wrong)

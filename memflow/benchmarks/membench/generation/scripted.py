@@ -1,11 +1,10 @@
 """Scripted simulator for MemBench's prompts, without a language model.
 
-The simulator repeats the given plain sentence after a random opening and takes other text from short lists. Wrong
-options are the correct option with another number or another last word.
+The simulator says the given plain sentence after a random opening and takes other text from short lists. In dialogues
+it says the facts with the sentence templates. `scripted_options.py` has the wrong options.
 """
 
 import random
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,91 +17,90 @@ from memflow.benchmarks.membench.answers import (
     ToldMessage,
     ToldRound,
 )
+from memflow.benchmarks.membench.generation.scripted_options import near_options
+from memflow.benchmarks.membench.generation.templates import (
+    fact_templates,
+    fill_sentence,
+    with_article,
+)
+from memflow.benchmarks.membench.generation.vocabulary import Language, bundled_vocabulary
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
 
-_NUMBER = re.compile(r"\d+")
-
 
 @dataclass(frozen=True)
 class _Words:
-    fact: str
+    language: Language
     session: tuple[str, ...]
     """Sentences without content."""
     replies: tuple[str, ...]
     openings: tuple[str, ...]
+    notes: tuple[str, ...]
+    """Openings of messages that address nobody."""
+    bare: tuple[str, ...]
+    """Beginnings of sentences that take no opening, such as questions and replies."""
     asking: tuple[str, ...]
     murmurs: tuple[str, ...]
-    numerals: tuple[tuple[str, ...], ...]
-    """Number words; those of one row are interchangeable."""
-    others: tuple[str, ...]
-    """Last words of wrong options."""
-    before: tuple[str, ...]
-    """First words of wrong options, if the correct one is a single word."""
-    space: str
+    genders: dict[str, tuple[str, str]]
+    """Pronoun and possessive pronoun by gender."""
 
 
 _ENGLISH = _Words(
-    fact="I was just thinking of {topic}. {name}: {value}.",
+    language="en",
     session=(
-        "It came to my mind again this morning.",
-        "I could go on about it for hours.",
-        "I had not thought of it for a while.",
-        "I keep coming back to that, you know.",
-        "There is something about it that stays with me.",
-        "Some days I hardly think of anything else.",
+        "I could talk about this for hours.",
+        "You know, I keep coming back to it.",
+        "Somehow that stays with me.",
+        "It feels good to talk about it.",
+        "Well, that is how it is.",
+        "I am glad I mentioned it.",
     ),
     replies=(
-        "That is good to hear.",
-        "Thanks for sharing that with me.",
-        "I see what you mean.",
-        "How nice, I will keep it in mind.",
-        "That sounds just like you.",
+        "Thanks for telling me.",
+        "Good to know.",
+        "I see.",
+        "All right, I will remember that.",
+        "Okay, I am listening.",
     ),
-    openings=("By the way, here is something: ", "Just so you know: ", "I meant to mention this: ", ""),
-    asking=("Do you remember this? ", "Tell me, please: ", ""),
+    openings=("By the way, ", "Just so you know, ", "I forgot to mention, ", "", "", ""),
+    notes=("Before I forget: ", "For the record: ", "", "", ""),
+    bare=("Sorry", "No,", "Yes,", "Besides", "Apart", "Is there", "I am"),
+    asking=("Do you remember? ", "Remind me, please. ", ""),
     murmurs=(
         "The rain has not stopped since this morning. Well, there was something else I wanted to ask.",
         "Lunch took forever again today. Anyway, I actually had another question.",
         "The trains were packed, as always. But that is not what I wanted to ask about.",
     ),
-    numerals=(
-        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
-        ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"),
-    ),
-    others=("Garden", "Harbour", "Meadow", "Bridge", "Valley", "Summit", "Orchard", "Station"),
-    before=("former", "travelling", "honorary", "temporary", "part-time", "deputy"),
-    space=" ",
+    genders={"male": ("he", "his"), "female": ("she", "her")},
 )
 _CHINESE = _Words(
-    fact="刚刚想起{topic}。{name}：{value}。",
+    language="zh",
     session=(
-        "今天早上我又想起了这件事。",
         "这个话题我能聊上好久。",
-        "我已经有一阵子没想起这个了。",
         "你知道的，我总会想到这些。",
         "这件事给我留下了很深的印象。",
-        "有时候我满脑子都是这些。",
+        "能说说这些，感觉真好。",
+        "嗯，就是这么回事。",
+        "说出来心里舒服多了。",
     ),
     replies=(
-        "听起来真不错。",
         "谢谢你告诉我这些。",
-        "我明白你的意思。",
+        "知道了。",
+        "我明白了。",
         "好的，我会记住的。",
-        "这很像你的风格。",
+        "嗯，我听着呢。",
     ),
-    openings=("对了，跟你说一下，", "顺便提一句，", "我想告诉你，", ""),
+    openings=("对了，", "跟你说一下，", "忘了说，", "", "", ""),
+    notes=("趁还没忘：", "记一笔：", "", "", ""),
+    bare=("不好意思", "除了", "不光", "我想找", "我不喜欢"),
     asking=("请问，", "你还记得吗，", ""),
     murmurs=(
         "雨从早上一直下到现在。对了，其实我还有别的事想问。",
         "今天午饭又等了好久。不说这个了，我有另一个问题。",
         "路上还是那么挤。不过我想问的不是这个。",
     ),
-    numerals=(("一", "两", "三", "四", "五", "六", "七", "八", "九"),),
-    others=("花园", "港湾", "草地", "大桥", "山谷", "高峰", "果园", "车站"),
-    before=("前", "巡回", "名誉", "临时", "兼职", "代理"),
-    space="",
+    genders={"男性": ("他", "他的"), "女性": ("她", "她的")},
 )
 
 
@@ -117,16 +115,31 @@ def random_of(request: ChatRequest) -> random.Random:
 
 
 def _rounds(request: ChatRequest) -> Rounds:
-    """Return one round per fact, then rounds without facts."""
+    """Return one round per fact that has a sentence template, then rounds without facts."""
     rng, words = random_of(request), _words(request)
-    topic = request.fields["topic"]
-    facts = [
-        line.removeprefix("- ").partition(": ") for line in request.fields.get("context", "").split("\n")
-    ]
-    told = [words.fact.format(topic=topic, name=name, value=value) for name, _, value in facts if value]
+    lines = request.fields.get("context", "").split("\n")
+    facts = {name: value for line in lines for name, _, value in [line.removeprefix("- ").partition(": ")]}
+    told = list(_fact_sentences(request.fields["topic"], facts, words))
     count = int(request.fields["rounds"])
     said = told[:count] + [rng.choice(words.session) for _ in range(count - len(told))]
     return Rounds(rounds=[Round(user=user[:LINE], assistant=rng.choice(words.replies)) for user in said])
+
+
+def _fact_sentences(topic: str, facts: dict[str, str], words: _Words) -> Iterator[str]:
+    """Yield a sentence per fact; after the first sentence, a pronoun refers to a person."""
+    labels, templates = bundled_vocabulary(words.language).labels, fact_templates(words.language)
+    about = templates.people if labels["gender"] in facts else templates.events
+    pronouns = words.genders.get(facts.get(labels["gender"], ""))
+    who = topic
+    for attribute, template in about.attributes.items():
+        value = facts.get(labels[attribute])
+        if value is None:
+            continue
+        told = template.told
+        if who != topic and pronouns is not None:
+            told = told.replace("$who's", pronouns[1]).replace("$who的", pronouns[1])
+        yield fill_sentence(told, who=who, value=value, a_value=with_article(value))
+        who = pronouns[0] if pronouns is not None else topic
 
 
 def _messages(request: ChatRequest) -> Messages:
@@ -137,11 +150,24 @@ def _messages(request: ChatRequest) -> Messages:
 def _told_round(request: ChatRequest) -> ToldRound:
     rng, words = random_of(request), _words(request)
     replied = request.fields.get("replied") or rng.choice(words.replies)
-    return ToldRound(user=rng.choice(words.openings) + request.fields["said"], assistant=replied)
+    return ToldRound(user=_open(rng.choice(words.openings), request), assistant=replied)
 
 
 def _told_message(request: ChatRequest) -> ToldMessage:
-    return ToldMessage(text=random_of(request).choice(_words(request).openings) + request.fields["said"])
+    return ToldMessage(text=_open(random_of(request).choice(_words(request).notes), request))
+
+
+def _open(opening: str, request: ChatRequest) -> str:
+    """Return the sentence to say, after the opening if the sentence states something about somebody or something.
+
+    The first letter of the sentence becomes lower case if the sentence does not begin with a name.
+    """
+    said = request.fields["said"]
+    if request.fields["keeps"] == "-" or said.startswith(_words(request).bare):
+        return said
+    first, _, rest = said.partition(" ")
+    lowers = opening.endswith(", ") and first != "I" and rest[:1].islower()
+    return f"{opening}{said[0].lower()}{said[1:]}" if lowers else f"{opening}{said}"
 
 
 def _question(request: ChatRequest) -> ToldMessage:
@@ -155,30 +181,12 @@ def _murmur(request: ChatRequest) -> ToldMessage:
 def _distractors(request: ChatRequest) -> Distractors:
     answer, given = request.fields["answer"], request.fields["wrong"]
     found: list[str] = []
-    for option in _near(answer, _words(request), random_of(request)):
+    for option in near_options(answer, _words(request).language, random_of(request)):
         if option != answer and f'"{option}"' not in given and option not in found:
             found.append(option)
         if len(found) == int(request.fields["count"]):
             break
     return Distractors(options=found)
-
-
-def _near(answer: str, words: _Words, rng: random.Random) -> Iterator[str]:
-    """Yield wrong variants of `answer`, with another number (in digits or words) or another last or first word."""
-    if numbers := list(_NUMBER.finditer(answer)):
-        last = numbers[-1]
-        for by in rng.sample(range(1, 10), 9):
-            number = str(int(last[0]) + by).zfill(len(last[0]))
-            yield f"{answer[: last.start()]}{number}{answer[last.end() :]}"
-    for row in words.numerals:
-        one = rf"\b(?:{'|'.join(row)})\b" if words.space else "|".join(row)
-        if re.search(one, answer):
-            yield from (re.sub(one, other, answer, count=1) for other in rng.sample(row, len(row)))
-    start = answer.rpartition(" ")[0] if words.space else answer[: -2 if len(answer) > 4 else 0]
-    for other in rng.sample(words.others, len(words.others)) if start else ():
-        yield f"{start}{words.space}{other}"
-    for other in rng.sample(words.before, len(words.before)):
-        yield f"{other}{words.space}{answer}"
 
 
 BY_STEM: dict[str, Handler] = {

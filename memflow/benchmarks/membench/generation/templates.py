@@ -1,10 +1,12 @@
 """Sentence templates of messages and questions, one file per language.
 
-`sentences_*` has templates of facts: `$who` is the entity and `$value` the value. `sayings_*` has templates of
-preferences: `$item` is the item and `$before` the previous item. The simulator rewords the sentences.
+`sentences_*` has templates of facts: `$who` is the entity, `$value` the value, `$a_value` the value after `a` or `an`.
+`sayings_*` has templates of preferences: `$item` is the item and `$before` the previous item. The simulator rewords the
+sentences.
 """
 
 import random
+import re
 from collections.abc import Mapping
 from functools import cache
 from string import Template
@@ -19,6 +21,10 @@ from memflow.benchmarks.packaged import load_yaml
 
 SubjectType = Literal["people", "events", "items", "places"]
 SUBJECT_TYPES: tuple[SubjectType, ...] = ("people", "events", "items", "places")
+
+
+_VOWEL_SOUND = re.compile(r"(?!uni|us[eu]|eu|one\b)[aeiou]|hour|honest|heir", re.IGNORECASE)
+"""The beginning of an English word that takes `an`."""
 
 
 class AttributeTemplates(FrozenModel):
@@ -104,6 +110,11 @@ def fill_sentence(pattern: str, **values: object) -> str:
     """Return a filled template with a capital first letter."""
     text = fill(pattern, **values)
     return text[:1].upper() + text[1:]
+
+
+def with_article(word: str) -> str:
+    """Return an English noun after its indefinite article: `an accountant`, `a university lecturer`."""
+    return f"{'an' if _VOWEL_SOUND.match(word) else 'a'} {word}"
 
 
 def name_of(pattern: str, node: Node) -> str:

@@ -38,13 +38,15 @@ _MONTHS = (
     "November",
     "December",
 )
-_WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_WEEK_ZH = "一二三四五六日"
-_COMING = ("next week", "the week after next")
-_COMING_ZH = ("下周", "下下周")
+RELATIVE_DAYS = range(2, 14)
+"""Days from the message to an event with a relative time. Weeks and weekdays are not used: "next Monday" and "Sunday of
+next week" have two readings.
+"""
+_DAY_COUNTS = (*_ONES, "ten", "eleven", "twelve", "thirteen")
+_DAY_COUNTS_ZH = (*_ONES_ZH, "十", "十一", "十二", "十三")
 _CLOCK = ("9:00 AM", "2:00 PM", "7:00 PM")
 _CLOCK_ZH = ("上午九点", "下午两点", "晚上七点")
-_AT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
+_DIGIT_YEAR = re.compile(r"\d{4}")
 
 
 def format_age(years: int, language: Language) -> str:
@@ -77,17 +79,20 @@ def format_duration(count: int, unit: DurationUnit, language: Language) -> str:
     return f"{_ONES[count - 1]} {unit}{'' if count == 1 else 's'}"
 
 
-def format_relative_time(weeks: int, weekday: int, hour: int, language: Language) -> str:
-    """Format a time 1 or 2 weeks after the week of the message: `next week Monday 9:00 AM`."""
+def format_relative_time(days: int, hour: int, language: Language) -> str:
+    """Format a time some days after the day of the message: `nine days from today at 2:00 PM`."""
     at = HOURS.index(hour)
     if language == "zh":
-        return f"{_COMING_ZH[weeks - 1]}{_WEEK_ZH[weekday]}{_CLOCK_ZH[at]}"
-    return f"{_COMING[weeks - 1]} {_WEEK[weekday]} {_CLOCK[at]}"
+        return f"{'两' if days == 2 else _DAY_COUNTS_ZH[days - 1]}天后的{_CLOCK_ZH[at]}"
+    return f"{_DAY_COUNTS[days - 1]} days from today at {_CLOCK[at]}"
 
 
-def format_absolute_time(moment: datetime) -> str:
-    """Format an absolute time: `2024-10-12 19:00`."""
-    return f"{moment:%Y-%m-%d %H:%M}"
+def format_absolute_time(moment: datetime, language: Language) -> str:
+    """Format an absolute time at one of the start hours: `on October 12, 2024 at 7:00 PM`."""
+    at = HOURS.index(moment.hour)
+    if language == "zh":
+        return f"{moment.year}年{moment.month}月{moment.day}日{_CLOCK_ZH[at]}"
+    return f"on {_MONTHS[moment.month - 1]} {moment.day}, {moment.year} at {_CLOCK[at]}"
 
 
 def parse_age(text: str) -> int:
@@ -122,24 +127,33 @@ def parse_duration(text: str) -> int:
 
 def is_relative_time(time: str) -> bool:
     """Return whether a time is relative to the time of its message."""
-    return not _AT.fullmatch(time)
+    return _DIGIT_YEAR.search(time) is None
 
 
 def resolve_time(time: str, sent_at: datetime) -> datetime:
-    """Return the absolute time of a time in a message sent at `sent_at`. Weeks begin on Monday. Raises BadInput."""
-    if not is_relative_time(time):
-        try:
-            return datetime.strptime(time, "%Y-%m-%d %H:%M")
-        except ValueError as wrong:
-            raise _parse_error(time, "a time such as `2024-10-12 19:00`") from wrong
-    for weeks, weekday, hour in product((1, 2), range(7), HOURS):
-        if time in (
-            format_relative_time(weeks, weekday, hour, "en"),
-            format_relative_time(weeks, weekday, hour, "zh"),
-        ):
-            day = sent_at - timedelta(days=sent_at.weekday()) + timedelta(weeks=weeks, days=weekday)
-            return day.replace(hour=hour, minute=0, second=0, microsecond=0)
-    raise _parse_error(time, "a time such as `2024-10-12 19:00`")
+    """Return the absolute time of a time in a message sent at `sent_at`. Raises BadInput."""
+    languages: tuple[Language, ...] = ("en", "zh")
+    for language, days, hour in product(languages, RELATIVE_DAYS, HOURS):
+        if time == format_relative_time(days, hour, language):
+            return (sent_at + timedelta(days=days)).replace(hour=hour, minute=0, second=0, microsecond=0)
+    try:
+        year, month, day = _date_of(time)
+        moments = [datetime(year, month, day, hour) for hour in HOURS]
+    except ValueError as wrong:
+        raise _parse_error(time, "a time such as `on October 12, 2024 at 7:00 PM`") from wrong
+    for language, moment in product(languages, moments):
+        if time == format_absolute_time(moment, language):
+            return moment
+    raise _parse_error(time, "a time such as `on October 12, 2024 at 7:00 PM`")
+
+
+def _date_of(time: str) -> tuple[int, int, int]:
+    """Return year, month and day of an absolute time. Raises ValueError."""
+    if match := re.match(r"(\d{4})年(\d+)月(\d+)日", time):
+        return int(match[1]), int(match[2]), int(match[3])
+    if match := re.match(r"on (\w+) (\d+), (\d{4}) ", time):
+        return int(match[3]), 1 + _MONTHS.index(match[1]), int(match[2])
+    raise ValueError("no date")
 
 
 def _parse_counted(

@@ -21,6 +21,7 @@ def _latin(value: Any) -> Any:
     return {word: word.lower() for word in value} if isinstance(value, list) else value
 
 
+UnitCount = Annotated[int, Field(ge=1, le=9)]
 LatinSpellings = Annotated[dict[Words, Words], BeforeValidator(_latin)]
 """Words with their spelling in e-mail addresses."""
 
@@ -66,13 +67,18 @@ class Relation(FrozenModel):
 
 
 class EventType(FrozenModel):
-    """An event type, with name patterns, contents, and units of scale and duration."""
+    """An event type, with name patterns, contents, and units of scale and duration.
+
+    `scale_counts` and `duration_counts` are the minimum and maximum numbers of units, between 1 and 9.
+    """
 
     type: Words
     names: tuple[Words, ...] = Field(min_length=1)
     content: Words
     scale: Literal["ten", "hundred", "thousand"]
     duration: Literal["day", "week", "month"]
+    scale_counts: tuple[UnitCount, UnitCount] = (1, 9)
+    duration_counts: tuple[UnitCount, UnitCount] = (1, 9)
 
 
 class ThingType(FrozenModel):

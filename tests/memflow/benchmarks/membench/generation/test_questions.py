@@ -2,12 +2,14 @@
 
 import json
 from collections import Counter
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 
 from memflow.benchmarks.membench.generation.dialogues import word_trajectory
 from memflow.benchmarks.membench.generation.layout import lay_out
+from memflow.benchmarks.membench.generation.plans import PlannedMessage
 from memflow.benchmarks.membench.generation.questions import word_question
 from memflow.benchmarks.membench.generation.timeline import parse_time
 from memflow.benchmarks.membench.turns import turn_rows
@@ -49,11 +51,40 @@ async def test_gold_positions_of_400_worded_questions_are_uniform(planned, simul
     assert chi_square < 16.27  # 3 degrees of freedom, p = 0.001
 
 
-async def test_relative_date_answer_is_resolved_from_time_of_evidence_message(planned, simulator):
-    plan = planned(answer="next week Monday 7:00 PM", evidence=((0, 1),), dated=True)
-    question, _ = await worded(plan, simulator())
-    assert question.answer == question.options[question.gold - 1] == "2024-10-07 19:00 Monday"
-    assert len(set(question.options)) == 4 and all(parse_time(option) for option in question.options)
+SOON = "nine days from today at 7:00 PM"
+
+
+def dated(plan, at):
+    """Return a plan whose message at (session, message) states a relative time that the question asks for."""
+    exposes = {"entity": "fair", "attribute": "time", "value": SOON}
+    stating = PlannedMessage(f"The fair begins {SOON}.", required_words=(SOON,), exposes=exposes)
+    sessions = [list(session.messages) for session in plan.sessions]
+    sessions[at[0]][at[1]] = stating
+    return replace(
+        plan,
+        sessions=tuple(
+            replace(session, messages=tuple(messages))
+            for session, messages in zip(plan.sessions, sessions, strict=True)
+        ),
+        query=replace(plan.query, answer=SOON, dated=True),
+    )
+
+
+@pytest.mark.parametrize("at", [(0, 1), (1, 0)])
+async def test_relative_date_is_counted_from_the_evidence_message_that_states_it(planned, simulator, at):
+    question, said = await worded(dated(planned("observation"), at), simulator())
+    sent = [parse_time(said[message].sent_at) for message in question.evidence]
+    assert len(sent) == 2 and sent[0].date() < sent[1].date()
+    due = (sent[at[0]] + timedelta(days=9)).replace(hour=19, minute=0)
+    assert parse_time(question.answer) == due
+    assert question.options[question.gold - 1] == question.answer
+    dates = {parse_time(option) for option in question.options}
+    assert len(dates) == 4 and due - timedelta(days=1) not in dates
+
+
+async def test_relative_date_that_no_evidence_states_is_rejected(planned, simulator):
+    with pytest.raises(BadInput, match="no evidence"):
+        await worded(planned(answer=SOON, dated=True), simulator())
 
 
 async def test_worded_aside_of_plan_is_prepended_to_question(planned, simulator):

@@ -1,6 +1,6 @@
 """Formatting of attribute values, and parsing of formatted values."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -25,8 +25,9 @@ def test_attribute_values_are_formatted_in_english_and_chinese() -> None:
     assert values.format_duration(1, "day", "en") == "one day"
     assert values.format_duration(8, "week", "en") == "eight weeks"
     assert values.format_duration(2, "month", "zh") == "两个月"
-    assert values.format_relative_time(1, 0, 9, "en") == "next week Monday 9:00 AM"
-    assert values.format_relative_time(2, 6, 19, "zh") == "下下周日晚上七点"
+    assert values.format_relative_time(9, 14, "en") == "nine days from today at 2:00 PM"
+    assert values.format_relative_time(2, 19, "zh") == "两天后的晚上七点"
+    assert values.format_relative_time(13, 9, "zh") == "十三天后的上午九点"
 
 
 @given(st.integers(1, 9), st.sampled_from(("ten", "hundred", "thousand")), language)
@@ -52,15 +53,30 @@ def test_formatted_birthday_age_and_height_are_parsed_to_same_numbers(
     assert values.parse_height(values.format_height(size, language)) == size
 
 
-@pytest.mark.parametrize("spoken", ["next week Monday 9:00 AM", "下周一上午九点"])
-@pytest.mark.parametrize("day", [7, 10, 13])  # Monday, Thursday and Sunday of one week
-def test_relative_time_is_resolved_from_week_of_message(spoken: str, day: int) -> None:
-    assert values.resolve_time(spoken, datetime(2024, 10, day, 21, 30)) == datetime(2024, 10, 14, 9)
+@given(st.sampled_from(values.RELATIVE_DAYS), st.sampled_from(values.HOURS), language)
+def test_relative_time_is_counted_in_days_from_the_day_of_the_message(
+    days: int, hour: int, language: Language
+) -> None:
+    spoken = values.format_relative_time(days, hour, language)
+    assert values.is_relative_time(spoken)
+    due = datetime(2024, 10, 7, hour) + timedelta(days=days)
+    for sent_at in (datetime(2024, 10, 7, 7, 1), datetime(2024, 10, 7, 21, 59)):
+        assert values.resolve_time(spoken, sent_at) == due
 
 
-def test_absolute_time_is_resolved_independently_of_message_time() -> None:
-    text = values.format_absolute_time(datetime(2024, 10, 12, 19))
-    assert text == "2024-10-12 19:00" and not values.is_relative_time(text)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_relative_times_use_neither_weeks_nor_weekdays(language: Language) -> None:
+    for days in values.RELATIVE_DAYS:
+        spoken = values.format_relative_time(days, 9, language).casefold()
+        assert not any(word in spoken for word in ("week", "next", "day 9", "周", "星期", "下"))
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "on October 12, 2024 at 7:00 PM"), ("zh", "2024年10月12日晚上七点")]
+)
+def test_absolute_time_is_resolved_independently_of_message_time(language: Language, text: str) -> None:
+    assert values.format_absolute_time(datetime(2024, 10, 12, 19), language) == text
+    assert not values.is_relative_time(text)
     assert values.resolve_time(text, datetime(2030, 1, 1)) == datetime(2024, 10, 12, 19)
 
 
@@ -73,7 +89,7 @@ def test_attribute_value_parsers_reject_text_in_another_format(read: object) -> 
 
 
 def test_resolve_time_rejects_invalid_time_text() -> None:
-    for text in ("soon", "2024-13-12 19:00"):
+    for text in ("soon", "on October 32, 2024 at 7:00 PM", "next week Monday 9:00 AM"):
         with pytest.raises(BadInput, match=text):
             values.resolve_time(text, datetime(2024, 10, 1))
 

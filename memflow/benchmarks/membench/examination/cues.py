@@ -1,0 +1,86 @@
+"""Cue words by which the examiner reads messages and questions, one file per language.
+
+They are written for the examiner. The generator's sentence templates are in `generation/templates.py`.
+"""
+
+import re
+from functools import cache
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from memflow.benchmarks.membench.generation.preferences import Topic
+from memflow.benchmarks.membench.generation.vocabulary import FrozenModel, Language
+from memflow.benchmarks.packaged import load_yaml
+
+PACKAGE = "memflow.benchmarks.membench.examination"
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
+
+
+Cue = Annotated[re.Pattern[str], BeforeValidator(_compiled)]
+Derivation = Literal["digit_sum", "mail_domain", "length", "season", "description", "half", "hours"]
+
+
+class AskedAttribute(FrozenModel):
+    """A cue of questions about an attribute, or about a value that is derived from the attribute."""
+
+    asks: Cue
+    attribute: str
+    derives: Derivation | None = None
+
+
+class Comparison(FrozenModel):
+    """A cue of questions that compare two entities by an attribute; `lesser` if they ask for the lesser value."""
+
+    asks: Cue
+    attribute: str
+    lesser: bool = False
+
+
+class Count(FrozenModel):
+    """A cue of questions that count entities with a value or, with `at_least`, with at least this value."""
+
+    asks: Cue
+    attributes: tuple[str, ...] = Field(min_length=1)
+    at_least: bool = False
+
+
+class Cues(FrozenModel):
+    """The cues of one language.
+
+    `person`, `item` and `place` are mentions by relationship or type, `attributes` the cues that a statement of an
+    attribute requires. `{value}` in a cue is the value.
+    """
+
+    person: str
+    item: str
+    place: str
+    attributes: dict[str, str]
+    corrected: Cue
+    ambiguous_time: Cue
+    """Relative times with two readings, such as `next Monday`."""
+    asked: tuple[AskedAttribute, ...]
+    compared: tuple[Comparison, ...]
+    compared_places: tuple[Comparison, ...]
+    same_place: Cue
+    different_places: Cue
+    counted: tuple[Count, ...]
+    both: str
+    liked: Cue
+    disliked: Cue
+    recommended: Cue
+    topics: dict[Topic, Cue]
+    recommendations_asked: Cue
+    preference_asked: Cue
+    mood_asked: Cue
+    moods: dict[str, tuple[str, ...]]
+    """Phrases that show a mood, by mood."""
+
+
+@cache
+def cues(language: Language) -> Cues:
+    """Return the cues of a language."""
+    return Cues.model_validate(load_yaml(PACKAGE, f"cues_{language}.yaml"))

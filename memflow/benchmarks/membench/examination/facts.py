@@ -1,0 +1,164 @@
+"""Golds of questions about one attribute of an entity, or about a value that follows from the attribute."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from memflow.benchmarks.membench.examination import quantities
+from memflow.benchmarks.membench.examination.cues import AskedAttribute
+from memflow.benchmarks.membench.examination.gold import FaultyError, Gold, UnreadError
+from memflow.benchmarks.membench.examination.lexicon import Lexicon, normalize
+from memflow.benchmarks.membench.examination.statements import Mention, Reading, Statement, read_text
+from memflow.benchmarks.membench.wording import parse_time
+
+_SEASONS = {"en": ("winter", "spring", "summer", "autumn"), "zh": ("冬季", "春季", "夏季", "秋季")}
+"""Seasons from December on, three months each."""
+
+
+def attribute_gold(
+    asked: AskedAttribute, match: re.Match[str], question: str, reading: Reading, words: Lexicon
+) -> Gold:
+    """Return the gold of a question about an attribute. Raises UnreadError and FaultyError."""
+    entity, messages = _asked_entity(asked, question, reading, words)
+    if asked.attribute in ("name", "item_type", "place_type"):
+        statement = _naming(asked.attribute, entity, reading)
+    else:
+        statement = last_statement(entity, asked.attribute, reading)
+    messages = (*messages, statement.message_id)
+    if isinstance(statement.value, datetime):
+        return _date(statement.value, messages)
+    if asked.derives is None:
+        return Gold(
+            statement.text,
+            messages,
+            lambda option: _measured(words, asked.attribute, option) == statement.value,
+        )
+    text = _derived(asked, match, statement, words)
+    if asked.derives in ("digit_sum", "length", "half", "hours"):
+        return Gold(text, messages, lambda option: option_number(option) == int(text))
+    return Gold(text, messages, lambda option: normalize(option) == normalize(text))
+
+
+def _naming_messages(reading: Reading, mentions: Iterable[Mention]) -> tuple[str, ...]:
+    """Return the ids of the messages that relate the names of these entities to their relationships or types."""
+    names = {reading.name_of(reading.entity(each)) for each in mentions}
+    return tuple(reading.naming[name] for name in names if name in reading.naming)
+
+
+def _naming(attribute: str, entity: Mention, reading: Reading) -> Statement:
+    """Return the name or the type of an entity as a statement. Raises UnreadError."""
+    name = reading.name_of(entity)
+    if name is None or name not in reading.naming:
+        raise UnreadError(f"no message states the {attribute} of {entity.text}")
+    text = name.text if attribute == "name" else entity.text
+    return Statement(attribute, normalize(text), text, reading.naming[name], corrects=False)
+
+
+def _asked_entity(
+    asked: AskedAttribute, question: str, reading: Reading, words: Lexicon
+) -> tuple[Mention, tuple[str, ...]]:
+    """Return the entity that a question is about, and the messages that identify it by a value, if any."""
+    found = read_text(question, reading.language)
+    entities = {reading.entity(each) for each in found.mentions}
+    if len(entities) == 1:
+        return entities.pop(), _naming_messages(reading, found.mentions)
+    # A review may contain other values: "one day is hardly enough".
+    values = [each for each in found.values if each[0] == "review"] or found.values
+    conditions = [(name, words.measure(name, text)) for name, text in values if name != asked.attribute]
+    if entities or len(conditions) != 1:
+        raise UnreadError("the question does not name one entity and has no single condition")
+    [(attribute, value)] = conditions
+    matching = [
+        (entity, statement)
+        for entity in reading.statements
+        for statement in [_last_or_none(entity, attribute, reading)]
+        if statement is not None and statement.value == value
+    ]
+    if not matching:
+        raise UnreadError(f"no message states the {attribute} that the question names")
+    if len(matching) > 1:
+        names = ", ".join(entity.text for entity, _ in matching)
+        raise FaultyError(f"the {attribute} in the question fits several entities: {names}")
+    [(entity, statement)] = matching
+    return entity, (statement.message_id,)
+
+
+def last_statement(entity: Mention, attribute: str, reading: Reading) -> Statement:
+    """Return the last statement of an attribute of an entity. Raises UnreadError and FaultyError."""
+    statement = _last_or_none(entity, attribute, reading)
+    if statement is None:
+        ambiguous = [
+            message.message_id
+            for message in reading.messages
+            if message.message_id in reading.ambiguous_times and attribute == "time"
+        ]
+        if ambiguous:
+            raise FaultyError(f"message {ambiguous[0]} states a relative time with two readings")
+        raise UnreadError(f"no message states the {attribute} of {entity.text}")
+    return statement
+
+
+def _last_or_none(entity: Mention, attribute: str, reading: Reading) -> Statement | None:
+    """Return the last statement of an attribute. Raises FaultyError for two values without a correction."""
+    statements = [
+        statement for statement in reading.statements.get(entity, ()) if statement.attribute == attribute
+    ]
+    for before, after in pairwise(statements):
+        if before.value != after.value and not after.corrects:
+            raise FaultyError(
+                f"messages {before.message_id} and {after.message_id} state different values of the {attribute} "
+                f"of {entity.text}, without a correction"
+            )
+    if attribute == "time" and statements and statements[-1].message_id in reading.ambiguous_times:
+        raise FaultyError(f"message {statements[-1].message_id} states a relative time with two readings")
+    return statements[-1] if statements else None
+
+
+def _date(moment: datetime, messages: tuple[str, ...]) -> Gold:
+    # A reader who counts the day of the message as the first day arrives at the day before.
+    return Gold(
+        f"{moment:%Y-%m-%d %H:%M}",
+        messages,
+        lambda option: parse_time(option) == moment,
+        lambda option: parse_time(option) == moment - timedelta(days=1),
+    )
+
+
+def _derived(asked: AskedAttribute, match: re.Match[str], statement: Statement, words: Lexicon) -> str:
+    """Return what follows from a value. Raises UnreadError for a value without a known description."""
+    digits = [int(each) for each in statement.text if each.isdigit()]
+    match asked.derives, statement.value:
+        case "digit_sum", _:
+            found = str(sum(digits[-int(match["digits"]) :]))
+        case "mail_domain", _:
+            found = statement.text.rpartition("@")[2]
+        case "length", _:
+            found = str(sum(each.isalnum() for each in statement.text))
+        case "season", (int(month), int()):
+            found = _SEASONS[words.language][month // 3 % 4]
+        case "half", int(people):
+            found = str(people // 2)
+        case "hours", int(days):
+            found = str(24 * days)
+        case _:
+            known = words.descriptions.get(asked.attribute, {})
+            if normalize(statement.text) not in known:
+                raise UnreadError(f"no description of {statement.text} is known")
+            found = known[normalize(statement.text)]
+    return found
+
+
+def _measured(words: Lexicon, attribute: str, option: str) -> object:
+    try:
+        return words.measure(attribute, option)
+    except ValueError:
+        return normalize(option)
+
+
+def option_number(option: str) -> int | None:
+    """Return the first number in an option, or None without a number."""
+    try:
+        return quantities.number_in(option)
+    except ValueError:
+        return None

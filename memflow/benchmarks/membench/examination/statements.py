@@ -1,0 +1,195 @@
+"""Statements that the examiner reads in messages: attribute values, preferences, recommendations and moods."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+
+from memflow.benchmarks.membench.examination import quantities
+from memflow.benchmarks.membench.examination.lexicon import ATTRIBUTES, Lexicon, Value, lexicon
+from memflow.benchmarks.membench.generation.preferences import Topic
+from memflow.benchmarks.membench.generation.vocabulary import Language
+from memflow.benchmarks.membench.turns import is_noise, session_of
+from memflow.benchmarks.membench.wording import parse_time, strip_stamp
+from memflow.records import Turn
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message without its stamp of place and time."""
+
+    message_id: str
+    role: str
+    text: str
+    sent_at: datetime
+
+    @property
+    def session(self) -> str:
+        """The common prefix of the ids of the messages in the same session."""
+        return session_of(self.message_id)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A reference to an entity by its name or, if `named` is false, by its relationship or type."""
+
+    sort: str
+    named: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An attribute value of an entity that a message states. The value of a `time` is the resolved moment."""
+
+    attribute: str
+    value: Value | datetime
+    text: str
+    message_id: str
+    corrects: bool
+
+
+@dataclass(frozen=True)
+class TextReading:
+    """The entity that a text mentions, the first mention of its name and type, and (attribute, value text) pairs."""
+
+    mentions: tuple[Mention, ...]
+    values: tuple[tuple[str, str], ...]
+
+
+@dataclass
+class Reading:
+    """The statements in the messages of a trajectory.
+
+    An entity is identified by its relationship or type, or by its name if messages give only the name.
+    """
+
+    language: Language
+    messages: tuple[Message, ...]
+    statements: dict[Mention, list[Statement]] = field(default_factory=lambda: defaultdict(list))
+    names: dict[Mention, Mention] = field(default_factory=dict)
+    """The relationship or type of an entity, by the name of the entity."""
+    naming: dict[Mention, str] = field(default_factory=dict)
+    """The id of the first message that gives an entity's name and its relationship or type, by name."""
+    ambiguous_times: list[str] = field(default_factory=list)
+    """Ids of messages with a relative time that has two readings."""
+
+    def entity(self, mention: Mention) -> Mention:
+        """Return the mention that identifies an entity."""
+        return self.names.get(mention, mention)
+
+    def entities(self, sort: str) -> list[Mention]:
+        """Return all entities of a sort that messages mention."""
+        return [each for each in self.statements if each.sort == sort]
+
+    def name_of(self, entity: Mention) -> Mention | None:
+        """Return the mention of an entity by name, or None if no message states the name."""
+        if entity.named:
+            return entity
+        return next((name for name, other in self.names.items() if other == entity), None)
+
+
+def read_messages(turns: Iterable[Turn], language: Language) -> tuple[Message, ...]:
+    """Return the messages of a trajectory in order, without noise and quarantined messages."""
+    return tuple(
+        Message(turn.message_id, turn.role, strip_stamp(turn.text), moment)
+        for turn in sorted(turns, key=lambda each: (each.event, each.position))
+        if turn.reason is None and not is_noise(turn.message_id)
+        for moment in [parse_time(turn.sent_at or "")]
+        if moment is not None
+    )
+
+
+def read_statements(messages: Sequence[Message], language: Language) -> Reading:
+    """Return the statements that the user's messages make about people, events, items and places."""
+    words, found = lexicon(language), Reading(language, tuple(messages))
+    readings = [
+        (message, read_text(message.text, language)) for message in messages if message.role == "user"
+    ]
+    for message, reading in readings:
+        names = [each for each in reading.mentions if each.named]
+        types = [each for each in reading.mentions if not each.named]
+        if len(names) == len(types) == 1 and names[0].sort == types[0].sort:
+            found.names[names[0]] = types[0]
+            found.naming.setdefault(names[0], message.message_id)
+    for message, reading in readings:
+        entities = {found.entity(each) for each in reading.mentions}
+        if len(entities) != 1:
+            continue
+        statements = found.statements[entities.pop()]
+        corrects = words.cues.corrected.search(message.text) is not None
+        for attribute, text in reading.values:
+            value: Value | datetime = words.measure(attribute, text)
+            if attribute == "time":
+                value = quantities.moment_of(text, message.sent_at)
+            statements.append(Statement(attribute, value, text, message.message_id, corrects))
+        if words.cues.ambiguous_time.search(message.text):
+            found.ambiguous_times.append(message.message_id)
+    return found
+
+
+@lru_cache(maxsize=65536)
+def read_text(text: str, language: Language) -> TextReading:
+    """Return the mentions and the values in a text. A value of another sort than the mentioned entity is not read."""
+    words = lexicon(language)
+    mentions: list[Mention] = []
+    rest = text
+    for (sort, named), pattern in words.mentions.items():
+        for match in pattern.finditer(text):
+            mention = Mention(sort, named, match[0] if named else match[1].casefold())
+            if mention not in mentions:
+                mentions.append(mention)
+            rest = rest.replace(match[0], "…")
+    sorts = {each.sort for each in mentions} or set(ATTRIBUTES)
+    return TextReading(tuple(mentions), tuple(_values(rest, sorts, words)))
+
+
+def _values(text: str, sorts: Iterable[str], words: Lexicon) -> Iterable[tuple[str, str]]:
+    """Yield the (attribute, value text) pairs whose cue, if required, is in the text."""
+    for attribute in dict.fromkeys(name for sort in sorted(sorts) for name in ATTRIBUTES[sort]):
+        match = words.values[attribute].search(text)
+        if match is not None and words.has_cue(attribute, match[0], text):
+            yield attribute, match[0]
+
+
+def items_in(text: str, words: Lexicon, topics: Iterable[Topic]) -> dict[str, Topic]:
+    """Return the liked items that a text names, in order, with their topics."""
+    found = [
+        (match.start(), match[0], topic) for topic in topics for match in words.items[topic].finditer(text)
+    ]
+    return {item: topic for _, item, topic in sorted(found)}
+
+
+def liked_items(messages: Iterable[Message], words: Lexicon, topic: Topic) -> list[str]:
+    """Return the items of a topic that the user likes."""
+    cues = words.cues
+    return [
+        item
+        for message in messages
+        if message.role == "user"
+        and cues.liked.search(message.text)
+        and not cues.disliked.search(message.text)
+        for item in items_in(message.text, words, [topic])
+    ]
+
+
+def recommended_items(messages: Iterable[Message], words: Lexicon, topics: Sequence[Topic]) -> list[str]:
+    """Return the items that the assistant recommends, in order."""
+    return [
+        item
+        for message in messages
+        if message.role == "assistant" and words.cues.recommended.search(message.text)
+        for item in items_in(message.text, words, topics)
+    ]
+
+
+def moods_in(messages: Iterable[Message], words: Lexicon) -> Mapping[str, list[str]]:
+    """Return the moods that the user's messages show, with the ids of these messages."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for message in messages:
+        for mood, phrases in words.cues.moods.items():
+            said = message.text.casefold()
+            if message.role == "user" and any(phrase.casefold() in said for phrase in phrases):
+                found[mood].append(message.message_id)
+    return found

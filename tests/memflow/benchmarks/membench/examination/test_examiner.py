@@ -1,0 +1,247 @@
+"""The examiner accepts generated golds and finds planted wrong golds, options and evidence of every question kind."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+
+import pytest
+from membench_generation import Made, make
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.config import parameters_of
+from memflow.benchmarks.membench.examination import examiner
+from memflow.benchmarks.membench.examination.examiner import Examination, examine
+from memflow.benchmarks.membench.generation.planning import planned_kinds
+from memflow.benchmarks.membench.kinds import SCENES
+from memflow.benchmarks.membench.turns import scenario_of
+from memflow.benchmarks.membench.wording import format_time, parse_time
+from memflow.records import Probe, Turn
+
+EVERYWHERE = [(scene, language) for scene in SCENES for language in ("en", "zh")]
+RELATIVE = re.compile(r"days from today|天后的")
+CORRECTED = ("conditional", "comparative", "aggregative", "post_processing", "noisy")
+"""Kinds whose answer requires each of several evidence messages."""
+
+
+@cache
+def made(scene: str, language: str, users: int = 3, **parameters: tuple[str, ...]) -> Made:
+    """Return a domain of users with short sessions, worded by the scripted simulator."""
+    sizes = {"graphs": users, "role_rounds": 3, "event_rounds": 2}
+    values = {"scene": scene, "language": language, **sizes, **parameters}
+    return make(Domain("made", "membench", (f"lives_{language}",), "made", values))
+
+
+everywhere = pytest.mark.parametrize(("scene", "language"), EVERYWHERE)
+
+
+def outcomes(probes: Sequence[Probe], turns: Sequence[Turn]) -> Counter[str]:
+    return Counter(each.outcome for each in examine(probes, turns))
+
+
+def kind_of(probe: Probe) -> tuple[str, str]:
+    return probe.category or "", scenario_of(probe.episode_id)
+
+
+def assert_all_found(planted: Sequence[Probe], turns: Sequence[Turn]) -> list[Examination]:
+    """Assert that each planted probe is found wrong, with its gold in the reason; return the examinations."""
+    found = examine(planted, turns)
+    missed = [probe.probe_id for probe, each in zip(planted, found, strict=True) if each.outcome != "wrong"]
+    assert planted and missed == []
+    assert all(repr(probe.revealed) in each.reason for probe, each in zip(planted, found, strict=True))
+    return found
+
+
+def with_options(probe: Probe, options: Sequence[str], gold: int) -> Probe:
+    return replace(probe, options=list(options), gold=str(gold + 1), revealed=options[gold])
+
+
+def wrong_place(probe: Probe) -> int:
+    """Return the position of an option other than the gold."""
+    return int(probe.gold) % len(probe.options)
+
+
+@everywhere
+def test_examiner_finds_no_wrong_gold_in_generated_users_and_reads_every_scripted_wording(scene, language):
+    generated = made(scene, language)
+    kinds = {(kind.name, scenario) for kind, scenario in planned_kinds(parameters_of(generated.domain))}
+    assert {kind_of(probe) for probe in generated.probes} == kinds
+    assert outcomes(generated.probes, generated.turns) == {"right": len(generated.probes)}
+
+
+@pytest.mark.pipeline
+@everywhere
+def test_examiner_finds_no_wrong_gold_in_60_generated_users(scene, language):
+    generated = made(scene, language, 60)
+    assert len(generated.probes) == {"participation": 1500, "observation": 1920}[scene]
+    assert outcomes(generated.probes, generated.turns) == {"right": len(generated.probes)}
+
+
+@everywhere
+def test_examiner_finds_each_other_option_planted_as_gold_of_every_kind(scene, language):
+    generated = made(scene, language)
+    planted = [
+        with_options(probe, probe.options, gold)
+        for probe in generated.probes
+        for gold in range(len(probe.options))
+        if gold != int(probe.gold) - 1
+    ]
+    assert len(planted) == 3 * len(generated.probes)
+    for each in assert_all_found(planted, generated.turns):
+        assert "recomputed" in each.reason and "/0/" in each.reason  # the id of a message
+
+
+@everywhere
+def test_examiner_finds_second_right_option_of_every_kind(scene, language):
+    generated = made(scene, language)
+    planted = []
+    for probe in generated.probes:
+        options = list(probe.options)
+        options[wrong_place(probe)] = f"{probe.revealed} "
+        planted.append(replace(probe, options=options))
+    assert all("are right" in each.reason for each in assert_all_found(planted, generated.turns))
+
+
+@everywhere
+def test_examiner_finds_missing_evidence_message(scene, language):
+    generated = made(scene, language)
+    planted = [
+        replace(probe, evidence=probe.evidence[1:])
+        for probe in generated.probes
+        if probe.category in CORRECTED or (probe.category == "rec_multi_session")
+    ]
+    assert_all_found(planted, generated.turns)
+
+
+def dated(language: str) -> Iterator[tuple[Probe, Turn, Turn]]:
+    """Yield probes about relative dates with two evidence messages: the message with the date, and a later one."""
+    generated = made(
+        "observation", language, 40, kinds=("conditional", "noisy", "post_processing"), scenarios=("events",)
+    )
+    said = {turn.message_id: turn for turn in generated.turns}
+    for probe in generated.probes:
+        messages = [said[message] for message in probe.evidence]
+        stating = [turn for turn in messages if RELATIVE.search(turn.text) and "time" in (turn.exposes or "")]
+        if parse_time(probe.revealed) is not None and stating and stating[0] is not messages[-1]:
+            yield probe, stating[0], messages[-1]
+
+
+def moved(probe: Probe, days: int, gold: bool = True) -> Probe:
+    """Return the probe with a date that is `days` later, as the gold or as a wrong option."""
+    moment = parse_time(probe.revealed)
+    assert moment is not None
+    text = format_time(moment + timedelta(days=days), probe.language).replace("'", "")
+    at = int(probe.gold) - 1 if gold else wrong_place(probe)
+    options = [text if place == at else option for place, option in enumerate(probe.options)]
+    return replace(probe, options=options, revealed=text if gold else probe.revealed)
+
+
+def days_between(earlier: Turn, later: Turn) -> int:
+    first, last = parse_time(earlier.sent_at or ""), parse_time(later.sent_at or "")
+    assert first is not None and last is not None
+    return (last.date() - first.date()).days
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_examiner_finds_relative_dates_counted_from_the_last_of_two_evidence_messages(language):
+    found = [each for each in dated(language) if days_between(each[1], each[2]) > 0]
+    assert len(found) >= 5
+    turns = made(
+        "observation", language, 40, kinds=("conditional", "noisy", "post_processing"), scenarios=("events",)
+    ).turns
+    assert outcomes([probe for probe, _, _ in found], turns) == {"right": len(found)}
+    planted = [moved(probe, days_between(stating, last)) for probe, stating, last in found]
+    for each, (_, stating, _) in zip(assert_all_found(planted, turns), found, strict=True):
+        assert stating.message_id in each.reason
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_examiner_finds_option_that_is_another_reading_of_a_relative_date(language):
+    probe, stating, _ = next(dated(language))
+    turns = [turn for turn in made(
+        "observation", language, 40, kinds=("conditional", "noisy", "post_processing"), scenarios=("events",)
+    ).turns if turn.episode_id == probe.episode_id]  # fmt: skip
+    [found] = examine([moved(probe, -1, gold=False)], turns)
+    assert found.outcome == "wrong" and "another reading" in found.reason
+    ambiguous = {"en": "next week Monday 9:00 AM", "zh": "下下周一上午九点"}[language]
+    said = json_value(stating)
+    reworded = [
+        replace(turn, text=turn.text.replace(said, ambiguous)) if turn is stating else turn for turn in turns
+    ]
+    [found] = examine([probe], reworded)
+    assert found.outcome == "wrong" and "two readings" in found.reason and stating.message_id in found.reason
+
+
+def json_value(turn: Turn) -> str:
+    """Return the words with the relative time in a message."""
+    match = re.search(r"\w+ days from today at [\d:]+ [AP]M|[一-龥]{1,2}天后的[一-龥]{4}", turn.text)
+    assert match is not None
+    return match[0].removeprefix("是")
+
+
+def test_examiner_finds_contradictory_statements_and_conditions_that_fit_two_people():
+    generated = made("participation", "en")
+    probe = next(each for each in generated.probes if kind_of(each) == ("conditional", "roles"))
+    turns = [turn for turn in generated.turns if turn.episode_id == probe.episode_id]
+    said = {turn.message_id: turn for turn in turns}
+    stating = said[probe.evidence[1]]
+    other = replace(stating, text=stating.text.replace(value_of(stating), other_value(stating, turns)))
+    contradicting = replace(other, message_id=f"{stating.message_id}2", event=stating.event, position=5)
+    [found] = examine([probe], [*turns, contradicting])
+    assert found.outcome == "wrong" and "without a correction" in found.reason
+
+
+def value_of(turn: Turn) -> str:
+    return re.findall(r'"value": "([^"]+)"', turn.exposes or "")[0]
+
+
+def other_value(turn: Turn, turns: Sequence[Turn]) -> str:
+    """Return another value of the same attribute, from the messages of the same trajectory."""
+    before, after = turn.text.split(value_of(turn), 1)
+    cue = before.split()[-2:]
+    for each in turns:
+        match = re.search(rf"{re.escape(' '.join(cue))} ([^(]+?)\.? \(", each.text)
+        if match and match[1] != value_of(turn):
+            return match[1]
+    raise AssertionError(f"no other value like {value_of(turn)} after {cue} before {after}")
+
+
+def test_probe_in_a_wording_without_cues_is_not_examined_instead_of_wrong():
+    generated = made("observation", "en")
+    probe = generated.probes[0]
+    reworded = replace(probe, question="Well?")
+    [unread] = examine([reworded], generated.turns)
+    assert unread == Examination("not examined", "the question matches no cue")
+    silent = [replace(turn, text="It was nice.") for turn in generated.turns]
+    assert outcomes(generated.probes, silent) == {"not examined": len(generated.probes)}
+    [quarantined] = examine([replace(probe, reason="failed")], generated.turns)
+    assert quarantined.outcome == "not examined"
+
+
+def test_examiner_reads_free_wordings_of_facts():
+    generated = made("participation", "en")
+    probe = next(each for each in generated.probes if kind_of(each) == ("simple", "roles"))
+    turns = [turn for turn in generated.turns if turn.episode_id == probe.episode_id]
+    asked = replace(
+        probe,
+        question="So, how old is my niece these days?",
+        options=["31 years old", "28 years old", "29 years old", "82 years old"],
+        gold="2",
+        revealed="28 years old",
+        evidence=[turns[0].message_id],
+    )
+    text = "Can you believe that my niece Ada Finch, of all people, is already 28 years old? Time flies."
+    reworded = [replace(turns[0], text=text), *turns[2:]]
+    assert examine([asked], reworded) == [Examination("right")]
+
+
+def test_examination_package_does_not_use_plans_layouts_or_sentence_templates():
+    forbidden = ("plans", "planning", "layout", "templates", "questions", "dialogues", "values", "scripted")
+    folder = examiner.__file__.rpartition("/")[0]
+    import pathlib
+
+    for path in pathlib.Path(folder).glob("*.py"):
+        used = re.findall(r"membench\.generation\.(\w+)", path.read_text(encoding="utf-8"))
+        assert not [name for name in used if name.endswith(forbidden)], path.name
