@@ -97,7 +97,8 @@ def test_published_question_ends_are_in_last_quarter_of_context(plain: Plain):
 
 def test_published_probes_have_gold_options_and_last_visible_message(build: Callable[..., Any], plain: Plain):
     rows = {f"{each['shared_context_id']}/{each['question_id']}": each for each in plain.rows}
-    probes = build(DOMAIN, plain.records).probes
+    domain = replace(DOMAIN, parameters={**DOMAIN.parameters, "ends": "question"})
+    probes = build(domain, plain.records).probes
     assert len(probes) == 5 * 386
     sound = 0
     for probe in probes:
