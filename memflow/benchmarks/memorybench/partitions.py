@@ -38,8 +38,6 @@ class Cell:
     z_score: Score | None
     dataset: str = ""
     """The data set, if the scores are of one."""
-    partial: bool = False
-    """Whether the domain is without some of the partition's data sets."""
 
     @property
     def reason(self) -> str | None:
@@ -60,20 +58,24 @@ def partitions(domains: Iterable[Domain]) -> list[Domain]:
     return [domain for domain in domains if domain.benchmark == "memorybench" and _is_one(domain)]
 
 
-def missing_datasets(domain: Domain) -> list[str]:
-    """Return the data sets of a domain's paper partition that the domain does not name."""
-    partition = parameters_of(domain).partition
-    named = {name.removeprefix("unified_") for name in domain.datasets}
-    return [each.dataset for each in published(partition) if each.dataset not in named]
-
-
 def _is_one(domain: Domain) -> bool:
     parameters = parameters_of(domain)
     whole = parameters.protocol == "off_policy" and parameters.learn_from == "dialogues"
     return parameters.partition is not None and whole
 
 
-def scaled_datasets(scores: Iterable[Score], domain: Domain) -> list[str]:
+def missing_datasets(scores: Iterable[Score], domain: Domain) -> list[str]:
+    """Return the data sets of a domain's paper partition that have no row of scores in the domain."""
+    slices = {
+        score.slice
+        for score in scores
+        if (score.domain, score.metric, score.variant) == (domain.name, "min_max", STANDARD)
+    }
+    names = [each.dataset for each in published(parameters_of(domain).partition)]
+    return [name for name in names if f"{DATASET}{name}" not in slices]
+
+
+def scaled_datasets(scores: Sequence[Score], domain: Domain) -> list[str]:
     """Return the data sets of a domain that have scores relative to the published ones.
 
     There are none if the scores of the whole partition are: these have a cell then.
@@ -84,7 +86,7 @@ def scaled_datasets(scores: Iterable[Score], domain: Domain) -> list[str]:
         if (score.domain, score.metric, score.variant) == (domain.name, "min_max", STANDARD)
         and score.value is not None
     ]
-    if any(score.slice == MICRO for score in own) and not missing_datasets(domain):
+    if any(score.slice == MICRO for score in own) and not missing_datasets(scores, domain):
         return []
     slices = dict.fromkeys(score.slice for score in own if score.slice.startswith(DATASET))
     return [name.removeprefix(DATASET) for name in slices]
@@ -125,7 +127,6 @@ def cells(
             by_key.get((domain.name, assistant, "min_max")),
             by_key.get((domain.name, assistant, "z_score")),
             slice_.removeprefix(DATASET) if slice_.startswith(DATASET) else "",
-            bool(missing_datasets(domain)),
         )
         for assistant in assistants
         for domain in domains

@@ -29,6 +29,13 @@ def both(score: Any, value: float | None, **given: Any) -> list[Any]:
     return [found, replace(found, metric="z_score", value=None if value is None else 2 * value)]
 
 
+WITHOUT_SCALE = [
+    row
+    for name in ("nfcats", "scitechnews")
+    for row in both(SISO, None, variant="standard", slice=f"dataset {name}", reason=REFUSED)
+]
+
+
 @pytest.fixture
 def measured(empty: Any) -> Any:
     """Return a home with two assistants: pooled scores, no score on the published scale, but LexEval-QA's."""
@@ -37,6 +44,7 @@ def measured(empty: Any) -> Any:
         *both(SISO, 0.25, assistant="none", memory="none"),
         *both(SISO, None, variant="standard", reason=REFUSED),
         *both(SISO, 0.375, variant="standard", slice="dataset lexeval_qa"),
+        *WITHOUT_SCALE,
     ]
     empty.write("score.leaderboard", "all", scores)
     return empty
@@ -99,7 +107,7 @@ def test_show_partitions_prints_substituted_scores_where_no_pooled_score_has_a_v
     lacking = both(SISO, None, reason="scitechnews: no assistant has a value of integrated")
     empty.write("score.leaderboard", "all", [*lacking, *both(SISO, 0.5, variant="substituted")])
     shown = " ".join(empty("show", "partitions").stdout.split())
-    assert "rag 0.500 1.000" in shown and "Substituted in SiSo:" in shown
+    assert "rag 0.500 1.000" in shown and "Substituted in memorybench_siso:" in shown
 
 
 def test_show_partitions_without_results_names_the_fix(empty: Any) -> None:

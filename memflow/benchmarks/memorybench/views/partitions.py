@@ -55,7 +55,8 @@ def show_partitions(reader: Reader, macro: bool, paper: bool) -> Answer:
         for cell in cells(scores, [domain], slice_=f"{DATASET}{name}")
     ]
     published = partition_rows(macro=macro) if paper else []
-    heads = _heads(domains)
+    missing = {domain.name: missing_datasets(scores, domain) for domain in domains}
+    heads = _heads(domains, missing)
     populations = _populations(scores, domains)
     every = [*pooled, *standard, *by_dataset]
     return Answer(
@@ -67,8 +68,8 @@ def show_partitions(reader: Reader, macro: bool, paper: bool) -> Answer:
         },
         [
             *_pooled(pooled, heads, populations),
-            *_standard(standard, heads, published),
-            *_partial(domains),
+            *_standard(standard, heads, published, missing),
+            *_partial(domains, missing),
             *_by_dataset(by_dataset, paper=paper),
             *([Note(text) for text in paper_notes(macro=macro)] if paper else []),
         ],
@@ -109,21 +110,26 @@ def _pooled(
     yield from _missing(found, heads)
 
 
-def _partial(domains: Sequence[Domain]) -> Iterator[Note]:
+def _partial(domains: Sequence[Domain], missing: Mapping[str, Sequence[str]]) -> Iterator[Note]:
     for domain in domains:
-        if lacking := missing_datasets(domain):
+        if names := missing[domain.name]:
             partition = parameters_of(domain).partition
             yield Note(
-                f"{domain.name} is not the whole partition {partition}: it is without {', '.join(lacking)}."
+                f"{domain.name} is not the whole partition {partition}: it is without {', '.join(names)}."
             )
 
 
 def _standard(
-    found: Sequence[Cell], heads: Mapping[str, str], published: Sequence[PublishedRow]
+    found: Sequence[Cell],
+    heads: Mapping[str, str],
+    published: Sequence[PublishedRow],
+    missing: Mapping[str, Sequence[str]],
 ) -> Iterator[Part]:
     """Return a table with the domains that are whole partitions and have scores, and with the published scores."""
     shown = [
-        cell for cell in found if not cell.partial and any(score.value is not None for score in cell.scores)
+        cell
+        for cell in found
+        if not missing[cell.domain] and any(score.value is not None for score in cell.scores)
     ]
     if shown or published:
         yield Heading("MemoryBench by partition, relative to the published scores")
@@ -147,19 +153,19 @@ def _by_dataset(found: Sequence[Cell], *, paper: bool) -> Iterator[Part]:
         heads = {name: name for name in dict.fromkeys(cell.dataset for cell in own)}
         yield Heading(f"{domain} by data set, relative to the published scores")
         published = dataset_rows(own[0].partition, list(heads)) if paper else []
-        yield _table(own, heads, {name: name for name in heads}, published)
+        yield _table(own, heads, published=published)
 
 
-def _heads(domains: Sequence[Domain]) -> dict[str, str]:
+def _heads(domains: Sequence[Domain], missing: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the column heads of domains: the partition, or the domain's name where the partition is not unique.
 
-    A domain that names only some of the partition's data sets has its own name.
+    A domain that lacks data sets of the partition has its own name.
     """
     partition_of = {domain.name: str(parameters_of(domain).partition) for domain in domains}
     names = list(partition_of.values())
     return {
         domain.name: domain.name
-        if names.count(partition_of[domain.name]) > 1 or missing_datasets(domain)
+        if names.count(partition_of[domain.name]) > 1 or missing[domain.name]
         else partition_of[domain.name]
         for domain in domains
     }
