@@ -130,7 +130,7 @@ class Settings(BaseSettings):
         return {"scripted": Model(kind="scripted"), **models}
 
     @model_validator(mode="after")
-    def _names_lead_somewhere(self) -> "Settings":
+    def _models_exist(self) -> "Settings":
         of_domains = [(f"judges.{domain}", name) for domain, names in self.judges.items() for name in names]
         for place, name in [*((f"roles.{role}", name) for role, name in self.roles.assigned()), *of_domains]:
             if name not in self.models:
@@ -149,6 +149,10 @@ class Settings(BaseSettings):
                 raise ValueError(
                     f"the assistant {assistant} uses the unknown model {model}. Add [models.{model}], or fix the name."
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _domains_exist(self) -> "Settings":
         for name in self.domains:
             if not self.has_domain(name):
                 raise ValueError(

@@ -34,16 +34,19 @@ class Measurement(_Strict):
     judge: str = ""
     prompts: tuple[str, ...] = ()
 
-    def refusal(self, parameters: Parameters, *, scripted_judge: bool) -> str:
-        """Return the reason why no score of a domain was measured in this way, with its fix; empty if some may be."""
+    def refusal(self, parameters: Parameters, judge_fault: str = "") -> str:
+        """Return the reason why no score of a domain was measured in this way, with its fix; empty if some may be.
+
+        `judge_fault` states why the domain's judge cannot be the published one; empty if it may be.
+        """
         by_judge = f"the published scores are judged by {self.judge} with the authors' prompts"
         if self.judge and not parameters.published_judge:
             return (
                 f"{by_judge}; {POOLED_INSTEAD}, or, if roles.judge and its prompts are the same, set "
                 "published_judge = true"
             )
-        if self.judge and scripted_judge:
-            return f"{by_judge}, and the judge is scripted; {POOLED_INSTEAD}"
+        if self.judge and judge_fault:
+            return f"{by_judge}, but {judge_fault}; {POOLED_INSTEAD}"
         names = [load_packaged(PACKAGE, stem).name for stem in self.prompts]
         if ours := [name for name in names if replacement(name) is None]:
             return (
@@ -127,11 +130,11 @@ def published(partition: str | None) -> list[Population]:
     ]
 
 
-def published_for(parameters: Parameters, *, scripted_judge: bool) -> list[Population]:
-    """Return the published populations of a domain's partition, each with its refusal under the domain's parameters."""
+def published_for(parameters: Parameters, judge_fault: str = "") -> list[Population]:
+    """Return the published populations of a domain's partition, each with its refusal (`Measurement.refusal`)."""
     measurements = reference().measurements
     return [
-        each._replace(refusal=measurements[each.dataset].refusal(parameters, scripted_judge=scripted_judge))
+        each._replace(refusal=measurements[each.dataset].refusal(parameters, judge_fault))
         for each in published(parameters.partition)
     ]
 

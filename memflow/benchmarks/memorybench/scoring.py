@@ -56,7 +56,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
         ]
     primary, substituted = [group for group in own if _primary(group)], _substituted(own)
     parameters, population = parameters_of(domain), results.population
-    published = paper.published_for(parameters, scripted_judge=results.scripted_judge)
+    published = paper.published_for(parameters, _judge_fault(results))
     for metric in SCALES:
         if parameters.partition is not None:
             found += _normalized(context, metric, STANDARD, _as_published(own, published), published)
@@ -64,6 +64,14 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
         if substituted != primary:
             found += _normalized(context, metric, SUBSTITUTED, substituted, population.substituted)
     return found
+
+
+def _judge_fault(results: AssistantResults) -> str:
+    """Return why the judge of the results cannot be the published one; empty if it may be."""
+    if results.scripted or results.scripted_judge:
+        return "a scripted chat was used here"
+    judges = {judge for group in results.groups if (judge := parse_variant(group.variant).judge)}
+    return f"the mean over {len(judges)} judges was scored here" if judges else ""
 
 
 def population(groups: Sequence[Group]) -> PooledScores:

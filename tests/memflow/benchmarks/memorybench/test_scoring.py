@@ -44,12 +44,11 @@ def scores(
     others: tuple[Verdict, ...] = (),
     domain: Domain = LEGAL,
     *,
-    scripted_judge: bool = False,
+    scripted: bool = False,
 ) -> dict[tuple[str, str, str], Score]:
     own, compared = groups_of(rows), population(groups_of([*rows, *others]))
     results = AssistantResults(
-        "legal", "full", "full", "m", [], [], [], [], "s", True, groups=own, population=compared,
-        scripted_judge=scripted_judge,
+        "legal", "full", "full", "m", [], [], [], [], "s", scripted, groups=own, population=compared,
     )  # fmt: skip
     return {(row.metric, row.variant, row.slice): row for row in make_scores(domain, results)}
 
@@ -115,11 +114,11 @@ def replaced_prompts() -> Iterator[None]:
     replace_prompts({})
 
 
-def judged_scores(*, scripted_judge: bool = False) -> Score:
+def judged_scores(*more: Verdict, scripted: bool = False) -> Score:
     """Return JuDGE's min-max score of 10 under a domain that states to have the published judge."""
-    rows = [verdict("judge", 10.0, at, variant="published_code") for at in range(3)]
+    rows = [*more, *(verdict("judge", 10.0, at, variant="published_code") for at in range(3))]
     parameters = {**PUBLISHED.parameters, "published_judge": True}
-    return scores(rows, domain=replace(PUBLISHED, parameters=parameters), scripted_judge=scripted_judge)[
+    return scores(rows, domain=replace(PUBLISHED, parameters=parameters), scripted=scripted)[
         "min_max", "standard", "dataset judge"
     ]
 
@@ -127,8 +126,11 @@ def judged_scores(*, scripted_judge: bool = False) -> Score:
 @pytest.mark.usefixtures("replaced_prompts")
 def test_published_judge_with_replaced_prompts_has_min_max_scores() -> None:
     assert judged_scores().value == pytest.approx(1.0)
-    scripted = judged_scores(scripted_judge=True)
-    assert scripted.value is None and "the judge is scripted" in (scripted.reason or "")
+    scripted = judged_scores(scripted=True)
+    assert scripted.value is None and "a scripted chat was used here" in (scripted.reason or "")
+    several = [verdict("judge", 10.0, 0, variant=f"published_code_judge_{name}") for name in ("a", "b")]
+    mean = judged_scores(*several)
+    assert mean.value is None and "the mean over 2 judges was scored here" in (mean.reason or "")
 
 
 def test_published_judge_with_prompts_of_memflow_has_reason_instead_of_min_max_score() -> None:
