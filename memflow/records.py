@@ -452,7 +452,7 @@ class Score:
     ] = None
     incomplete: Annotated[
         str | None,
-        "What the results lack: data sets, users beyond a limit, quarantined rows, failed replies, messages that did not fit.",
+        "What the results lack: data sets, users beyond a limit, quarantined rows, failed replies, dropped messages.",
     ] = None
     reason: Reason = None
 
