@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memflow.benchmarks.membench.examination.gold import FaultyError, Gold, UnreadError
+from memflow.benchmarks.membench.examination.gold import ContradictionError, FaultyError, Gold, UnreadError
 from memflow.benchmarks.membench.examination.solver import solve
 from memflow.benchmarks.membench.examination.statements import Message, read_messages, read_statements
 from memflow.benchmarks.membench.generation.vocabulary import Language
@@ -43,6 +43,8 @@ def _examine_probe(probe: Probe, turns: Sequence[Turn]) -> Examination:
     except UnreadError as unread:
         return Examination("not examined", str(unread))
     except FaultyError as faulty:
+        if isinstance(faulty, ContradictionError) and probe.category == "knowledge_update":
+            return Examination("not examined", f"no correction is read: {faulty}")
         return Examination("wrong", f"{stated}: {faulty}")
     found = f"recomputed {gold.text!r} from {', '.join(gold.messages)}"
     if reason := _wrong_options(probe, gold):

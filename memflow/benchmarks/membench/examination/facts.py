@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from memflow.benchmarks.membench.examination import quantities
 from memflow.benchmarks.membench.examination.cues import AskedAttribute
-from memflow.benchmarks.membench.examination.gold import FaultyError, Gold, UnreadError
+from memflow.benchmarks.membench.examination.gold import ContradictionError, FaultyError, Gold, UnreadError
 from memflow.benchmarks.membench.examination.lexicon import Lexicon, normalize
 from memflow.benchmarks.membench.examination.statements import Mention, Reading, Statement, read_text
 from memflow.benchmarks.membench.wording import parse_time
@@ -100,13 +100,13 @@ def last_statement(entity: Mention, attribute: str, reading: Reading) -> Stateme
 
 
 def _last_or_none(entity: Mention, attribute: str, reading: Reading) -> Statement | None:
-    """Return the last statement of an attribute. Raises FaultyError for two values without a correction."""
+    """Return the last statement of an attribute. Raises FaultyError, also for two values without a correction."""
     statements = [
         statement for statement in reading.statements.get(entity, ()) if statement.attribute == attribute
     ]
     for before, after in pairwise(statements):
         if before.value != after.value and not after.corrects:
-            raise FaultyError(
+            raise ContradictionError(
                 f"messages {before.message_id} and {after.message_id} state different values of the {attribute} "
                 f"of {entity.text}, without a correction"
             )

@@ -9,7 +9,11 @@ class UnreadError(Exception):
 
 
 class FaultyError(Exception):
-    """The messages do not determine one answer, or they contradict each other."""
+    """The messages do not determine one answer."""
+
+
+class ContradictionError(FaultyError):
+    """Messages state different values of an attribute, and no cue of a correction is read."""
 
 
 @dataclass(frozen=True)

@@ -220,6 +220,17 @@ def test_probe_in_a_wording_without_cues_is_not_examined_instead_of_wrong():
     assert quarantined.outcome == "not examined"
 
 
+def test_corrected_value_without_a_cue_of_the_correction_is_not_examined():
+    generated = made("participation", "en")
+    probe = next(each for each in generated.probes if each.category == "knowledge_update")
+    turns = [
+        replace(turn, text=turn.text.replace("Sorry, I got that wrong earlier. ", ""))
+        for turn in generated.turns
+    ]
+    [found] = examine([probe], turns)
+    assert found.outcome == "not examined" and "no correction is read" in found.reason
+
+
 def test_examiner_reads_free_wordings_of_facts():
     generated = made("participation", "en")
     probe = next(each for each in generated.probes if kind_of(each) == ("simple", "roles"))
