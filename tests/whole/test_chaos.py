@@ -16,7 +16,7 @@ from resources.lake import Lake
 from resources.stub import stub_process
 
 DOMAIN = "amemgym_base"
-ASSISTANTS = ("none", "oracle", "full", "rag_2_4_30")
+ASSISTANTS = ("none", "oracle", "previous", "full", "rag_2_4_30")
 USERS, PERIODS, QUESTIONS = 4, 4, 3
 PROBES = 2 * USERS * PERIODS * QUESTIONS
 """A choice probe and its state probe for each user, period and question."""
