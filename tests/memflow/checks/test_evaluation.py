@@ -157,6 +157,7 @@ FAULTS = [
     ("score.attributions", "recalled_at_most_stored_and_stored_at_most_evidence", {"stored": 3}),
     ("score.attributions", "evidence_recalled_at_10_at_most_stored", {"recalled_at_10": 3}),
     ("score.claims", "claim_value_between_0_and_1", {"value": 1.5}),
+    ("score.leaderboard", "judge_is_not_answering_model", {"self_judges": ["large"]}),
     ("score.claims", "exactly_one_of_value_and_reason", {"value": None}),
     ("score.claims", "exactly_one_of_value_and_reason", {"reason": "and a value"}),
     ("score.leaderboard", "differing_settings_up_to_date", {"differing_settings": "k 5, others 30"}),
