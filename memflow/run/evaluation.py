@@ -41,7 +41,7 @@ def check_previous_state(benchmark: Benchmark, domain: Domain, memory: MemoryCon
 
 
 async def play_episodes(context: StepContext) -> Tables:
-    """Play every episode with the assistant's memory. Raises BadSettings like `check_previous_state`."""
+    """Play every episode with the assistant's memory."""
     domain, assistant, memory = context.domain, context.assistant, context.memory
     check_previous_state(context.benchmark, domain, memory)
     played = await _played(context) if memory.system.memory.needs_playing else []
