@@ -14,7 +14,7 @@ def test_claim_is_granted_when_the_earlier_one_is_released() -> None:
     assert claims.release("c", 0, "k") is None
 
 
-def test_released_claim_that_was_not_granted_is_passed_over() -> None:
+def test_waiting_worker_that_releases_its_claim_does_not_get_the_request() -> None:
     claims: RequestClaims[str] = RequestClaims()
     for worker in "abc":
         claims.claim(worker, 0, "k")

@@ -58,7 +58,7 @@ def preference_gold(question: str, reading: Reading, words: Lexicon) -> Gold:
 
 
 def mood_gold(happening: str, reading: Reading, words: Lexicon) -> Gold:
-    """Return the mood that the session of a happening shows. Raises UnreadError and FaultyError."""
+    """Return the mood that the session about the event in the question shows. Raises UnreadError and FaultyError."""
     said = normalize(happening)
     sessions = {message.session for message in reading.messages if said in message.text.casefold()}
     if len(sessions) != 1:

@@ -74,7 +74,7 @@ class Conversation(BaseModel):
 
     @classmethod
     def read(cls, published: Mapping[str, Any]) -> "Conversation":
-        """Return a conversation from LoCoMo's JSON. An invalid question is an InvalidPart.
+        """Return a conversation from LoCoMo's JSON. Each invalid question is returned as an InvalidPart.
 
         Raises KeyError, TypeError or ValueError.
         """

@@ -55,7 +55,7 @@ def test_examiner_finds_no_fault_in_60_generated_users_of_a_language(making, pac
 
 def test_examiner_finds_no_fault_in_published_users(base):
     [result] = run_checks(base, EXAMINER)  # the others read the texts of generated users
-    assert result.name == "examined_gold_matches_exposed_values"
+    assert result.name == "gold_equals_answer_from_exposed_values"
     assert (result.unexpected, result.total) == (0, len(base.probes))
 
 
@@ -259,9 +259,9 @@ def test_examiner_counts_a_freely_worded_message_as_not_examined(made):
     world = {table: list(rows) for table, rows in tables(made).items()}
     world[TURNS][0] = replace(world[TURNS][0], text="Things are as they are.")
     results = {each.name: each for each in run_checks(made, EXAMINER, world)}
-    texts = results["examined_gold_matches_message_texts"]
+    texts = results["gold_equals_answer_from_message_texts"]
     assert texts.passed and "not examined: 0.0%" not in texts.note
-    assert "not examined: 0.0%" in results["examined_gold_matches_exposed_values"].note
+    assert "not examined: 0.0%" in results["gold_equals_answer_from_exposed_values"].note
 
 
 SCHEMA = {

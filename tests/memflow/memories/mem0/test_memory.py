@@ -250,7 +250,7 @@ async def test_unusable_joint_answer_loses_only_the_fact_whose_own_request_fails
     assert lost.text.endswith("lost fact: It is fast.")
 
 
-async def test_facts_decided_on_alone_do_not_change_a_memory_that_is_gone() -> None:
+async def test_fact_with_a_separate_request_is_compared_with_the_current_memories() -> None:
     """Both facts would replace the only memory. The second is compared with what the first one left."""
 
     def decide(request: ChatRequest) -> Decisions | str:
