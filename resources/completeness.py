@@ -30,7 +30,7 @@ FAILED = {
 def stored_gaps(
     table: str, domain: Domain, assistant: str, lake: Lake, library: Library
 ) -> Mapping[str, str]:
-    """Return metadata on missing data: of the domain for the probes' table, of the assistant for the verdicts' table."""
+    """Return metadata on missing data: of the domain if the table has probes, of the assistant if it has verdicts."""
     gaps = None
     if table == "question.probes":
         gaps = domain_gaps(domain, lake, library)

@@ -39,7 +39,7 @@ places = st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.sampled_from("k
 
 
 @given(st.lists(places, unique=True), st.permutations("abc"))
-def test_the_first_claim_of_the_workers_that_are_left_is_granted(claimed, ending) -> None:
+def test_first_claim_of_the_remaining_workers_is_granted_after_a_worker_leaves(claimed, ending) -> None:
     claims: RequestClaims[str] = RequestClaims()
     granted = {
         (worker, number, digest) for worker, number, digest in claimed if claims.claim(worker, number, digest)

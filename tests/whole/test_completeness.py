@@ -51,7 +51,7 @@ def incomplete(home: Path, run_in: Callable[..., Outcome]) -> Callable[..., Any]
 
 
 @pytest.mark.parametrize(("domain", "gap"), [("amemgym_demo", LIMIT), ("partial", MISSING)])
-def test_leaderboard_states_what_a_domain_lacks_as_text_and_in_every_row(
+def test_leaderboard_states_missing_data_of_a_domain_below_the_table_and_in_every_row(
     incomplete: Callable[..., str], domain: str, gap: str
 ) -> None:
     assert f"{domain}: {gap}" in " ".join(incomplete("show", "leaderboard").split())
@@ -79,7 +79,7 @@ def test_dagster_metadata_states_what_is_incomplete(
     assert any(LIMIT in str(each.value) for each in found if each)
 
 
-def test_complete_rerun_removes_the_statement(
+def test_complete_rerun_removes_the_incomplete_warning(
     incomplete: Callable[..., str], home: Path, tmp_path: Path, run_in: Callable[..., Outcome]
 ) -> None:
     copy = Path(shutil.copytree(home, tmp_path / "copy"))

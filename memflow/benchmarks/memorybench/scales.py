@@ -55,13 +55,13 @@ def population_of(group: Group, populations: Sequence[Population]) -> Population
     if own is None and of_dataset:
         other = of_dataset[0]
         raise BadInput(
-            f"the scores to compare with are of {other.metric} ({other.variant}), not of {group.metric} "
-            f"({group.variant})"
+            f"the reference scores are of the metric {other.metric} ({other.variant}), but these scores are of "
+            f"{group.metric} ({group.variant})"
         )
     if own is None:
-        raise BadInput("there are no scores to compare with")
+        raise BadInput("there are no reference scores of the data set")
     if own.spread.mean is None:
-        raise BadInput(f"no assistant has a value of {group.metric}; see the variant substituted")
+        raise BadInput(f"no assistant has a value of {group.metric}; use the variant substituted")
     return own
 
 

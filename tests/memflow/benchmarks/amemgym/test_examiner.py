@@ -286,17 +286,17 @@ SCHEMA = {
         ("My cooking company is a clubhouse.", {}),
     ],
 )
-def test_value_is_stated_where_a_sentence_names_variable_and_value(text, stated):
+def test_stated_values_returns_a_value_only_if_its_sentence_names_the_variable(text, stated):
     assert stated_values(text, SCHEMA) == stated
 
 
-def test_value_of_unnamed_variable_is_mentioned_anywhere_in_the_text():
+def test_mentioned_values_finds_values_of_a_variable_that_the_text_does_not_name():
     assert mentioned_values("I cook with two colleagues. Not alone!", SCHEMA["cooking_company"]) == (
         "two_colleagues",
     )
 
 
-def test_exposed_value_is_read_without_the_name_only_if_the_text_mentions_it(made):
+def test_read_text_returns_exposed_value_of_unnamed_variable_only_if_mentioned(made):
     turn = replace(made.turns[0], exposes='{"cooking_company": "a_club"}', text="I cook with a club now.")
     assert read_text(turn, SCHEMA, {}) == {"cooking_company": "a_club"}
     assert read_text(replace(turn, text="I cook alone now."), SCHEMA, {}) == {"cooking_company": None}

@@ -209,7 +209,7 @@ def test_reader_rejects_merged_dialogues_with_invalid_message_or_period(run) -> 
         ),
     ],
 )
-def test_user_with_contradictory_or_missing_results_is_quarantined_alone(run, name, spoil, reason) -> None:
+def test_only_the_user_with_contradictory_or_missing_results_is_quarantined(run, name, spoil, reason) -> None:
     path = run.folder / run.first / name
     content = read_json(path)
     spoil(content)
