@@ -22,7 +22,7 @@ def test_waiting_worker_that_releases_its_claim_does_not_get_the_request() -> No
     assert claims.release("a", 0, "k") == ("c", 0)
 
 
-def test_released_request_may_be_stored() -> None:
+def test_was_released_is_true_only_after_a_claim_on_the_request_was_released() -> None:
     claims: RequestClaims[str] = RequestClaims()
     claims.claim("a", 0, "k")
     assert not claims.was_released("k")

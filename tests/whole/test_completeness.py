@@ -67,7 +67,7 @@ def test_view_of_a_benchmark_states_the_missing_data_set(incomplete: Callable[..
 
 
 @pytest.mark.parametrize("table", ["question/probes", "score/verdicts", "score/leaderboard"])
-def test_dagster_metadata_states_what_is_incomplete(
+def test_dagster_metadata_lists_missing_data_of_incomplete_results(
     incomplete: Callable[..., str], home: Path, table: str
 ) -> None:
     import dagster as dg

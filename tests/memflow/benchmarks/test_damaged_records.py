@@ -111,7 +111,7 @@ def test_reader_quarantines_only_the_record_with_random_damage(data: st.DataObje
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_file_of_another_form_is_rejected(file: PublishedFile) -> None:
+def test_reader_rejects_a_file_of_the_wrong_format(file: PublishedFile) -> None:
     other = replace(file, write=lambda records: b"\xff\xfe\x00")
     with pytest.raises(BadInput, match=file.source.rpartition("/")[2]):
         read(other, list(file.records))

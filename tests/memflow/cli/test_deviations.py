@@ -87,7 +87,7 @@ def test_show_deviations_uses_the_values_stored_with_a_run(empty) -> None:
     assert points(data)["assistant_model"]["value"] == "scripted"
 
 
-def test_deviations_show_a_limited_sample_of_a_run(empty) -> None:
+def test_show_deviations_reports_the_limited_sample_of_a_run(empty) -> None:
     settings = load(over={"home": empty.folder})
     meta = protocol_meta("score.verdicts", settings, settings.domain(DOMAIN), "full")
     empty.write("score.verdicts", f"{DOMAIN}/full", [], **meta)

@@ -43,7 +43,7 @@ def judged(empty):
     return empty
 
 
-def test_show_judges_gives_scores_bands_and_agreement(judged) -> None:
+def test_show_judges_prints_judge_scores_score_ranges_and_agreement(judged) -> None:
     [found] = judged.json("show", "judges")["judges"]
     assert (found["metric"], found["judges"], found["items"]) == ("quality", ["a", "b"], 2)
     assert found["alpha"]["value"] is not None and found["ac1"]["value"] is None

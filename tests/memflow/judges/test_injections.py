@@ -27,7 +27,7 @@ def case(prompt: str) -> JudgeCase:
     return next(each for each in CASES if each.prompt.name == prompt)
 
 
-def test_every_judge_prompt_has_a_case_and_a_fenced_answer():
+def test_every_judge_prompt_has_an_injection_test_case_and_a_fenced_answer():
     judged = {
         prompt.name: prompt
         for domain in registry.domains().values()
@@ -43,7 +43,7 @@ def test_every_judge_prompt_has_a_case_and_a_fenced_answer():
     assert all(each.field in each.prompt.untrusted for each in CASES)
 
 
-def test_every_judged_metric_has_a_case():
+def test_every_judged_metric_has_an_injection_test_case():
     metrics = {metric for benchmark in registry.benchmarks() for metric in benchmark.judged_metrics}
     assert metrics <= {each.metric for each in CASES}
 

@@ -34,7 +34,7 @@ class LocomoMessage(BaseModel):
 
 
 class LocomoQuestion(BaseModel):
-    """A question. Only the questions of our sample have a `split`."""
+    """A LoCoMo question. Only questions of memflow's own sample have a `split`."""
 
     question: Text
     answer: str | int | float | None = None

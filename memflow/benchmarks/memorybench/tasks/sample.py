@@ -1,4 +1,4 @@
-"""Our sample: a LoCoMo conversation, and cases with user rules that only feedback reveals."""
+"""memflow's own sample: a LoCoMo conversation, and cases with user rules that only feedback reveals."""
 
 import json
 from collections.abc import Iterator, Sequence
