@@ -65,7 +65,7 @@ def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
 
 
 def _part_gap(benchmark: Benchmark, dataset: Dataset, lake: Lake) -> str | None:
-    """Return how many of the published items a part of a data set has; None if it is whole."""
+    """Return a text on how many published items a partial data set contains; None if the data set is complete."""
     if not dataset.partial or not dataset.counts:
         return None
     unit, published = next(iter(dataset.counts.items()))

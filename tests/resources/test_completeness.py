@@ -69,7 +69,7 @@ def test_domain_gaps_contain_the_number_of_users_within_the_limit(
 
 
 @pytest.mark.parametrize(("records", "expected"), [(12, "12 of 20 published records of part"), (20, None)])
-def test_domain_on_a_part_of_a_data_set_lacks_published_records(
+def test_domain_gaps_contain_the_record_count_of_a_partial_data_set(
     records: int, expected: str | None, lake: Lake, tmp_path: Path
 ) -> None:
     part = Dataset("part", "", "amemgym", ("part.json",), "", "", "", counts={"records": 20}, partial=True)

@@ -21,7 +21,11 @@ from memflow.benchmarks.amemgym.checks.reading import mentioned_values, stated_v
 from memflow.benchmarks.registry import find_domain
 
 PROBES, TURNS, VARIABLES = "question.probes", "utterance.turns", "state.variables"
-EXAMINER = [each for each in EXPECTED if each.name.startswith("examined_")]
+EXAMINER = [
+    each
+    for each in EXPECTED
+    if each.name.startswith(("gold_equals_answer_from_", "generated_messages_state_only_"))
+]
 PLANTS = 10
 """Number of planted faults of each kind and language."""
 
