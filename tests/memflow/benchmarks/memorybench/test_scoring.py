@@ -144,7 +144,7 @@ PARTITIONS = ("open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo")
 
 @pytest.mark.usefixtures("replaced_prompts")
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_verdicts_with_the_published_averages_have_the_published_scores_of_the_partition(
+def test_verdicts_equal_to_the_published_averages_give_the_published_partition_scores(
     partition: str,
 ) -> None:
     """Every case of a data set has the average of a published system, in the published variant."""
