@@ -113,7 +113,7 @@ def _parse(user: str, content: tuple[str, Any]) -> tuple[str, Any]:
         first = wrong.errors(include_url=False, include_input=False)[0]
         names = ("session ", "message ", "", "")
         place = ", ".join(f"{name}{part}" for name, part in zip(names, first["loc"], strict=False))
-        raise RecordFault(f"{place or 'the list of sessions'} is invalid: {first['msg']}") from wrong
+        raise RecordFault(f"{place or 'the list of sessions'}: {first['msg']}") from wrong
     dialogue = RecordedDialogue(user=user, period=int(number[1]), sessions=said)
     return _id(dialogue), dialogue.model_dump()
 

@@ -324,7 +324,7 @@ def test_off_policy_domain_rejects_run_with_empty_session(demo, on, tmp_path):
 def test_reader_rejects_published_run_file_without_list_of_sessions(demo, tmp_path):
     with pytest.raises(
         BadInput,
-        match=r"period_00.json: .*the list of sessions is invalid: Input should be a valid (list|array)",
+        match=r"period_00.json: .*the list of sessions: Input should be a valid (list|array)",
     ):
         published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})
 
