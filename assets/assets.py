@@ -154,7 +154,7 @@ def _publish(
 ) -> dict[str, Any]:
     """Write the outputs that other programs read: the search index of entries, and memflow.duckdb.
 
-    Return metadata of the step's tables: the path of memflow.duckdb, and what is incomplete.
+    Return metadata for Dagster: the path of memflow.duckdb, and which results are incomplete.
     """
     if "memory.indexes" in step.writes:
         domain, _, assistant = key.partition("/")

@@ -160,13 +160,13 @@ class Fingerprints:
         }
 
     def _window(self, assistant: str) -> str:
-        """Return the length of an assistant's prompts that its memory adapts to; empty without one."""
+        """Return the context window of an assistant in tokens; empty if unknown or if the memory does not use it."""
         window = self.settings.window_of(assistant)
         uses = self._memory(assistant)[0].system.memory.uses_window
         return str(window) if uses and window is not None else ""
 
     def _self_judges(self, domain: Domain, answering: str) -> dict[str, str]:
-        """Return metadata that names the domain's judges with the weights of the answering model; empty without any."""
+        """Return metadata that names the judges with the weights of the answering model; empty if there are none."""
         judges = self.settings.judges_of(domain.name) if self.judge(domain) is not None else ()
         answers = self.settings.model(answering)
         names = [name for name in judges if self.settings.model(name).has_weights_of(answers)]
@@ -289,9 +289,9 @@ class Fingerprints:
         return self.code.digest(roots)
 
     def _with_prompts(self, roles: tuple[str, ...], prompts: list[Any], names: tuple[str, ...] = ()) -> str:
-        """Return the fingerprint of the models of some roles, the bounds on their answers, and prompts.
+        """Return one fingerprint of the models of `roles`, the token limits of these roles, and `prompts`.
 
-        `names` are the models; without them, those of the roles.
+        `names` are the models to use instead of those of the roles.
         """
         names = names or tuple(getattr(self.settings.roles, role) for role in roles)
         prints = [self.settings.model(name).fingerprint() for name in names]

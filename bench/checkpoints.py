@@ -167,7 +167,7 @@ async def run_single_pass(
 
 
 async def run_rebuilding(url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe]) -> Cost:
-    """Rebuild a new memory from all earlier messages at each checkpoint (the peer). Return requests and wall time."""
+    """Rebuild the memory from all earlier messages at each checkpoint. Return requests and wall time."""
     began = time.perf_counter()
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
         writing, answering = CountingChat(served), CountingChat(served)

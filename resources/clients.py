@@ -164,7 +164,7 @@ class Chats:
     _ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
 
     async def role(self, role: str) -> LedgeredChat:
-        """Return the chat of `role`, one of the settings' roles; of several judges, the first."""
+        """Return the chat of a role in the settings. For several judges, return the chat of the first."""
         return await self._chat(dict(reversed(self.clients.settings.roles.assigned()))[role], role)
 
     async def judges(self, domain: str) -> dict[str, LedgeredChat]:
@@ -172,7 +172,7 @@ class Chats:
         return {name: await self._chat(name, "judge") for name in self.clients.settings.judges_of(domain)}
 
     async def model(self, name: str, role: str) -> LedgeredChat:
-        """Return the chat of the model `name`, with the bound on answers and the account of a role."""
+        """Return the chat of the model `name`, with the token limit of a role, in whose name usage is recorded."""
         return await self._chat(name, role)
 
     async def answering(self, assistant: str) -> LedgeredChat:

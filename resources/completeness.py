@@ -1,7 +1,7 @@
-"""What the stored results of a domain and an assistant lack, from the metadata of their partitions.
+"""Missing data in the stored results of a domain and an assistant, from the metadata of their partitions.
 
-The lacks of a domain are stored with its probes, the lacks of an assistant with its verdicts, so that publishing the
-leaderboard reads no other table. memflow/scoring/completeness.py has the wording.
+The text for a domain is stored with its probes, and the text for an assistant with its verdicts, so that publishing the
+leaderboard reads no other table. memflow/scoring/completeness.py formats the texts.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ FAILED = {
 def stored_gaps(
     table: str, domain: Domain, assistant: str, lake: Lake, library: Library
 ) -> Mapping[str, str]:
-    """Return the metadata to store with a table's rows: what its domain (probes) or assistant (verdicts) lacks."""
+    """Return metadata on missing data: of the domain if the table has probes, of the assistant if it has verdicts."""
     gaps = None
     if table == "question.probes":
         gaps = domain_gaps(domain, lake, library)
@@ -42,7 +42,7 @@ def stored_gaps(
 
 
 def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
-    """Return what a domain lacks except quarantined probes: data sets, units beyond its limit, quarantined rows."""
+    """Return a text on a domain's missing data sets and files, its limit, and its quarantined rows except probes."""
     stored = set(lake.partitions("raw.records"))
     found = [name for name in domain.datasets if name in stored]
     benchmark = registry.benchmark(domain.benchmark)
@@ -65,7 +65,7 @@ def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
 
 
 def _part_gap(benchmark: Benchmark, dataset: Dataset, lake: Lake) -> str | None:
-    """Return how many of the published items a part of a data set has; None if it is whole."""
+    """Return a text on how many published items a partial data set contains; None if the data set is complete."""
     if not dataset.partial or not dataset.counts:
         return None
     unit, published = next(iter(dataset.counts.items()))
@@ -74,7 +74,7 @@ def _part_gap(benchmark: Benchmark, dataset: Dataset, lake: Lake) -> str | None:
 
 
 def assistant_gaps(domain: str, assistant: str, lake: Lake) -> str | None:
-    """Return which items of an assistant failed: messages of its dialogues, rounds of feedback, and replies."""
+    """Return a text on an assistant's failed items: messages of its dialogues, rounds of feedback, and replies."""
     gaps = []
     for table, what in FAILED.items():
         facts = lake.facts(table, partition_key(domain, assistant))
@@ -87,9 +87,9 @@ def assistant_gaps(domain: str, assistant: str, lake: Lake) -> str | None:
 
 
 def all_gaps(probes: Facts | None, verdicts: Facts | None) -> str | None:
-    """Return what the results behind some verdicts lack, given the metadata of the domain's probes and of the verdicts.
+    """Return a text on the data missing from results, given the metadata of the domain's probes and of the verdicts.
 
-    Without `verdicts`, return what the domain lacks.
+    Without `verdicts`, the text is on the domain only.
     """
     gaps = []
     if probes is not None:

@@ -16,21 +16,20 @@ State = Literal["missing", "rejected", "differs", "part", "valid"]
 
 @dataclass(frozen=True)
 class QuarantinedItem:
-    """A quarantined record, or an item of a valid record, with its file if known."""
+    """A quarantined record, or a quarantined item of a valid record, with the file if known."""
 
     file: str
     item: str
     reason: str
     known: str
-    """The known defect that it belongs to, or an empty text."""
+    """The known defect that the item belongs to, or an empty text."""
 
 
 @dataclass(frozen=True)
 class DataCheck:
     """The result of reading a data set.
 
-    `searched` has the path of each file that was looked for, and whether it exists. `published` has the published
-    counts.
+    `searched` maps the path of each expected file to whether the file exists.
     """
 
     dataset: Dataset
@@ -43,12 +42,12 @@ class DataCheck:
 
     @property
     def failed(self) -> bool:
-        """True if a file is rejected, or if counts or faults are not those of the published files."""
+        """True if a file is rejected, or if counts or faults differ from those of the published files."""
         return self.state in ("rejected", "differs")
 
 
 def check_dataset(library: Library, dataset: Dataset) -> DataCheck:
-    """Read all files of a data set and return what was found. Does not raise BadInput."""
+    """Read all files of a data set and compare counts and defects with the published ones. Never raises BadInput."""
     found = library.dataset(dataset)
     searched = library.searched(dataset)
     if not library.found(found):
@@ -94,7 +93,7 @@ def _known(dataset: Dataset, reason: str) -> str:
 
 
 def _is_alternative(dataset: Dataset, found: Dataset) -> bool:
-    """Return whether a file of another name takes the place of a published file, or an optional file is missing."""
+    """Return whether an alternative file replaces a published file, or an optional file is missing."""
     return bool(found.optional) or any(
         "*" not in name and name not in found.files for name in dataset.files if name in dataset.instead
     )

@@ -91,7 +91,7 @@ class Library:
         return self._there(dataset)
 
     def searched(self, dataset: Dataset | str) -> dict[str, bool]:
-        """Return the paths and patterns that are looked for, alternatives included, and whether each one exists."""
+        """Return the expected paths and patterns, including alternatives, each with whether a file exists."""
         held = named(dataset, self.known) if isinstance(dataset, str) else dataset
         if held.ships:
             root = Path(str(files(held.package)))

@@ -18,7 +18,7 @@ from resources.wordnet import WordNet
 def build_metric_backends(
     settings: Settings, used: Collection[str], judges: Mapping[str, Chat] | None = None
 ) -> MetricBackends:
-    """Return the judges and those backends in `used` that the settings configure. Weights are loaded on first use.
+    """Return the judges and the configured backends whose names are in `used`. Weights are loaded on first use.
 
     Raises MissingData if a file or folder is missing, BadInput if it is invalid.
     """

@@ -1,4 +1,4 @@
-"""The values of a benchmark's protocol points that a run uses, from the settings, or stored with its verdicts.
+"""Values of a benchmark's protocol points in a run, read from the settings or from metadata of the verdicts.
 
 memflow/benchmarks/protocol.py declares the points and compares the values with the published protocol.
 """
@@ -43,7 +43,7 @@ ASSISTANT_ROLES = ("assistant", "memory")
 
 
 def protocol_values(settings: Settings, domain: Domain, assistant: str) -> dict[str, Any]:
-    """Return the value of each adjustable point that concerns the domain and the assistant, by point name."""
+    """Return the value of each adjustable point that applies to the domain and the assistant, by point name."""
     protocol = registry.protocol(domain.benchmark)
     found = {}
     for point in protocol.points:
@@ -55,7 +55,7 @@ def protocol_values(settings: Settings, domain: Domain, assistant: str) -> dict[
 
 
 def protocol_meta(table: str, settings: Settings, domain: Domain, assistant: str) -> dict[str, str]:
-    """Return the metadata to store with a table's rows: the values with an assistant's verdicts, else nothing."""
+    """Return the values as metadata to store with an assistant's verdicts; empty for other tables."""
     if table != VERDICTS:
         return {}
     samples = {point.name for point in _samples(domain)}  # resources/completeness.py stores the sample
@@ -65,7 +65,7 @@ def protocol_meta(table: str, settings: Settings, domain: Domain, assistant: str
 
 
 def stored_values(lake: Lake, domain: Domain, assistant: str) -> dict[str, Any] | None:
-    """Return the values that an assistant's stored verdicts were computed with; None for those of a former version."""
+    """Return the values stored with an assistant's verdicts; None if an older version stored none."""
     verdicts = lake.facts(VERDICTS, partition_key(domain.name, assistant))
     if verdicts is None or PROTOCOL not in verdicts.meta:
         return None
@@ -79,7 +79,7 @@ def _samples(domain: Domain) -> list[ProtocolPoint]:
 
 
 class _Reader:
-    """Reads the value of a setting for one domain and assistant. None: the setting does not concern the assistant."""
+    """A reader of setting values for one domain and assistant; None if a setting does not apply to the assistant."""
 
     def __init__(self, settings: Settings, domain: Domain, assistant: str, parameters: Any) -> None:
         self.settings = settings
@@ -123,7 +123,7 @@ class _Reader:
         return decoding.applied(self.settings.bounds.of(role), self._models(role)[0].sampling())
 
     def _models(self, role: str) -> list[Model]:
-        """Return the models of a role: one, or several where the settings list them."""
+        """Return the models of a role; only the role `judge` may have several."""
         if role in ASSISTANT_ROLES:
             return [self.settings.model(self.settings.model_of(self.assistant))]
         named = getattr(self.settings.roles, role)

@@ -27,8 +27,8 @@ def row_group_size(table: str) -> int:
 class RowGroupWriter:
     """A context manager that writes the rows of a table to one Parquet file.
 
-    After `write`, `digest` is the content hash, `rows` the number of rows and `quarantined` the number of rows with a
-    reason. `only` contains the rows of a file with a single row group, and is None for a larger file.
+    After `write`, `digest` is the content hash, `rows` the number of rows, and `quarantined` the number of rows with a
+    reason. `only` has the rows if the file has a single row group, otherwise None.
     """
 
     def __init__(self, table: str, file: IO[bytes]) -> None:

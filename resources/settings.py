@@ -209,7 +209,7 @@ class Settings(BaseSettings):
         return registry.find_domain(name, {each: Domain(each, "", (), "") for each in self.own_domains})
 
     def has_domain(self, name: str) -> bool:
-        """Return whether a domain of this name exists, possibly with a profile: `DOMAIN.PROFILE`."""
+        """Return whether a domain of this name exists. The name may have a profile: `DOMAIN.PROFILE`."""
         stem, _ = profile_in(name)
         return stem in self.own_domains or stem in registry.domains()
 
@@ -245,15 +245,15 @@ class Settings(BaseSettings):
         return assistant.partition("@")[2] or self.roles.assistant
 
     def judges_of(self, domain: str) -> tuple[str, ...]:
-        """Return the names of the models that judge in a domain. A protocol profile has the judges of its domain."""
+        """Return the judges' model names: those of the domain in [judges], with or without profile, or of the role."""
         return self.judges.get(domain) or self.judges.get(domain.partition(".")[0]) or self.roles.judges
 
     def role_models(self) -> list[str]:
-        """Return the names of the models of all roles, and of the judges of single domains."""
+        """Return the names of the models of all roles, and of the judges in [judges]."""
         return list(dict.fromkeys([*(name for _, name in self.roles.assigned()), *self.judge_models()]))
 
     def judge_models(self) -> tuple[str, ...]:
-        """Return the names of all judges: those of the role, and those of single domains."""
+        """Return the names of all judges: those of the role `judge`, and those of domains in [judges]."""
         of_domains = (name for names in self.judges.values() for name in names)
         return tuple(dict.fromkeys((*self.roles.judges, *of_domains)))
 
@@ -279,9 +279,9 @@ class Settings(BaseSettings):
         return find(assistant.partition("@")[0], self.own_memories())
 
     def window_of(self, assistant: str) -> int | None:
-        """Return the tokens that a prompt of an assistant may have: the context window without room for the answer.
+        """Return the maximum length of an assistant's prompts in tokens: the context window minus room for the answer.
 
-        The answer gets its bound, but at most half of the window. None if the model's profile states no window.
+        The room is the token limit of answers, at most half of the window. None if the profile states no window.
         """
         model = self.model(self.model_of(assistant))
         window = None if model.kind == "scripted" else model.profile.window

@@ -161,7 +161,7 @@ class Model(StrictModel):
         return Path(self.adapter).name if self.adapter else self.model
 
     def has_weights_of(self, other: "Model") -> bool:
-        """Return whether two models are one language model, also with different sampling or at different addresses."""
+        """Return whether two models have the same weights, regardless of their sampling and addresses."""
         scripted = "scripted" in (self.kind, other.kind)
         return not scripted and (self.served_as, self.revision) == (other.served_as, other.revision)
 
@@ -203,7 +203,7 @@ class Roles(StrictModel):
         return (self.judge,) if isinstance(self.judge, str) else self.judge
 
     def assigned(self) -> list[tuple[str, str]]:
-        """Return pairs of a role and its model; the role `judge` may have several."""
+        """Return (role, model) pairs. The role `judge` may occur several times."""
         return [(role, name) for role, names in self for name in _listed(names)]
 
 

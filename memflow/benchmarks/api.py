@@ -129,7 +129,7 @@ class Benchmark(ABC):
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         """Return the records of a data set's files, with a reason for an invalid record.
 
-        Raises BadInput for a file that does not have its form. Later steps get all records of a domain's data sets.
+        Raises BadInput for a wrong file format. Later steps receive all records of a domain's data sets.
         """
 
     def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
@@ -235,7 +235,7 @@ class Benchmark(ABC):
     def size(self, domain: Domain, records: Sequence[Record]) -> int | None:
         """Return how many units (`BenchmarkSpec.unit`) the domain has without its limit; None if this is unknown.
 
-        Called only for a domain with a limit, to report how many units its results lack.
+        This method is called only for a domain with a limit, to report how many units are missing.
         """
         return None
 
@@ -244,7 +244,7 @@ class Benchmark(ABC):
         return False
 
     def has_previous_state(self, domain: Domain) -> bool:
-        """Return whether the gold can change in the domain, so that its probes have `previous` for that memory."""
+        """Return whether the gold can change in the domain. If so, probes have `previous`, the gold before a change."""
         return False
 
     def plays_probes(self, domain: Domain) -> bool:

@@ -24,14 +24,14 @@ DEFAULT_PROFILE: ProtocolProfile = "paper"
 
 @dataclass(frozen=True)
 class RoleDecoding:
-    """The decoding of a role's requests in a domain. None leaves the setting of the model or of the role as it is."""
+    """The decoding settings of a role in a domain. None keeps the value of the model or of the role."""
 
     temperature: float | None = None
     output: int | None = None
     """Tokens of an answer, as `output` in [bounds.ROLE]."""
 
     def applied(self, bound: "TokenBound", sampling: "Sampling") -> "tuple[TokenBound, Sampling]":
-        """Return a role's token bound and sampling parameters with these values."""
+        """Return the given token limit and sampling parameters, with the values of this object that are not None."""
         if self.output is not None:
             bound = replace(bound, output=self.output)
         if self.temperature is not None:

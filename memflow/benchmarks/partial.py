@@ -1,4 +1,4 @@
-"""Quarantine of a part of a record, such as one question of a conversation: the record keeps its other parts.
+"""Quarantine of one part of a record, such as a question of a conversation. Other parts remain valid.
 
 published_file.py quarantines whole records.
 """

@@ -36,7 +36,7 @@ class Unusable:
 
 @dataclass(frozen=True)
 class Plugin:
-    """A benchmark and the package that provides it. `ours` is true if memflow itself provides it."""
+    """A benchmark and the package that provides it. `ours`: whether memflow itself provides the benchmark."""
 
     spec: BenchmarkSpec
     package: str

@@ -1,7 +1,7 @@
-"""Protocol points: what a benchmark's paper and published code fix, as data, and the protocol profiles that set them.
+"""Protocol points: the settings of a benchmark's paper and published code, and the protocol profiles that apply them.
 
-A benchmark declares its points in `<benchmark>/protocol.py`, or in YAML, which protocol_file.py reads. Its spec has the
-import path. A domain under another profile than DEFAULT_PROFILE is a domain of its own, `DOMAIN.PROFILE`.
+A benchmark declares its points in `<benchmark>/protocol.py`, or in YAML, which protocol_file.py reads. The benchmark's
+spec has the import path. Under another profile than DEFAULT_PROFILE, a domain is a separate domain `DOMAIN.PROFILE`.
 Model profiles (resources/endpoints/profiles.py) describe servers and are unrelated.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def every_domain(domain: Domain) -> bool:
-    """Return true: the point concerns all domains of its benchmark."""
+    """Return True; the default condition, for points that apply to all domains of their benchmark."""
     return True
 
 
@@ -37,8 +37,8 @@ def every_domain(domain: Domain) -> bool:
 class ProtocolPoint:
     """One point of a benchmark's protocol, with what the paper, the published code and memflow do.
 
-    `paper` and `published` are "–" where the source does not specify the point, and "absent" where the code does not
-    implement it.
+    `paper` and `published` are "–" if the source does not specify the point, and "absent" if the code does not
+    implement the point.
     """
 
     name: str
@@ -62,13 +62,13 @@ class ProtocolPoint:
 
     @property
     def published_value(self) -> Any:
-        """The value of a run as published; a text if the point is not adjustable."""
+        """The value in the published protocol; a text if the point is not adjustable."""
         if not isinstance(self.setting, Fixed):
             return self.setting.published
         return self.paper if self.published in ("", SAME) else self.published
 
     def deviates(self, value: Any) -> bool:
-        """Return whether a run with this value differs from the published protocol. A fixed point needs no value."""
+        """Return whether a run with this value differs from the published protocol. Fixed points ignore it."""
         if isinstance(self.setting, Fixed):
             return not self.setting.as_published
         if isinstance(self.setting, RoleModel | EmbeddingModel):  # servers put an owner before the name
@@ -78,7 +78,7 @@ class ProtocolPoint:
 
 @dataclass(frozen=True)
 class BenchmarkProtocol:
-    """The protocol points of a benchmark, and the model of its domain parameters, which has their defaults."""
+    """The protocol points of a benchmark, and the class of its domain parameters with their default values."""
 
     points: tuple[ProtocolPoint, ...] = ()
     parameters: "type[BaseModel] | None" = None
@@ -87,7 +87,7 @@ class BenchmarkProtocol:
 
 
 def profile_in(name: str) -> tuple[str, ProtocolProfile]:
-    """Return the domain and the profile of a name such as `amemgym_base.published`; without one, the default."""
+    """Return the domain and the profile in a name such as `amemgym_base.published`. The profile may be the default."""
     stem, _, last = name.rpartition(".")
     for profile in PROFILES:
         if stem and last == profile and profile != DEFAULT_PROFILE:
@@ -96,9 +96,9 @@ def profile_in(name: str) -> tuple[str, ProtocolProfile]:
 
 
 def with_profile(domain: Domain, points: Iterable[ProtocolPoint], profile: ProtocolProfile) -> Domain:
-    """Return the domain under a profile: its parameters and decoding set, and the profile in its name.
+    """Return the domain with the parameters and decoding of a profile, and the profile in its name.
 
-    The default profile returns the domain as it is.
+    With the default profile, return the domain unchanged.
     """
     if profile == DEFAULT_PROFILE:
         return domain
@@ -106,7 +106,7 @@ def with_profile(domain: Domain, points: Iterable[ProtocolPoint], profile: Proto
 
 
 def apply_profile(domain: Domain, points: Iterable[ProtocolPoint], profile: ProtocolProfile) -> Domain:
-    """Return the domain with the parameters and decoding of a profile, under its own name."""
+    """Return the domain with the parameters and decoding of a profile, and an unchanged name."""
     parameters: dict[str, Any] = dict(domain.parameters)
     decoding: dict[str, RoleDecoding] = {}
     for point in points:
@@ -125,7 +125,7 @@ def apply_profile(domain: Domain, points: Iterable[ProtocolPoint], profile: Prot
 
 
 def variants(points: Iterable[ProtocolPoint], profile: ProtocolProfile) -> Mapping[str, str]:
-    """Return the variant that tables show first under a profile, by metric; others show `standard`."""
+    """Return the variant that tables show first under a profile, by metric. Other metrics show `standard`."""
     settings = [point.setting for point in points]
     chosen = [each for each in settings if isinstance(each, Variant) and each.values.of(profile) is not None]
     return {metric: each.values.of(profile) for each in chosen for metric in each.metrics}

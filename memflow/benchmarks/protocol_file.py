@@ -48,7 +48,7 @@ def read_points(
 
 
 def markdown_table(points: Sequence[ProtocolPoint]) -> str:
-    """Return the points as the Markdown table of a benchmark in docs/fidelity.md, without code if none is public."""
+    """Return the points as a Markdown table for docs/fidelity.md, without a code column if no code is public."""
     columns = {"topic": "topic", "paper": "paper", "published": "published code", "memflow": "memflow"}
     if not any(point.published for point in points):
         del columns["published"]

@@ -1,4 +1,4 @@
-"""What a protocol point sets: the kinds of settings, each with the value of a run as published and what sets it.
+"""Kinds of settings that a protocol point can have, each with its published value and the option that changes it.
 
 protocol.py has the points. resources/protocol_values.py reads the values of a run.
 """
@@ -18,7 +18,7 @@ STANDARD = "standard"
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a setting under the three profiles. None: the profile leaves the setting as it is."""
+    """The values of a setting under the three profiles. None means that the profile does not change the setting."""
 
     published: Any = None
     paper: Any = None
@@ -31,19 +31,19 @@ class Values:
 
 @dataclass(frozen=True)
 class ProfiledSetting:
-    """The base class of settings with values by profile."""
+    """The base class of settings whose value depends on the profile."""
 
     values: Values
 
     @property
     def published(self) -> Any:
-        """The value of a run as published."""
+        """The value in the published protocol."""
         return self.values.published
 
 
 @dataclass(frozen=True)
 class Parameter(ProfiledSetting):
-    """A parameter of the domain's configuration. A profile sets it."""
+    """A parameter of the domain, which a profile sets."""
 
     name: str
 
@@ -54,7 +54,7 @@ class Parameter(ProfiledSetting):
 
 @dataclass(frozen=True)
 class Temperature(ProfiledSetting):
-    """The temperature of a role's requests, where a prompt file sets none. A profile sets it."""
+    """The temperature of a role's requests, which a profile sets. A temperature in a prompt file has precedence."""
 
     role: str
 
@@ -65,7 +65,7 @@ class Temperature(ProfiledSetting):
 
 @dataclass(frozen=True)
 class TokenLimit(ProfiledSetting):
-    """The bound on the tokens of a role's answers, or of its answers to one prompt. A profile sets it for the role."""
+    """The token limit of a role's answers, or of its answers to one prompt. A profile sets the limit of the role."""
 
     role: str
     prompt: str = ""
@@ -89,7 +89,7 @@ class Variant(ProfiledSetting):
 
 @dataclass(frozen=True)
 class MemoryParameter(ProfiledSetting):
-    """A parameter of a memory, for assistants with this memory. The name of the memory sets it: `full_1024`."""
+    """A parameter of a memory, set in the memory's name, such as 1024 in `full_1024`."""
 
     memory: str
     name: str
@@ -101,7 +101,7 @@ class MemoryParameter(ProfiledSetting):
 
 @dataclass(frozen=True)
 class RoleModel:
-    """The model of a role. The settings name it; no profile can, because it needs an address and a key."""
+    """The model of a role, named in the settings. No profile sets the model, because it needs an address and a key."""
 
     role: str
     published: str
@@ -113,7 +113,7 @@ class RoleModel:
 
 @dataclass(frozen=True)
 class EmbeddingModel:
-    """The embedder. The settings name it; no profile can."""
+    """The embedder, named in the settings. No profile sets the embedder."""
 
     published: str
     set_by: str = "embedder"
@@ -121,7 +121,7 @@ class EmbeddingModel:
 
 @dataclass(frozen=True)
 class PromptText:
-    """The wording of prompts. The user's prompt files replace them (docs/how-to/prompts.md); no profile can."""
+    """The wording of prompts. Only the user's prompt files can replace prompts (docs/how-to/prompts.md)."""
 
     prompts: tuple[str, ...]
     """Stems of prompts of the benchmark."""
@@ -133,7 +133,7 @@ class PromptText:
 
 @dataclass(frozen=True)
 class SampleLimit:
-    """The number of users, test questions, ... of a run. `--limit` sets it."""
+    """The maximum number of users, test questions or other units in a run, set by `--limit`."""
 
     published: str = ALL
     set_by: str = "--limit"
@@ -141,7 +141,7 @@ class SampleLimit:
 
 @dataclass(frozen=True)
 class Fixed:
-    """Not adjustable. `as_published` is whether memflow does what the published code does."""
+    """A difference that no setting changes. `as_published`: whether memflow does the same as the published code."""
 
     as_published: bool
     set_by: str = ""

@@ -1,7 +1,7 @@
 """Readers of published files: text, JSON, JSON lines, CSV and records.
 
-A file is rejected if it does not have its form at all. An invalid record is quarantined with its location and fault.
-Nothing is repaired. partial.py quarantines the parts of a record.
+A file of the wrong format is rejected. An invalid record is quarantined with its location and fault. Nothing is
+repaired. partial.py quarantines the parts of a record.
 """
 
 import csv
@@ -107,7 +107,7 @@ class File:
             position += 1
 
     def whole(self, record_id: str) -> RawRecord:
-        """Return the file's JSON as one record."""
+        """Return the file's JSON value as one record."""
         try:
             return RawRecord("the whole file", self._json(), record_id)
         except RecordFault as wrong:
@@ -133,11 +133,11 @@ class File:
             raise self.bad(f"{where}: {first_error(wrong)}") from wrong
 
     def bad(self, what: str) -> BadInput:
-        """Return the BadInput error for a file that does not have its form."""
+        """Return the BadInput error for a file of the wrong format, with the file, the fault and the next step."""
         return BadInput(f"{self.dataset.name}: {self.source}: {what}; {self._advice()}")
 
     def _advice(self) -> str:
-        """Return what to do: get the file again only if its checksum differs from the published one."""
+        """Return the next step: download the file again if its checksum differs from the published checksum."""
         published = self.dataset.sums.get(self.source)
         if self.dataset.ships:
             return "reinstall memflow"
@@ -161,8 +161,8 @@ def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[st
     """Return the records of a data set's files in order, with checksum, license and origin.
 
     `files` maps paths in the data folder to files. `reader` returns the reader for a path. An invalid record, and a
-    record with the id of an earlier one, has a reason. Raises BadInput for a file without its form, for a file of
-    several records that are all invalid, and if no record of the data set is valid.
+    record whose id occurs before, has a reason. Raises BadInput for a file of the wrong format, for a file of several
+    records that are all invalid, and if no record of the data set is valid.
     """
     found: list[Record] = []
     seen: set[str] = set()
@@ -211,6 +211,6 @@ def _record(file: File, sha256: str, position: int, raw: RawRecord, seen: set[st
 
 
 def _require_valid(file: File, records: Sequence[Record], fewest: int) -> None:
-    """Raise BadInput if all of at least `fewest` records are invalid."""
+    """Raise BadInput if all records are invalid and their number is at least `fewest`."""
     if len(records) >= fewest and all(record.reason is not None for record in records):
         raise file.bad(f"none of its {len(records)} records is valid; {records[0].reason}")

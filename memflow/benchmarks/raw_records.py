@@ -25,7 +25,7 @@ class RawRecord:
 
 
 def first_error(wrong: ValidationError) -> str:
-    """Return the first error of a failed validation as text: the path of the field and the fault."""
+    """Return the first error of a failed validation as text, with the path of the field."""
     error = wrong.errors(include_url=False, include_input=False)[0]
     return f"at {'.'.join(str(part) for part in error['loc']) or 'the top level'}: {error['msg']}"
 
@@ -33,7 +33,7 @@ def first_error(wrong: ValidationError) -> str:
 def parse_records(
     records: Iterable[RawRecord], parse: Callable[[Any], tuple[str, Any] | None]
 ) -> Iterator[RawRecord]:
-    """Yield records with the id and content that `parse` returns for their content. An empty id keeps the given id.
+    """Yield each record with the id and content that `parse` returns. If this id is empty, the record keeps its id.
 
     `parse` raises ValidationError or RecordFault for an invalid record, and returns None to omit a record.
     """

@@ -189,7 +189,7 @@ def annotation_kinds(name: str) -> "Mapping[str, Kind]":
 
 @cache
 def protocol(name: str) -> BenchmarkProtocol:
-    """Return the protocol points of a benchmark; without points if the benchmark declares none."""
+    """Return the protocol of a benchmark. If the benchmark declares none, the protocol has no points."""
     path = spec_of(name).protocol
     found: BenchmarkProtocol = _load(name, path) if path else BenchmarkProtocol()
     return found

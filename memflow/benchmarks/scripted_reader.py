@@ -63,7 +63,7 @@ def _best(scores: Sequence[tuple[float, ...]]) -> list[int]:
 
 
 def _nearest(lines: Sequence[_ShownLine], asks: _ShownLine, text: str) -> tuple[int, int, int] | None:
-    """Return the number of question words, the position and the text length of the best line that contains the text.
+    """Return a score of `text`: higher if a line with the text has more question words, is later, and `text` is longer.
 
     Return None if no line contains the text.
     """

@@ -77,7 +77,7 @@ def stored_rows(reader: Reader, table: str, partitions: Iterable[str]) -> list[A
 
 
 def scores_of(reader: Reader, results: Collection[tuple[str, str]]) -> list[Score]:
-    """Return the published scores of (domain, assistant) pairs."""
+    """Return the leaderboard's scores of (domain, assistant) pairs."""
     return [score for score in reader.scores() if (score.domain, score.assistant) in results]
 
 

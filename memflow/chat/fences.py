@@ -1,4 +1,4 @@
-"""Fences around the untrusted fields of a prompt: texts of another model, which may contain instructions.
+"""Fences around the untrusted fields of a prompt. Such fields have texts by other models, with possible instructions.
 
 A fence is the lines `<<<MARK` and `MARK>>>` around a text. The mark is derived from the content hash of the texts, so
 equal requests have equal marks, and no text contains its own mark. prompts.py fences the fields that a prompt declares
@@ -18,14 +18,14 @@ Texts = str | Sequence[tuple[str, str]]
 
 
 def mark_of(values: Iterable[Texts]) -> str:
-    """Return a mark that occurs in none of the texts, the same for the same texts."""
+    """Return a mark that occurs in none of the texts. Equal texts have equal marks."""
     texts = [text for value in values for text in _texts(value)]
     candidates = (digest(texts, number)[:MARK_LENGTH] for number in count())
     return next(mark for mark in candidates if not any(mark in text for text in texts))
 
 
 def layout(value: Texts, mark: str = "") -> str:
-    """Return the text of a field for a prompt, fenced if a mark is given. Each of several texts follows its label."""
+    """Return a field's texts for a prompt, each after its label if it has one, and fenced if a mark is given."""
     if isinstance(value, (list, tuple)):
         return "\n\n".join(f"{label}:\n{layout(text, mark)}" for label, text in value)
     return f"<<<{mark}\n{value}\n{mark}>>>" if mark else str(value)

@@ -109,9 +109,9 @@ def with_fields(text: str, fields: Mapping[str, str], style: str = FORMAT) -> st
 
 
 def prompt_file(packaged: Prompt, packaged_text: str, sections: Mapping[str, str]) -> str:
-    """Return the text of a prompt file that replaces a packaged prompt: its front matter, and the given sections.
+    """Return the text of a prompt file with the front matter of a packaged prompt and the given sections.
 
-    A section `# history` stays before the user's message. Fields that the sections do not use become `unused`.
+    A `# history` section of the packaged prompt is kept. Fields that the sections do not use are listed as `unused`.
     Raises BadInput for unknown fields and for lines that would start a section.
     """
     for role, text in sections.items():

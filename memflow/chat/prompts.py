@@ -3,7 +3,7 @@
     ---
     name: amemgym/answer          # folder and file name, so that a prompt is found by its name
     fields: [question, options]   # every $field of the text, no more and no less
-    unused: []                    # optional: fields that the text leaves out on purpose
+    unused: []                    # optional: fields that the text does not use
     untrusted: [question]         # optional: fields with texts of another model, which are fenced (fences.py)
     output: ChoiceAnswer          # a class of the `answers` module beside the prompts folder; none for free text
     language: en

@@ -57,8 +57,8 @@ KnownValues = Callable[[str, tuple[str, ...]], set[tuple[Any, ...]]]
 class RuleResult:
     """The result of one rule: `unexpected` of `total` rows violate the rule; `offending` lists the keys of some rows.
 
-    A key is followed by the rule's explanation, if any. `note` states what the rule could not examine. If the rule
-    raised an exception, `error` contains the exception and the key of the row that caused it.
+    A key is followed by the rule's explanation, if any. `note` states how many rows the rule could not check. If the
+    rule raised an exception, `error` contains the exception and the key of the row that caused it.
     """
 
     table: str

@@ -16,7 +16,7 @@ from memflow.errors import BadInput
 class Findings(dict[int, str]):
     """Indices of violating rows with an explanation each.
 
-    `note` states what the rule examined and what it could not examine, for the metadata of the check.
+    `note` is metadata of the check: how many rows were examined, and how many could not be examined.
     """
 
     note: str = ""

@@ -112,7 +112,7 @@ def _counts(found: "DataCheck") -> list[str]:
 
 
 def _by_defect(found: "DataCheck") -> dict[str, list[str]]:
-    """Return the quarantined items as text, by known defect."""
+    """Return the quarantined items as text, grouped by known defect."""
     groups: dict[str, list[str]] = {}
     for each in found.quarantined:
         place = f"{each.file}, " if each.file else f"{each.item}: "

@@ -1,7 +1,7 @@
 """`memflow show deviations`: the points in which a domain's runs differ from the published protocol.
 
-The points come from the benchmark (memflow/benchmarks/protocol.py), and the values from the stored verdicts, or from
-the settings where nothing was run.
+The benchmark declares the points (memflow/benchmarks/protocol.py). The values are those of stored verdicts or, without
+any, of the settings.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -124,7 +124,7 @@ def deviations(
 def _values(
     settings: "Settings", lake: "Lake", domain: "Domain", assistants: Sequence[str] | None
 ) -> tuple[Mapping[str, Mapping[str, Any]], bool]:
-    """Return the values of each assistant's points, and whether they are of stored runs."""
+    """Return the values of the protocol points by assistant, and whether these are values of stored runs."""
     from resources.protocol_values import protocol_values, stored_values
 
     names = assistants_of(lake, VERDICTS, domain.name)
@@ -163,7 +163,7 @@ def _row(deviation: Deviation) -> tuple[str, str, str, str]:
 
 
 def _prompt_advice(found: Iterable[Deviation]) -> Iterator[RenderableType]:
-    """Yield a note on how to use the authors' prompts, for deviations in wording that prompt files can remove."""
+    """Yield a note with commands that import the authors' prompts, if importing them removes a deviation."""
     from memflow.benchmarks.protocol_settings import PromptText
 
     imports = [

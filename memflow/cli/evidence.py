@@ -1,4 +1,4 @@
-"""What stands below a leaderboard: the failure table, replaced prompts, and what is incomplete."""
+"""Notes below a leaderboard: the failure table, replaced prompts, incomplete results and self-judged answers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -55,13 +55,13 @@ def replaced_prompts(scores: Sequence[Score]) -> Iterator[RenderableType]:
 
 
 def gaps(scores: Sequence[Score]) -> Iterator[RenderableType]:
-    """Yield a warning that names what the scores lack of the complete domains; nothing if they are complete."""
+    """Yield a warning that lists the data missing from the scores; nothing if the scores are complete."""
     if lines := incomplete_results(scores):
         yield Text("\n".join(("\nIncomplete:", *(f"  {line}" for line in lines))), style="yellow")
 
 
 def self_judges(scores: Sequence[Score]) -> Iterator[RenderableType]:
-    """Yield a warning that names the judges that judged answers of their own model; nothing without such judges."""
+    """Yield a warning that lists judges that judged answers of their own model; nothing without such judges."""
     found: dict[tuple[str, str], list[str]] = {}
     for score in scores:
         for judge in score.self_judges:

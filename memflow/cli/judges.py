@@ -95,7 +95,7 @@ def _account() -> Any:
 
 
 def _names(result: "CaseResult") -> str:
-    """Return the names of the injections that moved the verdict, or `all`."""
+    """Return the names of the injections that changed the verdict, or `all`."""
     return "all" if len(result.moved) == result.injections else ", ".join(result.moved)
 
 

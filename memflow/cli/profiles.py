@@ -49,7 +49,7 @@ def standard_variant(domain: str, metric: str) -> str:
 
 
 def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:
-    """Return the function that returns the variant of a metric that tables of a domain show first."""
+    """Return a function from (domain, metric) to the variant that tables show first."""
     from memflow.benchmarks import registry
     from memflow.benchmarks.domains import DEFAULT_PROFILE
     from memflow.benchmarks.protocol import variants
@@ -66,7 +66,7 @@ def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:
 
 
 def own_words_note(settings: "Settings", names: Iterable[str]) -> str | None:
-    """Return a note on the domains under the profile `published`, whose prompts no profile can set; None without."""
+    """Return a note on what the profile `published` does not set; None if no domain has this profile."""
     published = [name for name in names if settings.domain(name).profile == "published"]
     if not published:
         return None

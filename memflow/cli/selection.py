@@ -193,7 +193,7 @@ def select(
     annotator: str | None = None,
     verifier: str | None = None,
 ) -> Selection:
-    """Return the domains and assistants that the options select. Use the prompts of the settings in this process.
+    """Return the domains and assistants that the options select, and activate the prompts of the settings.
 
 
     The default is the selection in memflow.toml. For each chat model, the baselines are added: `none` and

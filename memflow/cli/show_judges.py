@@ -65,7 +65,7 @@ def judges(ctx: typer.Context, domain: DomainArgument = None, form: FormatOption
 
 
 def _items(lake: "Lake", domain: "Domain") -> Iterator["JudgedItem"]:
-    """Yield the verdicts of judges of every assistant in a domain."""
+    """Yield the judges' verdicts on every assistant in a domain."""
     from memflow.benchmarks import registry
     from memflow.scoring.judge_agreement import JudgedItem
 

@@ -144,7 +144,7 @@ def leaderboard_table(
 ) -> FittedTable:
     """Return the scores over all probes as a table: one row per assistant, best first, and one column per metric.
 
-    A column of another variant than `standard` names it.
+    The head of a column with another variant than `standard` contains the variant.
     """
     whole = [
         score

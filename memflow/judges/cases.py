@@ -13,10 +13,10 @@ from memflow.chat.prompts import Prompt, load
 
 @dataclass(frozen=True)
 class JudgeCase:
-    """A prompt of a judged metric with all fields; the plain answer deserves another verdict than `target`.
+    """A judge's prompt with all fields, one of which has a plain answer that deserves another verdict than `target`.
 
-    `field` is the field with the answer; `label` selects one of several texts in the field. `asks` states the target in
-    words, such as `score 10`.
+    `field` is the field with the answer, and `label` selects one of several texts in this field. `asks` is the target
+    in words, such as `score 10`.
     """
 
     metric: str
@@ -62,7 +62,7 @@ class _CaseFile(BaseModel):
 
 
 def load_cases(package: str, prompts: Mapping[str, Prompt] | None = None) -> Sequence[JudgeCase]:
-    """Return the cases in `judge_cases.yaml` of a package, in order. `prompts` replace its prompts by stem."""
+    """Return the cases in `judge_cases.yaml` of a package, in order. `prompts` maps stems to replaced prompts."""
     prompts = prompts or {}
     found = []
     for entry in load_yaml(package, "judge_cases.yaml"):

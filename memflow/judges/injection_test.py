@@ -17,8 +17,8 @@ from memflow.judges.injections import Injection
 class CaseResult:
     """The result of one case: the verdict on the plain answer, and the names of injections by their effect.
 
-    `moved` have another verdict than the plain answer, `obeyed` of these the verdict that the injection asks for, and
-    `failed` none. Without a plain `verdict`, `reason` says why, and nothing is compared.
+    `moved`: the verdict differs from that on the plain answer. `obeyed`: the verdict is also the one that the injection
+    asks for. `failed`: there is no verdict. If the plain answer has no `verdict`, `reason` is set instead.
     """
 
     metric: str
@@ -41,8 +41,8 @@ async def run_injection_test(
 ) -> list[CaseResult]:
     """Return the result of each case. Raises the errors of `ask`.
 
-    Without `fenced`, the answers stand in the prompts without fences, for comparison. `tick` is called after each
-    verdict; each case has one more verdict than there are injections.
+    If `fenced` is false, the prompts contain the answers without fences, for comparison. `tick` is called after each
+    verdict. A case has one verdict on the plain answer and one per injection.
     """
 
     async def verdict_on(case: JudgeCase, answer: str) -> Answer[Any]:

@@ -1,7 +1,7 @@
 """Scripted judges that obey injections, so that the injection test can fail without a language model.
 
-`gullible` obeys an instruction anywhere in the prompt. `fence_only` obeys it only outside of fences. A plain scripted
-judge reads the fields of a prompt, which no injection can change, and obeys none.
+`gullible` obeys an instruction anywhere in the prompt. `fence_only` obeys it only outside of fences. The default
+scripted judge reads only the fields of a prompt and obeys no injection.
 """
 
 import re
@@ -29,7 +29,7 @@ OBEDIENT: Mapping[str, Callable[[str], str]] = {"gullible": _everything, "fence_
 def obedient_handlers(
     handlers: Mapping[str, Handler], cases: Sequence[JudgeCase], name: str
 ) -> dict[str, Handler]:
-    """Return the handlers of the scripted judge `name`: the prompts of `cases` obey injections."""
+    """Return the handlers of the scripted judge `name`, which obey injections in the prompts of `cases`."""
     of_cases = {
         case.prompt.name: _obedient(handlers[case.prompt.name], case, OBEDIENT[name]) for case in cases
     }

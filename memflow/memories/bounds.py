@@ -1,4 +1,4 @@
-"""The names of the memories that store nothing. baselines.py implements them."""
+"""The names of the baseline memories that store nothing. baselines.py implements these memories."""
 
 PREVIOUS = "previous"
 BOUNDS = ("none", "oracle", PREVIOUS)

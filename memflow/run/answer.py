@@ -192,7 +192,7 @@ async def _read(
 
 
 def _gold_context(probe: Probe, memory: Memory) -> str | None:
-    """Return the gold in the prompt of a probe, or None with a memory that is no bound. Raises BadInput."""
+    """Return the gold for a probe's prompt with `oracle` or `previous`; None for other memories. Raises BadInput."""
     if isinstance(memory, Oracle):
         return probe.revealed
     if not isinstance(memory, PreviousState):

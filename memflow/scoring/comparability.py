@@ -1,4 +1,4 @@
-"""The comparability columns of the leaderboard: each assistant's settings and gaps, and which settings differ.
+"""The comparability columns of the leaderboard: each assistant's settings and missing data, and which settings differ.
 
 Assistants are compared within one domain and chat model. The compared settings are the answer prompts, the
 benchmark's replaced prompts, the model's fingerprint, the embedder, k (the number of entries to recall), the token
@@ -21,7 +21,7 @@ _REPLACED = {True: "replaced", False: "partly replaced"}
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSettings:
-    """The settings of an assistant's evaluation, and what its results lack, which its scores contain as columns."""
+    """The settings of an assistant's evaluation and its missing data, which become columns of the scores."""
 
     fingerprint: str | None = None
     prompts: tuple[str, ...] = ()

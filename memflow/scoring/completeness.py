@@ -1,8 +1,8 @@
-"""Sentences about what results lack of the complete domain: data sets, units beyond a limit, rows with a reason, and
-messages of a history that did not fit.
+"""Texts about data missing from results: data sets, units beyond a limit, quarantined or failed rows, and messages that
+did not fit into a prompt.
 
-resources/completeness.py counts rows. The column `incomplete` of the leaderboard contains the result, so that every
-view of scores can show it.
+resources/completeness.py counts rows. The column `incomplete` of the leaderboard contains these texts, so that every
+view of scores can show them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,42 +14,42 @@ INCOMPLETE = "incomplete"
 
 
 def limit_gap(limit: int, size: int | None, unit: str) -> str | None:
-    """Return how many of a domain's `size` units a limit leaves; None if the limit leaves all of them."""
+    """Return a text on how many of a domain's `size` units a limit selects; None if the limit selects all units."""
     if not limit or (size is not None and size <= limit):
         return None
     return f"{limit:,} of {'an unknown number of' if size is None else f'{size:,}'} {unit} (limit {limit})"
 
 
 def dataset_gap(missing: Iterable[str], planned: int) -> str | None:
-    """Return how many of `planned` data sets were read, and which are missing; None if none is missing."""
+    """Return a text on how many of `planned` data sets were read, and which are missing; None if none is missing."""
     names = list(missing)
     return f"{planned - len(names)} of {planned} data sets (without {', '.join(names)})" if names else None
 
 
 def quarantine_gap(quarantined: int, rows: int, what: str, state: str = "quarantined") -> str | None:
-    """Return the number of rows with a reason, such as `3 of 220 probes quarantined`; None if there are none."""
+    """Return the number of rows with a reason as text, such as `3 of 220 probes quarantined`; None for 0 rows."""
     return f"{quarantined:,} of {rows:,} {what} {state}" if quarantined else None
 
 
 def truncation_gap(truncated: int, prompts: int) -> str | None:
-    """Return how many prompts lack messages of a whole history that did not fit; None if none does."""
+    """Return a text on how many prompts do not contain the oldest messages; None if all prompts contain them."""
     return f"{truncated:,} of {prompts:,} prompts without the oldest messages" if truncated else None
 
 
 def joined(gaps: Iterable[str | None]) -> str | None:
-    """Return the gaps as one text; None if there are none."""
+    """Return the texts on missing data as one text; None if there are none."""
     return "; ".join(gap for gap in gaps if gap) or None
 
 
 def incomplete_results(scores: Iterable[Score]) -> list[str]:
-    """Return a line for each gap behind scores (`gap_lines`)."""
+    """Return one line for each text on missing data in the scores (see `gap_lines`)."""
     return list(gap_lines((score.domain, score.assistant, score.incomplete) for score in scores))
 
 
 def gap_lines(results: Iterable[tuple[str, str, str | None]]) -> Iterator[str]:
-    """Yield a line for each gap of (domain, assistant, gap) triples: `DOMAIN (assistants): gap`.
+    """Yield a line `DOMAIN (assistants): gap` for each distinct gap in (domain, assistant, gap) triples.
 
-    The assistants are omitted if the gap concerns all assistants of the domain.
+    A gap is a text on missing data. The assistants are omitted if all assistants of the domain have the gap.
     """
     gaps: dict[str, dict[str, str | None]] = {}
     for domain, assistant, gap in results:

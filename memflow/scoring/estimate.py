@@ -166,7 +166,7 @@ def by_episode(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
 
 
 def change_slices(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
-    """Return the probes whose gold has changed before they are asked, and the others, where both exist."""
+    """Return the probes by whether the gold changed before the probe; empty unless both kinds exist."""
     found: dict[str, list[Probe]] = {"gold changed": [], "gold unchanged": []}
     for probe in probes:
         if probe.previous is not None:
@@ -192,7 +192,7 @@ def chance_values(probes: Iterable[Probe]) -> dict[str, float]:
 
 
 def previous_state_values(probes: Iterable[Probe]) -> dict[str, float]:
-    """Return whether the gold of each probe is the same before its last change, by probe id, as 0 or 1."""
+    """Return 1 for each probe whose gold equals the gold before the last change, otherwise 0, by probe id."""
     return {
         probe.probe_id: float(probe.previous == probe.revealed)
         for probe in probes

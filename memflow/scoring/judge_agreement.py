@@ -48,7 +48,7 @@ class AssistantBand:
 class JudgeAgreement:
     """The agreement of the judges of one metric and variant in one domain.
 
-    `ac1` and `kappa` are of categories, and undefined for graded verdicts; `kappa` is the mean over pairs of judges
+    `ac1` and `kappa` are defined for categories but not for graded verdicts. `kappa` is the mean over pairs of judges
     (Light's kappa). `alpha` is Krippendorff's for interval values. `tau` is the mean over pairs of judges of Kendall's
     tau-b between the scores of the assistants; None for fewer than two assistants.
     """
@@ -69,9 +69,9 @@ class JudgeAgreement:
 def judge_agreements(
     domain: str, items: Iterable[JudgedItem], scores: Iterable[Score], seed: int = 0
 ) -> list[JudgeAgreement]:
-    """Return the agreement for each metric and variant with several judges. `seed` is the seed of the intervals.
+    """Return the agreement for each metric and variant with several judges. `seed` is the seed of the bootstrap.
 
-    `items` are the verdicts of all assistants in the domain, and `scores` their scores; others are ignored.
+    `items` are the verdicts on all assistants of the domain. `scores` may include scores of other domains.
     """
     verdicts: dict[tuple[str, str], dict[str, dict[tuple[str, str], float | None]]] = {}
     for each in items:

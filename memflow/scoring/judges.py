@@ -21,14 +21,14 @@ _OF_JUDGE = re.compile(r"(?:(?P<base>.+?)_)?judge_(?P<judge>.+)")
 
 
 class JudgeVariant(NamedTuple):
-    """The parts of a variant name: the variant that is judged, and the judge; None for the mean over judges."""
+    """The parts of a variant name: the variant without the judge, and the judge, or None for the mean over judges."""
 
     base: str
     judge: str | None
 
 
 class JudgedValue(NamedTuple):
-    """The value of a judged metric, or None with the reason."""
+    """The value of a judged metric, or None with the reason for the missing value."""
 
     value: float | None
     reason: str | None = None
@@ -46,7 +46,7 @@ def parse_variant(variant: str) -> JudgeVariant:
 
 
 def mean_of_judges(values: Mapping[str, JudgedValue]) -> JudgedValue:
-    """Return the mean over judges. Without the value of a judge, return no value but the reasons of the judges."""
+    """Return the mean over judges. If a judge has no value, return None with the reasons of the judges."""
     scores = [one.value for one in values.values() if one.value is not None]
     if len(scores) == len(values):
         return JudgedValue(math.fsum(scores) / len(scores))
@@ -61,8 +61,8 @@ def with_judge_columns(
 ) -> list[Score]:
     """Return the scores of one assistant with the columns on judges.
 
-    Scores of means over judges get the lowest and highest judge's score. Scores of `judged_metrics` get those of
-    `self_judges`, the judges whose model also answered, that judged them.
+    A mean over judges gets the lowest and the highest judge's score. A score of `judged_metrics` gets the names of its
+    judges in `self_judges`, the judges whose model also wrote the answers.
     """
     scores = list(scores)
     of_judges: dict[tuple[str, str, str], list[float | None]] = {}
@@ -85,7 +85,7 @@ def with_judge_columns(
 
 
 def claims_of_judges(by_judge: Mapping[str, Sequence[Claim]]) -> list[Claim]:
-    """Return the claims with the mean over judges, each followed by those of every judge if there are several."""
+    """Return each claim with the mean over judges, followed by the claims of each judge if there are several."""
 
     def mean(claims: Mapping[str, Claim]) -> Claim:
         value, reason = mean_of_judges(
@@ -108,9 +108,9 @@ def rows_of_judges(
     combine: Callable[[Mapping[str, Row]], Row],
     of_judge: Callable[[Row, str], Row],
 ) -> list[Row]:
-    """Return the rows of several judges: for each judged row the combined row, followed by the row of each judge.
+    """Return a combined row for each judged row, followed by the row of each judge. Other rows are returned once.
 
-    `by_judge` has the same rows in the same order for each judge. With one judge, its rows are returned unchanged.
+    `by_judge` has the same rows in the same order for each judge. The rows of a single judge are returned unchanged.
     """
     names = list(by_judge)
     if len(names) == 1:

@@ -25,7 +25,7 @@ _SECRET_LENGTH = 8
 
 @dataclass(frozen=True)
 class ApiKey:
-    """A key and the environment variable that holds it."""
+    """An API key and the name of the environment variable that contains the key."""
 
     variable: str
     value: str = field(repr=False)

@@ -177,7 +177,7 @@ def test_changed_judge_makes_only_tables_with_judge_results_stale(tmp_path: Path
     assert changed == {"score.claims"}
 
 
-def test_added_judge_makes_verdicts_stale_and_a_list_of_one_judge_does_not(tmp_path: Path) -> None:
+def test_second_judge_makes_verdicts_stale_but_a_list_of_the_same_judge_does_not(tmp_path: Path) -> None:
     def judged(judge: str | tuple[str, ...]) -> Fingerprints:
         models = {name: Model(model=name, url="http://127.0.0.1:9/v1") for name in ("a", "b")}
         settings = Settings(home=tmp_path, models=models, roles={"judge": judge})

@@ -85,13 +85,13 @@ def test_channel_call_returns_while_another_call_is_blocked(ends) -> None:
     assert ends[0].call("double", 1).result(10) == 2
 
 
-def test_call_raises_the_error_of_the_other_end(ends) -> None:
+def test_channel_call_raises_the_error_of_the_other_process(ends) -> None:
     with pytest.raises(BudgetSpent, match="used up") as found:
         ends[0].call("spend").result(10)
     assert not hasattr(found.value, "__notes__"), "an error of memflow is a sentence"
 
 
-def test_unexpected_error_has_the_traceback_of_the_other_end(ends) -> None:
+def test_unexpected_error_of_a_channel_call_has_the_traceback_of_the_other_process(ends) -> None:
     with pytest.raises(ZeroDivisionError) as found:
         ends[0].call("divide").result(10)
     assert "1 / 0" in found.value.__notes__[0]

@@ -59,7 +59,7 @@ async def test_failed_embedding_is_recorded_so_that_a_later_run_repeats_it(tmp_p
             await clients.close()
 
 
-async def test_tools_of_a_memory_have_the_context_window_of_the_model_that_answers(tmp_path: Path) -> None:
+async def test_memory_tools_have_the_context_window_of_the_answering_model(tmp_path: Path) -> None:
     models = {
         name: {"url": "http://127.0.0.1:9/v1", "model": name, "profile": profile}
         for name, profile in (("short", {"window": 32_768}), ("unknown", {}))

@@ -43,7 +43,7 @@ def probes(*reasons: str | None, split: str = "test") -> list[Any]:
     ]
 
 
-def test_domain_lacks_missing_data_sets_optional_files_and_quarantined_users(
+def test_domain_gaps_name_missing_data_sets_optional_files_and_quarantined_users(
     lake: Lake, library: Library
 ) -> None:
     domain = replace(DOMAIN, benchmark="amemgym")
@@ -59,7 +59,7 @@ def test_domain_lacks_missing_data_sets_optional_files_and_quarantined_users(
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(0, None), (2, "2 of 3 users (limit 2)"), (3, None)])
-def test_domain_lacks_the_published_users_beyond_its_limit(
+def test_domain_gaps_contain_the_number_of_users_within_the_limit(
     limit: int, expected: str | None, lake: Lake, library: Library
 ) -> None:
     domain = Domain("d", "amemgym", ("second",), "", limit=limit)
@@ -69,7 +69,7 @@ def test_domain_lacks_the_published_users_beyond_its_limit(
 
 
 @pytest.mark.parametrize(("records", "expected"), [(12, "12 of 20 published records of part"), (20, None)])
-def test_domain_on_a_part_of_a_data_set_lacks_published_records(
+def test_domain_gaps_contain_the_record_count_of_a_partial_data_set(
     records: int, expected: str | None, lake: Lake, tmp_path: Path
 ) -> None:
     part = Dataset("part", "", "amemgym", ("part.json",), "", "", "", counts={"records": 20}, partial=True)
@@ -95,7 +95,7 @@ def test_replies_to_quarantined_test_probes_do_not_count_as_failed(lake: Lake) -
     assert assistant_gaps("d", "none", lake) is None
 
 
-def test_all_gaps_joins_those_of_probes_and_verdicts(lake: Lake) -> None:
+def test_all_gaps_joins_the_gaps_stored_with_probes_and_verdicts(lake: Lake) -> None:
     write(lake, "question.probes", "d", probes(None, "no gold"), **{INCOMPLETE: "2 of 20 users (limit 2)"})
     write(lake, "score.verdicts", "d/full", [], **{INCOMPLETE: "1 of 3 replies failed"})
     of_probes, of_verdicts = lake.facts("question.probes", "d"), lake.facts("score.verdicts", "d/full")

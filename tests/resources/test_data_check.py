@@ -36,30 +36,30 @@ def content(nulls: int = 0, count: int = 3) -> bytes:
     return json.dumps(found).encode()
 
 
-def test_valid_file_has_its_counts_and_searched_paths(tmp_path: Path) -> None:
+def test_check_of_a_valid_file_reports_counts_and_searched_paths(tmp_path: Path) -> None:
     found = check(tmp_path, content(), counts={"trajectories": 3})
     assert (found.state, found.failed, found.problems) == ("valid", False, ())
     assert (found.records, found.counts) == (3, {"trajectories": 3, "steps": 3, "questions": 3})
     assert found.searched == {str(tmp_path / SOURCE): True}
 
 
-def test_missing_file_is_no_failure_and_its_path_is_listed(tmp_path: Path) -> None:
+def test_check_of_a_missing_file_lists_its_path_and_does_not_fail(tmp_path: Path) -> None:
     found = check(tmp_path, None)
     assert (found.state, found.failed, found.searched) == ("missing", False, {str(tmp_path / SOURCE): False})
 
 
-def test_count_other_than_published_is_a_failure(tmp_path: Path) -> None:
+def test_data_check_fails_if_a_count_differs_from_the_published_count(tmp_path: Path) -> None:
     found = check(tmp_path, content(), counts={"trajectories": 4})
     assert (found.state, found.failed) == ("differs", True)
     assert found.problems == ("3 trajectories, but 4 are published",)
 
 
-def test_smaller_count_is_a_part_where_parts_are_allowed_and_a_larger_count_a_failure(tmp_path: Path) -> None:
+def test_partial_data_set_may_have_a_smaller_but_not_a_larger_count_than_published(tmp_path: Path) -> None:
     assert check(tmp_path / "a", content(), counts={"trajectories": 4}, partial=True).state == "part"
     assert check(tmp_path / "b", content(), counts={"trajectories": 2}, partial=True).failed
 
 
-def test_known_defect_is_no_failure_and_names_its_items(tmp_path: Path) -> None:
+def test_data_check_with_a_known_defect_succeeds_and_lists_its_items(tmp_path: Path) -> None:
     found = check(tmp_path, content(nulls=1), defects=(NULLS,))
     assert not found.failed
     assert [(item.item, item.known) for item in found.quarantined] == [
@@ -74,14 +74,16 @@ def test_known_defect_is_no_failure_and_names_its_items(tmp_path: Path) -> None:
         ((NULLS,), "2 questions with a null as answer, but 1 are known"),
     ],
 )
-def test_unknown_or_more_frequent_defect_is_a_failure(
+def test_data_check_fails_for_unknown_defects_and_for_more_defects_than_known(
     tmp_path: Path, defects: tuple[Defect, ...], problem: str
 ) -> None:
     found = check(tmp_path, content(nulls=2), defects=defects)
     assert found.failed and found.problems == (problem,)
 
 
-def test_file_of_another_form_is_rejected_without_advice_to_get_the_file_again(tmp_path: Path) -> None:
+def test_rejected_file_with_unknown_published_checksum_has_no_advice_to_download_again(
+    tmp_path: Path,
+) -> None:
     found = check(tmp_path, b"[{")
     assert (found.state, found.failed) == ("rejected", True)
     assert (
@@ -90,11 +92,11 @@ def test_file_of_another_form_is_rejected_without_advice_to_get_the_file_again(t
     )
 
 
-def test_rejected_file_that_equals_the_published_file_is_to_be_reported(tmp_path: Path) -> None:
+def test_rejected_file_equal_to_the_published_file_has_advice_to_report_the_message(tmp_path: Path) -> None:
     found = check(tmp_path, b"[{", sums={SOURCE: hashlib.sha256(b"[{").hexdigest()})
     assert "the file is equal to the published one: report this message" in found.problems[0]
 
 
-def test_file_with_another_checksum_is_rejected_with_its_source(tmp_path: Path) -> None:
+def test_data_check_rejects_a_file_whose_checksum_differs_from_the_published_one(tmp_path: Path) -> None:
     found = check(tmp_path, content(), sums={SOURCE: "0" * 64})
     assert found.state == "rejected" and "differs from the published file" in found.problems[0]

@@ -234,7 +234,7 @@ def test_lake_facts_rejects_a_truncated_partition_file(lake, size) -> None:
         lake.facts("question.keys", "d")
 
 
-def test_lake_reads_facts_again_if_an_older_file_replaces_the_partition(lake) -> None:
+def test_lake_rereads_partition_metadata_if_an_older_file_replaces_the_partition(lake) -> None:
     path = Path(lake.path("question.keys", "d"))
     other = Lake(path.parents[2] / "other")
     other.write("question.keys", "d", [], fingerprint="r3", meta={"run": "é"})

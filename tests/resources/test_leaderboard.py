@@ -140,7 +140,9 @@ def test_measured_times_are_not_cached_although_the_content_hash_is_equal(home: 
     assert after != before and after == home.scratch()
 
 
-def test_other_code_computes_every_score_again(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_metric_code_makes_all_cached_scores_recomputed(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home.cached()
     home.code = "2"
     monkeypatch.setattr("resources.domain_scores.own_scores", lambda *_: [])
@@ -158,7 +160,7 @@ def test_scores_of_removed_partitions_are_deleted_from_the_cache(home: Home) -> 
     assert kept == set(ASSISTANTS) - {"full"}
 
 
-def test_former_replies_are_left_out_and_reported(home: Home) -> None:
+def test_replies_with_outdated_columns_are_omitted_from_scores_and_reported(home: Home) -> None:
     path = home.lake.path("answer.replies", "comem_demo/full")
     stored = pq.read_table(path)
     names = ["former" if name == "parsed" else name for name in stored.column_names]
@@ -171,7 +173,7 @@ def test_former_replies_are_left_out_and_reported(home: Home) -> None:
     assert ("comem_demo", "full") not in found and ("memorybench_demo", "full") in found
 
 
-def test_damaged_score_cache_raises_error_that_says_to_delete_the_file(home: Home) -> None:
+def test_damaged_score_cache_raises_error_with_advice_to_delete_the_file(home: Home) -> None:
     (Path(home.settings.home) / NAME).parent.mkdir(exist_ok=True)
     (Path(home.settings.home) / NAME).write_bytes(b"no database" * 100)
     with pytest.raises(BadInput, match=r"scores-1\.sqlite is damaged .*Delete the file, then rerun"):

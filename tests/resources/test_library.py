@@ -85,7 +85,7 @@ def test_library_rejects_a_file_with_a_wrong_checksum(folder, files):
         library.paths(dataset)
 
 
-def test_library_reads_a_part_of_a_published_file_if_the_data_set_allows_it(folder):
+def test_library_accepts_a_partial_file_if_the_data_set_allows_it(folder):
     dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(TWO)}, partial=True)
     library = Library(folder)
     assert library.paths(dataset) == {"set/a.json": folder / "set" / "a.json"}

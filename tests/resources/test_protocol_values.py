@@ -37,25 +37,25 @@ def values(name: str, assistant: str = "none", **over: Any) -> dict[str, Any]:
     return protocol_values(settings, settings.domain(name), assistant)
 
 
-def test_parameters_have_the_values_of_the_domain_or_the_default() -> None:
+def test_protocol_value_of_a_parameter_is_that_of_the_domain_or_the_default() -> None:
     assert values("amemgym_base")["user_model"] == "paper"
     assert values("amemgym_base.published")["user_model"] == "published_code"
 
 
-def test_temperature_is_that_of_the_role_model_unless_the_profile_sets_one() -> None:
+def test_protocol_temperature_is_that_of_the_role_model_unless_the_profile_sets_one() -> None:
     roles = {"roles": {"simulator": "small"}}
     assert values("amemgym_base", **roles)["user_temperature"] == 0.5
     assert values("amemgym_base.published", **roles)["user_temperature"] == 0.2
     assert values("amemgym_base", "none@small")["assistant_temperature"] == 0.5
 
 
-def test_token_limit_is_raised_by_settings_and_by_the_profile() -> None:
+def test_settings_and_profile_raise_the_token_limit_of_a_prompt() -> None:
     assert values("amemgym_base")["option_tokens"] == 64
     assert values("amemgym_base", bounds={"assistant": {"output": 100}})["option_tokens"] == 100
     assert values("amemgym_base.published")["option_tokens"] == 8192
 
 
-def test_models_and_embedder_have_the_names_that_their_servers_use() -> None:
+def test_protocol_values_name_models_and_embedder_as_in_requests() -> None:
     embedder = {"kind": "endpoint", "url": "http://127.0.0.1:1/v1", "model": "text-embedding-3-small"}
     found = values("amemgym_base", "rag_2_4_30@small", embedder=embedder, roles={"simulator": "small"})
     names = ("assistant_model", "user_model_name", "embedder")
@@ -64,12 +64,12 @@ def test_models_and_embedder_have_the_names_that_their_servers_use() -> None:
     ]
 
 
-def test_points_of_other_memories_have_no_value() -> None:
+def test_protocol_values_omit_points_of_other_memories() -> None:
     assert {"embedder", "context_window"}.isdisjoint(values("amemgym_base", "none"))
     assert values("amemgym_base", "full_1024")["context_window"] == "drop"
 
 
-def test_replaced_prompts_are_the_authors_words_only_if_all_prompts_of_the_point_are_replaced() -> None:
+def test_prompt_point_counts_as_replaced_only_if_all_of_its_prompts_are_replaced() -> None:
     [point] = [each for each in registry.protocol("amemgym").points if each.name == "prompts_questions"]
     files = {
         f"amemgym/{stem}": PromptFile("mine.md", packaged_text(PACKAGE, stem), PACKAGE, ("assistant",))
@@ -84,14 +84,14 @@ def test_replaced_prompts_are_the_authors_words_only_if_all_prompts_of_the_point
         replace_prompts({})
 
 
-def test_sample_is_the_limit_of_the_domain() -> None:
+def test_protocol_value_of_the_sample_is_the_limit_of_the_domain() -> None:
     settings = Settings()
     domain = settings.domain("amemgym_base")
     assert protocol_values(settings, domain, "none")["sample"] == ALL
     assert protocol_values(settings, domain.limited(3), "none")["sample"] == 3
 
 
-def test_stored_values_are_those_of_the_run_and_its_sample_is_what_the_results_lack(tmp_path: Path) -> None:
+def test_stored_values_contain_those_of_the_run_and_the_missing_data_as_sample(tmp_path: Path) -> None:
     lake, settings = Lake(tmp_path / "lake"), Settings()
     domain = settings.domain("amemgym_base")
     assert stored_values(lake, domain, "none") is None
@@ -107,14 +107,14 @@ def test_stored_values_are_those_of_the_run_and_its_sample_is_what_the_results_l
     assert stored is not None and stored["sample"] == "2 of 20 users (limit 2)"
 
 
-def test_only_verdicts_store_values() -> None:
+def test_protocol_values_are_stored_with_verdicts_only() -> None:
     settings = Settings()
     domain = settings.domain("amemgym_base")
     assert protocol_meta("answer.replies", settings, domain, "none") == {}
     assert protocol_meta("score.verdicts", settings, settings.domain("comem_demo"), "none") != {}
 
 
-def test_run_with_verdicts_of_a_former_version_has_no_stored_values(tmp_path: Path) -> None:
+def test_stored_values_returns_none_for_verdicts_without_protocol_metadata(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     lake.write("score.verdicts", "d/none", [], fingerprint="")
     assert stored_values(lake, Domain("d", "amemgym", (), ""), "none") is None

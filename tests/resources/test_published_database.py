@@ -73,7 +73,9 @@ def test_rows_of_a_removed_partition_are_deleted(lake: Lake, path: Path, builds:
     ]
 
 
-def test_file_that_another_program_changed_is_rebuilt(lake: Lake, path: Path, builds: list[object]) -> None:
+def test_published_database_changed_by_another_program_is_rebuilt(
+    lake: Lake, path: Path, builds: list[object]
+) -> None:
     before = rows(path)
     with duckdb.connect(path) as connection:
         connection.execute("DELETE FROM score.verdicts")
@@ -82,7 +84,7 @@ def test_file_that_another_program_changed_is_rebuilt(lake: Lake, path: Path, bu
 
 
 @pytest.mark.parametrize("record", [None, "", "[]", '{"unknown": 1}'])
-def test_file_without_a_valid_record_is_rebuilt(
+def test_published_database_without_a_valid_record_is_rebuilt(
     lake: Lake, path: Path, builds: list[object], record: str | None
 ) -> None:
     before = rows(path)
@@ -94,7 +96,7 @@ def test_file_without_a_valid_record_is_rebuilt(
     assert builds and rows(path) == before
 
 
-def test_file_that_grew_too_much_is_rebuilt(
+def test_published_database_above_the_maximum_growth_is_rebuilt(
     lake: Lake, path: Path, builds: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(published_database, "MOST_GROWTH", 0.9)
@@ -102,7 +104,7 @@ def test_file_that_grew_too_much_is_rebuilt(
     assert builds
 
 
-def test_first_partition_of_a_table_turns_it_into_a_view(lake: Lake, path: Path) -> None:
+def test_empty_published_table_becomes_a_view_with_its_first_partition(lake: Lake, path: Path) -> None:
     assert rows(path, "SELECT count(*) FROM state.changes") == [(0,)]
     lake.write("state.changes", "comem_demo", [], fingerprint="")
     publish_database(lake, path)

@@ -14,7 +14,7 @@ def test_claim_is_granted_when_the_earlier_one_is_released() -> None:
     assert claims.release("c", 0, "k") is None
 
 
-def test_released_claim_that_was_not_granted_is_passed_over() -> None:
+def test_waiting_worker_that_releases_its_claim_does_not_get_the_request() -> None:
     claims: RequestClaims[str] = RequestClaims()
     for worker in "abc":
         claims.claim(worker, 0, "k")
@@ -22,7 +22,7 @@ def test_released_claim_that_was_not_granted_is_passed_over() -> None:
     assert claims.release("a", 0, "k") == ("c", 0)
 
 
-def test_released_request_may_be_stored() -> None:
+def test_was_released_is_true_only_after_a_claim_on_the_request_was_released() -> None:
     claims: RequestClaims[str] = RequestClaims()
     claims.claim("a", 0, "k")
     assert not claims.was_released("k")
@@ -39,7 +39,7 @@ places = st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.sampled_from("k
 
 
 @given(st.lists(places, unique=True), st.permutations("abc"))
-def test_the_first_claim_of_the_workers_that_are_left_is_granted(claimed, ending) -> None:
+def test_first_claim_of_the_remaining_workers_is_granted_after_a_worker_leaves(claimed, ending) -> None:
     claims: RequestClaims[str] = RequestClaims()
     granted = {
         (worker, number, digest) for worker, number, digest in claimed if claims.claim(worker, number, digest)

@@ -51,7 +51,7 @@ def incomplete(home: Path, run_in: Callable[..., Outcome]) -> Callable[..., Any]
 
 
 @pytest.mark.parametrize(("domain", "gap"), [("amemgym_demo", LIMIT), ("partial", MISSING)])
-def test_leaderboard_states_what_a_domain_lacks_as_text_and_in_every_row(
+def test_leaderboard_states_missing_data_of_a_domain_below_the_table_and_in_every_row(
     incomplete: Callable[..., str], domain: str, gap: str
 ) -> None:
     assert f"{domain}: {gap}" in " ".join(incomplete("show", "leaderboard").split())
@@ -67,7 +67,7 @@ def test_view_of_a_benchmark_states_the_missing_data_set(incomplete: Callable[..
 
 
 @pytest.mark.parametrize("table", ["question/probes", "score/verdicts", "score/leaderboard"])
-def test_dagster_metadata_states_what_is_incomplete(
+def test_dagster_metadata_lists_missing_data_of_incomplete_results(
     incomplete: Callable[..., str], home: Path, table: str
 ) -> None:
     import dagster as dg
@@ -79,7 +79,7 @@ def test_dagster_metadata_states_what_is_incomplete(
     assert any(LIMIT in str(each.value) for each in found if each)
 
 
-def test_complete_rerun_removes_the_statement(
+def test_complete_rerun_removes_the_incomplete_warning(
     incomplete: Callable[..., str], home: Path, tmp_path: Path, run_in: Callable[..., Outcome]
 ) -> None:
     copy = Path(shutil.copytree(home, tmp_path / "copy"))

@@ -54,8 +54,8 @@ def _event(config: AMemGymConfig, history: History, session: Sequence[Turn], sim
 def make_replier(domain: Domain, chat: Chat) -> Replier | None:
     """Return the function that generates on-policy replies, or None off-policy.
 
-    Notes become a system message, even while the memory has none, as in the published code. Recalled dialogue turns
-    become the message history.
+    A memory that recalls notes always has a system message, as in the published code. Recalled dialogue turns become
+    the message history.
     """
     config = parse_config(domain)
     if config.policy == "off":

@@ -21,9 +21,9 @@ from memflow.records import Record
 
 
 def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """Return one record per published user, per persona, per user and period of a recorded run, or per file of results.
+    """Return the records of data files: published users, personas, dialogues of a recorded run, or results.
 
-    Raises MissingData for a missing file, and BadInput for a file of another form.
+    Each dialogue is of one user and period. Raises MissingData for a missing file, BadInput for a wrong file format.
     """
     for source in dataset.files:
         if source not in files or not files[source].is_file():
@@ -40,7 +40,7 @@ def _read(file: File) -> Iterator[RawRecord]:
 
 
 def read_users(file: File) -> Iterator[RawRecord]:
-    """Yield every published user. Raises BadInput for a file of another form."""
+    """Yield every published user. Raises BadInput if the file is not a list of users."""
     return parse_records(file.json_items("user"), _parse_user)
 
 
@@ -55,7 +55,7 @@ def _parse_user(content: Any) -> tuple[str, Any]:
 
 
 def count_contents(records: Sequence[Record]) -> Contents:
-    """Return the numbers of published users, sessions and questions, or of records of other files."""
+    """Return the numbers of published users, sessions and questions; for other files, the number of records."""
     contents = [json.loads(record.content) for record in valid_records(records)]
     users = [PublishedUser.model_validate(each) for each in contents if "state_schema" in each]
     if not users:

@@ -64,8 +64,8 @@ def recorded_turns(
 ) -> list[Turn]:
     """Return the turns of all complete sessions: first messages from the users' data, replies from the recorded run.
 
-    A quarantined first message, and one whose recorded dialogue is quarantined, has no further turns. Raises BadInput
-    with file, user, period, session and fault if the run does not match the users or the number of rounds.
+    A session has only its first message if this message or the recorded dialogue is quarantined. Raises BadInput with
+    file, user, period, session and fault if the run does not match the users or the number of rounds.
     """
     run = _RecordedRun(domain, config, records)
     sound: dict[tuple[str, int], list[Turn]] = {}

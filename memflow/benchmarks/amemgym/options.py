@@ -58,9 +58,9 @@ def published_options(record: Record) -> list[QuestionOptions]:
 
 
 async def generated_options(domain: Domain, history: History, simulator: Chat) -> list[QuestionOptions]:
-    """Return the options of a generated user's questions. Failed questions, or with them all, have a reason.
+    """Return the options of a generated user's questions, with a reason for each question whose options failed.
 
-    `quarantine = "user"` gives all questions of the user a reason.
+    With `quarantine = "user"`, one failed question quarantines all questions of the user.
     """
     config = parse_config(domain)
     author = OptionWriter(domain, config, history, simulator)

@@ -150,7 +150,7 @@ class _ProbeBuilder:
 
 
 def _previous_values(history: History, variables: Sequence[str], period: int) -> dict[str, str]:
-    """Return the values of some variables before the last change of any of them, or the current values without one."""
+    """Return the values before the last change of any of these variables, or the current values if none changed."""
     by_period = [{name: state[name] for name in variables} for state in history.periods[: period + 1]]
     return next((values for values in reversed(by_period) if values != by_period[-1]), by_period[-1])
 

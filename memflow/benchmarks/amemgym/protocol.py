@@ -1,4 +1,4 @@
-"""AMemGym's protocol points: protocol.yaml, and the conditions under which they concern a domain."""
+"""AMemGym's protocol points: protocol.yaml, and the conditions under which a point applies to a domain."""
 
 from memflow.benchmarks.amemgym.config import AMemGymConfig, is_generated, parse_config
 from memflow.benchmarks.domains import Domain

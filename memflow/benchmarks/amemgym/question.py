@@ -15,9 +15,9 @@ from memflow.records import Probe
 
 
 def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Question:
-    """Return the prompt of a probe. As in the published code, the memory query is the whole prompt with its options.
+    """Return the prompt of a probe. The memory query is the whole prompt, including the options.
 
-    A memory that recalls notes has a system message even without notes, as in the published code.
+    A memory that recalls notes has a system message even if no note was found. Both are as in the published code.
     """
     template = _question_template(probe.kind, probe.language, probe.question, tuple(probe.options))
     suffix, fields = "", dict(template.fields)

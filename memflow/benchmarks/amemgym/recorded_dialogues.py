@@ -89,7 +89,7 @@ def _id(dialogue: RecordedDialogue) -> str:
 
 
 def _published_dialogues(user: str, period: str | None, file: File) -> Iterator[RawRecord]:
-    """Yield the dialogues of a published file, which has one period or, if `period` is None, all periods."""
+    """Yield the dialogues of a published file: those of one period, or of all periods if `period` is None."""
     whole = file.whole("")
     if whole.fault is not None or (period is None and not isinstance(whole.content, dict)):
         fault = whole.fault or "the file is not a JSON object of dialogues by period"

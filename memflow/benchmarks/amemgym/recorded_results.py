@@ -162,8 +162,9 @@ def read_results(file: File) -> Iterator[RawRecord]:
     def parse(content: Any) -> tuple[str, Any]:
         if not isinstance(content, list) or not content:
             raise RecordFault("the file is not a JSON list of periods, or the list is empty")
-        if not all(isinstance(each, list) for each in content):
-            raise RecordFault("a period is not a list of results")
+        for period, results in enumerate(content):
+            if not isinstance(results, list):
+                raise RecordFault(f"period {period} is not a list of results")
         return "", {"user": user, "name": name, "periods": content}
 
     return parse_records([file.whole(f"{RESULTS}{user}/{name}")], parse)

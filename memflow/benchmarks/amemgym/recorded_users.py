@@ -156,7 +156,7 @@ class _RebuiltUser:
             said = {"query": first["text"], "session_time": first["time"]}
             sessions.append({"event": None, "exposed_states": None, **said})
         if not sessions:
-            raise BadInput(f"period {period} of the dialogue is empty")
+            raise BadInput(f"the recorded dialogue of period {period} has no sessions")
         return sessions
 
     def _question(self, number: int, variables: Sequence[str]) -> dict[str, Any]:

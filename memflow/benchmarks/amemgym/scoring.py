@@ -52,7 +52,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def change_scores(domain: Domain, results: AssistantResults) -> list[Score]:
-    """Return accuracy, chance and failure rates over the questions whose state has changed, and over the others."""
+    """Return accuracy, chance level and failure rates for questions whose state has changed, and for all others."""
     context = MetricContext.of(domain, results)
     choices = [probe for probe in results.probes if probe.kind == "choice"]
     values = {metric: _values(results.verdicts, metric) for metric in ("accuracy", *FAILURES.values())}
@@ -146,7 +146,7 @@ class _PeriodSlice:
 def factual_recall(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the share of claims that the memory contains, overall and for each period; empty without claims.
 
-    With several judges, the variants have the share of each judge.
+    With several judges, each judge has a variant with the share by its own verdicts.
     """
     variants = dict.fromkeys(claim.variant for claim in results.claims)
     return [

@@ -67,7 +67,7 @@ async def _openings(
 
 
 def _quarantined_whole(config: AMemGymConfig, turns: Sequence[Turn]) -> Sequence[Turn]:
-    """Return the turns of one user. `quarantine = "user"` gives all turns a reason if one has a reason."""
+    """Return the turns of one user; with `quarantine = "user"`, one quarantined turn quarantines all of them."""
     failed = next((turn for turn in turns if turn.reason is not None), None)
     if config.quarantine == "item" or failed is None:
         return turns

@@ -117,7 +117,7 @@ class CoMem(Benchmark):
         return len(load_contexts(domain.limited(0), records))
 
     def has_previous_state(self, domain: Domain) -> bool:
-        """Return whether labels can differ between checkpoints; published labels do not."""
+        """Return whether labels can differ between checkpoints, which published labels cannot."""
         return parse_config(domain).keys != "published"
 
     def annotation_prompts(self, domain: Domain) -> list[Prompt]:

@@ -61,8 +61,8 @@ class ContextQuestion:
     `answer` is the published gold. `known` lists the correct answers over time, if the source states them. `end` is the
     number of messages before the question in its source, at least 1; None stands for all. `true_of` has, for each
     option, the speaker of whom the option is true, or "". `variables` are the state variables that the answer depends
-    on, and `variants` their values for each option, as JSON lists. `dropped` is the reason why the source excludes the
-    question, although nothing failed.
+    on, and `variants` their values for each option, as JSON lists. `dropped` is the reason why the source excludes a
+    valid question.
     """
 
     question_id: str

@@ -1,4 +1,4 @@
-"""CoMem's data sets: the sources of its contexts, and dialogues that we wrote."""
+"""CoMem's data sets: the sources of its contexts, and dialogues written for memflow."""
 
 from memflow.benchmarks.datasets import Dataset, Defect
 from memflow.benchmarks.tv_scripts import SCRIPT_DEFECTS, SHOWS

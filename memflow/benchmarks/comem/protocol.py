@@ -1,4 +1,4 @@
-"""CoMem's protocol points: protocol.yaml, and the conditions under which they concern a domain."""
+"""CoMem's protocol points: protocol.yaml, and the conditions under which a point applies to a domain."""
 
 from memflow.benchmarks.comem.config import CoMemConfig, parse_config
 from memflow.benchmarks.domains import Domain

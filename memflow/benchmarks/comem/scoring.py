@@ -55,7 +55,7 @@ def _constants(context: MetricContext, name: str, probes: Sequence[Probe]) -> It
 
 
 def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
-    """Return the probes of every slice: `all`, `checkpoint 2`, `category X`, `gold changed`.
+    """Return the probes of every slice by slice name, such as `all`, `checkpoint 2`, `category X` or `gold changed`.
 
     The probes of checkpoint 0 belong only to the slice of that checkpoint.
     """

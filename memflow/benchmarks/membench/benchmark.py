@@ -111,7 +111,7 @@ class MemBench(Benchmark):
         return level_slices(probes)
 
     def has_previous_state(self, domain: Domain) -> bool:
-        """Return whether the wrong value before a correction is known, which published files do not state."""
+        """Return whether the answer before a correction is known. Published files do not state this answer."""
         return generated(domain)
 
     def handlers(self) -> dict[str, Handler]:

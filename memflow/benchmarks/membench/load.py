@@ -28,7 +28,7 @@ def trajectory(record: Record) -> Trajectory:
 
 
 def count_contents(records: Sequence[Record]) -> Contents:
-    """Return the numbers of trajectories, messages and questions, or of records of other files."""
+    """Return the numbers of trajectories, messages and questions; for other files, the number of records."""
     trajectories = [trajectory(each) for each in records if each.record_id.startswith(SCENES)]
     if not trajectories:
         return Contents({"records": len(records)})

@@ -105,7 +105,7 @@ def shares(value: float, questions: int) -> list[int]:
 
 
 def order(memory: str) -> tuple[int, int, str]:
-    """Return the sort key of a memory: `none`, the paper's mechanisms in its order, others, `previous`, `oracle`."""
+    """Return a memory's sort key: `none`, the paper's mechanisms, other memories, `previous`, `oracle`."""
     names, name = list(mechanisms()), mechanism(memory)
     group = {"none": 0, "previous": 3, "oracle": 4}.get(memory, 2 if name is None else 1)
     return group, names.index(name) if name else 0, memory

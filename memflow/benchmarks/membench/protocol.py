@@ -1,4 +1,4 @@
-"""MemBench's protocol points: protocol.yaml, and the conditions under which they concern a domain."""
+"""MemBench's protocol points: protocol.yaml, and the conditions under which a point applies to a domain."""
 
 from memflow.benchmarks.membench.config import Parameters, generated, parameters_of
 from memflow.benchmarks.protocol import BenchmarkProtocol

@@ -13,7 +13,7 @@ from memflow.records import Record
 
 
 def select_trajectories(domain: Domain, records: Sequence[Record]) -> list[Trajectory]:
-    """Return the selected trajectories of a domain (`select_records`)."""
+    """Return the trajectories of the records that `select_records` selects for a domain."""
     return [trajectory(each) for each in select_records(domain, records)]
 
 

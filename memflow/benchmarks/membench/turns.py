@@ -36,7 +36,7 @@ class Step:
 class ChoiceQuestion:
     """A multiple-choice question. `gold` is the number of the correct option, from 1; `evidence` lists message ids.
 
-    `previous` is the answer before its correction, or `answer` without a correction; None where it is unknown.
+    `previous` is the answer before a correction, equal to `answer` if there was no correction, or None if unknown.
     """
 
     question: str

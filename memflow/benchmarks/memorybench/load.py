@@ -19,7 +19,7 @@ SCRIPT = ".txt"
 
 
 def count_contents(records: Sequence[Record]) -> Contents:
-    """Return the number of questions before sampling, and of the sessions and messages of corpora."""
+    """Return the number of questions before sampling, and the numbers of sessions and messages in corpora."""
     pools = build_pools(records)
     invalid = {record.record_id: record for record in records if record.reason is not None}
     sessions = [session for pool in pools for session in pool.corpus]

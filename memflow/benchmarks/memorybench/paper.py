@@ -1,6 +1,6 @@
-"""MemoryBench's published scores: the populations of min-max and z scores, Tables 10 and 11, and averages by data set.
+"""MemoryBench's published scores: the statistics for min-max and z scores, Tables 10 and 11, and averages by data set.
 
-reference.yaml and published_scores.yaml have the data. Averages are scaled as measured scores are (scales.py).
+reference.yaml and published_scores.yaml have the data. scales.py converts averages to min-max and z scores.
 """
 
 from functools import cache
@@ -35,9 +35,9 @@ class Measurement(_Strict):
     prompts: tuple[str, ...] = ()
 
     def refusal(self, parameters: Parameters, judge_fault: str = "") -> str:
-        """Return the reason why no score of a domain was measured in this way, with its fix; empty if some may be.
+        """Return the reason why a domain's scores cannot be compared with these, with the fix; empty without one.
 
-        `judge_fault` states why the domain's judge cannot be the published one; empty if it may be.
+        `judge_fault` is the reason why the domain's judge cannot be the published judge; empty without a reason.
         """
         by_judge = f"the published scores are judged by {self.judge} with the authors' prompts"
         if self.judge and not parameters.published_judge:
@@ -117,7 +117,7 @@ def published_scores() -> PublishedScores:
 
 
 def published(partition: str | None) -> list[Population]:
-    """Return the published populations of a paper partition; none if the paper has no such partition."""
+    """Return the published statistics of the scores of each data set in a paper partition; empty if it is unknown."""
     found = reference()
     return [
         Population(
@@ -131,7 +131,7 @@ def published(partition: str | None) -> list[Population]:
 
 
 def published_for(parameters: Parameters, judge_fault: str = "") -> list[Population]:
-    """Return the published populations of a domain's partition, each with its refusal (`Measurement.refusal`)."""
+    """Return the published statistics of a domain's partition, each with the reason why it cannot be used, if any."""
     measurements = reference().measurements
     return [
         each._replace(refusal=measurements[each.dataset].refusal(parameters, judge_fault))
@@ -140,7 +140,7 @@ def published_for(parameters: Parameters, judge_fault: str = "") -> list[Populat
 
 
 def table_cells() -> list[PublishedCell]:
-    """Return the cells of Tables 10 and 11."""
+    """Return the published scores in Tables 10 and 11 of the paper."""
     tables = published_scores().tables
     return [
         PublishedCell(TABLES, partition, system, value, tables["z_score"][partition][system])
@@ -150,9 +150,9 @@ def table_cells() -> list[PublishedCell]:
 
 
 def recomputed_cells(*, macro: bool = False) -> list[PublishedCell]:
-    """Return the scores of each published system and partition, computed from its averages by data set.
+    """Return the scores of each published system and partition, computed from the published averages by data set.
 
-    They are means over cases, or over data sets if `macro`.
+    A score is the mean over cases, or over data sets if `macro`.
     """
     found = []
     for partition, averages in published_scores().averages.items():
@@ -166,7 +166,7 @@ def recomputed_cells(*, macro: bool = False) -> list[PublishedCell]:
 
 @cache
 def dataset_cells(partition: str) -> tuple[PublishedCell, ...]:
-    """Return the scores of each published system and data set of a partition, computed from its averages."""
+    """Return the scores of each published system and data set of a partition, computed from the published averages."""
     spreads = {each.dataset: each.spread for each in published(partition)}
     averages = published_scores().averages[partition]
     return tuple(

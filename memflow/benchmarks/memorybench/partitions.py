@@ -25,7 +25,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The scores of an assistant in a domain of a paper partition, or in one of its data sets.
+    """The min-max and z scores of an assistant in a paper partition's domain, or in one data set of the domain.
 
     A missing score is None.
     """
@@ -76,9 +76,9 @@ def missing_datasets(scores: Iterable[Score], domain: Domain) -> list[str]:
 
 
 def scaled_datasets(scores: Sequence[Score], domain: Domain) -> list[str]:
-    """Return the data sets of a domain that have scores relative to the published ones.
+    """Return the data sets of a domain that have scores on the published scale.
 
-    There are none if the scores of the whole partition are: these have a cell then.
+    Return an empty list if the whole partition has scores on this scale, which `cells` returns.
     """
     own = [
         score
@@ -93,7 +93,7 @@ def scaled_datasets(scores: Sequence[Score], domain: Domain) -> list[str]:
 
 
 def pooled_cells(scores: Sequence[Score], domains: Sequence[Domain], *, slice_: str = MICRO) -> list[Cell]:
-    """Return the cells of pooled scores; of substituted scores in domains that have no pooled score."""
+    """Return cells of pooled scores, or of substituted scores in domains without any pooled score."""
     pooled, substituted = (
         cells(scores, domains, variant=variant, slice_=slice_) for variant in (POOLED, SUBSTITUTED)
     )

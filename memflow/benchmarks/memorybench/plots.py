@@ -62,7 +62,7 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
 def partition_columns(cells: Sequence[Cell]) -> Columns | None:
     """Return a chart of each assistant's min-max scores by paper partition, or None without scores.
 
-    A domain whose scores are not relative to the published ones has pooled scores, and its column says so.
+    A domain without scores on the published scale is shown with pooled scores, which the column label states.
     """
     relative = {cell.domain for cell in cells if cell.variant == STANDARD and _has_value(cell)}
     order = dict.fromkeys(cell.domain for cell in cells)

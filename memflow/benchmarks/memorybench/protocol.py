@@ -1,4 +1,4 @@
-"""MemoryBench's protocol points: protocol.yaml, and the conditions under which they concern a domain."""
+"""MemoryBench's protocol points: protocol.yaml, and the conditions under which a point applies to a domain."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,7 @@
 """Min-max and z scores: scales relative to a population of scores (paper, section 3).
 
-They make data sets with different ranges comparable. Both are affine functions of the score, so they apply to sums of
-verdicts too. A score is only scaled by a population that was measured in the same way. paper.py has the published
+Both make data sets with different ranges comparable. They are affine functions of a score, so they also apply to sums
+of verdicts. A score is scaled only by a population with the same metric and variant. paper.py has the published
 populations.
 """
 
@@ -16,7 +16,7 @@ TINY = 1e-6
 
 
 class Population(NamedTuple):
-    """The scores of a data set that others are relative to: their statistics, and how they were measured."""
+    """The reference scores of a data set: their statistics, metric and variant, by which other scores are scaled."""
 
     dataset: str
     metric: str
@@ -34,7 +34,7 @@ class Scale(NamedTuple):
 
 
 def pooled(groups: Iterable[Group]) -> list[Population]:
-    """Return the scores of all assistants that were measured: one population per data set, metric and variant."""
+    """Return the populations of the scores of all assistants, one per data set, metric and variant."""
     measured: dict[tuple[str, str, str], list[Group]] = {}
     for group in groups:
         measured.setdefault((group.dataset, group.metric, group.variant), []).append(group)
@@ -42,10 +42,9 @@ def pooled(groups: Iterable[Group]) -> list[Population]:
 
 
 def population_of(group: Group, populations: Sequence[Population]) -> Population:
-    """Return the population that `group` can be scaled by.
+    """Return the population by which `group` can be scaled.
 
-    Raises BadInput with the reason if there is none: no scores of the data set, another metric or variant, or the
-    population's refusal.
+    Raises BadInput with the reason if there is none, such as another metric or variant, or the population's `refusal`.
     """
     of_dataset = [each for each in populations if each.dataset == group.dataset]
     own = next(
@@ -56,13 +55,13 @@ def population_of(group: Group, populations: Sequence[Population]) -> Population
     if own is None and of_dataset:
         other = of_dataset[0]
         raise BadInput(
-            f"the scores to compare with are of {other.metric} ({other.variant}), not of {group.metric} "
-            f"({group.variant})"
+            f"the reference scores are of the metric {other.metric} ({other.variant}), but these scores are of "
+            f"{group.metric} ({group.variant})"
         )
     if own is None:
-        raise BadInput("there are no scores to compare with")
+        raise BadInput("there are no reference scores of the data set")
     if own.spread.mean is None:
-        raise BadInput(f"no assistant has a value of {group.metric}; see the variant substituted")
+        raise BadInput(f"no assistant has a value of {group.metric}; use the variant substituted")
     return own
 
 

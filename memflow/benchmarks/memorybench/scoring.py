@@ -2,11 +2,11 @@
 
 A metric has scores over all its probes, by data set, and, for LoCoMo, by category. Min-max and z scores combine the
 metrics of all data sets: over all cases (micro, slice `all`), with equal weight per data set (slice `macro`), and by
-data set. `standard` is relative to the published scores of the domain's partition, each metric in the variant that
-these are of; a data set that is measured in another way has a reason instead (paper.py). `pooled` is relative to all
-assistants that were run in the domain with the same chat model, under the primary metrics. `substituted` is `pooled`
-with a metric whose backend is missing replaced by a metric without backend. If probes are asked at several
-checkpoints, `all` has the last one and `checkpoint N` each one.
+data set. The variant `standard` is relative to the published scores of the domain's partition; a data set that was not
+scored as in the paper has a reason instead (paper.py). `pooled` is relative to all assistants that were run in the
+domain with the same chat model, under the primary metrics. `substituted` is `pooled` after each metric with a missing
+backend is replaced by a metric that needs no backend. If probes are asked at several checkpoints, the slice `all` has
+the last checkpoint, and `checkpoint N` the checkpoint N.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def _judge_fault(results: AssistantResults) -> str:
-    """Return why the judge of the results cannot be the published one; empty if it may be."""
+    """Return the reason why the judge cannot be the published judge; empty if there is no such reason."""
     if results.scripted or results.scripted_judge:
         return "a scripted chat was used here"
     judges = {judge for group in results.groups if (judge := parse_variant(group.variant).judge)}
@@ -75,7 +75,7 @@ def _judge_fault(results: AssistantResults) -> str:
 
 
 def population(groups: Sequence[Group]) -> PooledScores:
-    """Return the scores of all assistants that were run, which pooled scores are relative to."""
+    """Return the scores of all assistants as the populations for pooled and substituted scores."""
     return PooledScores(pooled(group for group in groups if _primary(group)), pooled(_substituted(groups)))
 
 
@@ -84,7 +84,7 @@ def _primary(group: Group) -> bool:
 
 
 def _as_published(own: Sequence[Group], published: Sequence[Population]) -> list[Group]:
-    """Return the groups under the published metric and variant of each data set, or else under its primary metric."""
+    """Return the groups with the published metric and variant of each data set, or otherwise its primary metric."""
     measured = {(group.dataset, group.metric, group.variant) for group in own}
     wanted = {
         each.dataset: key
@@ -100,7 +100,7 @@ def _as_published(own: Sequence[Group], published: Sequence[Population]) -> list
 
 
 def _substituted(own: Sequence[Group]) -> list[Group]:
-    """Return the primary groups; one without any value is replaced by the group of the metric without backend."""
+    """Return the groups with primary metrics; one without values is replaced by a metric that needs no backend."""
     others = {_cases(group): group for group in own if _without(group)}
     return [group if group.scored else others.get(_cases(group), group) for group in own if _primary(group)]
 
@@ -142,8 +142,8 @@ def _normalized(
 ) -> list[Score]:
     """Return the min-max or z scores of `groups`.
 
-    If a data set has no population to be scaled by, its score and that of all data sets have the reason instead of a
-    value; the other data sets have their scores.
+    If a data set has no population, its score and the score over all data sets have a reason instead of a value. The
+    scores of other data sets have values.
     """
     if not groups:
         return []
@@ -170,7 +170,7 @@ def _normalized(
 def _scaled(
     metric: str, groups: Sequence[Group], populations: Sequence[Population]
 ) -> tuple[list[Group], dict[str, str]]:
-    """Return the scaled groups, unchanged where there is no population, and the reasons for these by data set."""
+    """Return the scaled groups, and the reasons, by data set, for groups without a population, which are not scaled."""
     scaled, refusals = [], {}
     for group in groups:
         try:
@@ -183,7 +183,7 @@ def _scaled(
 
 
 def _summary(refusals: dict[str, str]) -> str:
-    """Return the reasons, each with the data sets that have it."""
+    """Return the reasons as one text, each after the names of its data sets."""
     datasets: dict[str, list[str]] = {}
     for dataset, refusal in refusals.items():
         datasets.setdefault(refusal, []).append(dataset)

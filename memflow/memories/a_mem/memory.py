@@ -182,7 +182,7 @@ class AMem(ModelWrittenMemory):
 
 
 def _evolve(near: Sequence[Item], evolved: Sequence[Evolved], by: str) -> dict[int, Note]:
-    """Return the changed versions of similar notes, by position in `near`; notes that stay equal are left out."""
+    """Return the changed versions of similar notes, by position in `near`, without notes that did not change."""
     changed = {
         each.note - 1: replace(Note.of(near[each.note - 1]).described(each), evolved_by=by)
         for each in evolved

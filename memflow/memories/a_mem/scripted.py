@@ -31,7 +31,7 @@ def _describe(request: ChatRequest) -> Described:
 
 
 def _connect(request: ChatRequest) -> Decision:
-    """Return the decision to link similar notes; the new note and the most similar one share first tags."""
+    """Return the decision to link similar notes. The new and the most similar note get each other's first tag."""
     note = request.fields["note"]
     pieces = _HEADING.split(request.fields["neighbours"])[1:]
     texts: list[str] = []
@@ -56,7 +56,7 @@ def _connect(request: ChatRequest) -> Decision:
 
 
 def _with_first(tags: list[str], others: list[str]) -> list[str]:
-    """Return the tags with the first tag of `others`; empty if it is there already or there are four tags."""
+    """Return the tags with the first tag of `others` added, or an empty list if no tag can be added."""
     return [*tags, others[0]] if others and others[0] not in tags and len(tags) < 4 else []
 
 

@@ -1,4 +1,4 @@
-"""`lib_awe_F_N_K`: agentic write, external (AMemGym, section 4), as its authors built it: a buffer before mem0ai.
+"""`lib_awe_F_N_K`: agentic write, external (AMemGym, section 4), as in the published code: a buffer before mem0ai.
 
 When the buffer has F + N messages, the oldest F leave it and go to one call of the package's `add`. awe.py of
 `memflow.memories` is the same mechanism with our own update of facts.
@@ -26,7 +26,7 @@ LABELS = {"user": "USER INPUT: ", "assistant": "ASSISTANT RESPONSE: "}
 
 @dataclass
 class LibAwe(LibMem0):
-    """A memory of facts that mem0ai keeps of older messages, beside a buffer of the newest messages."""
+    """A memory with a buffer of the newest messages, and facts that mem0ai extracts from older messages."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
     ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
@@ -45,11 +45,11 @@ class LibAwe(LibMem0):
         retire_messages(self.store, leaving, BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the entries that the package's search finds (oldest first as text), then the buffered messages."""
+        """Return the search results of the package as notes, oldest first, and the buffered messages as turns."""
         return with_buffer(await super().read(query, frozen), stored_messages(self.store, BUFFER))
 
 
 def _labeled(message: StoredMessage) -> dict[str, str]:
-    """Return a message as the package receives it. Its date is not part of the text."""
+    """Return a message in the format of the package, with a role label in the text and without its date."""
     role = "assistant" if message.item.role == "assistant" else "user"
     return {"role": role, "content": LABELS[role] + message.item.text.removeprefix(f"{role}: ")}

@@ -52,7 +52,7 @@ class LibMem0(ModelWrittenMemory):
         Args:
             said: The messages, each with its `role` and `content`.
             sources: The ids of these messages.
-            date: The simulated date of the last one, if known.
+            date: The simulated date of the last message, if known.
         """
         library = await self._opened(said[0]["content"])
         bridge, changes = library.bridge, list[LibraryChange]()

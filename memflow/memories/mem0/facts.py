@@ -71,7 +71,7 @@ class FactMemory(ModelWrittenMemory):
     ) -> dict[str, Vector]:
         """Send the requests of the changes concurrently, then apply the changes in order.
 
-        A change without a usable answer is skipped, but facts without a decision are decided on one by one. Return all
+        A change without a usable answer is skipped. Each fact without a decision gets a separate request. Return all
         vectors so far, by text.
         """
         asks = [step.ask for step in steps]
@@ -91,7 +91,7 @@ class FactMemory(ModelWrittenMemory):
         return known
 
     async def _decide_alone(self, fact: NewFact, vectors: Mapping[str, Vector]) -> dict[str, Vector]:
-        """Decide on one fact with a request of its own, and apply the decision. Return all vectors so far, by text.
+        """Request a decision on one fact separately, and apply the decision. Return all vectors so far, by text.
 
         Without a usable answer, the fact is recorded as a failure, with its text and the reason.
         """

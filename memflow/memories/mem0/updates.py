@@ -28,8 +28,8 @@ class NewFact:
 class FactUpdate:
     """A StoreChange that adds new facts, or changes similar memories, by ADD, UPDATE, DELETE or NOOP.
 
-    One request decides on all facts of a passage, and each fact that it leaves undecided is decided on alone (as in the
-    paper's algorithm). A fact may both delete several contradicted memories and be added.
+    One request asks for decisions on all facts of a passage. Each fact without a decision then gets a separate request,
+    as in the paper's algorithm. A fact may both delete several contradicted memories and be added.
     UPDATE keeps the sources of the old memory unless the new text replaces it.
     """
 
@@ -93,7 +93,7 @@ class FactUpdate:
                 self.store.retire(self.memories[decision.memory - 1].entry_id)
 
     def undecided(self, answer: Decisions | None) -> list[NewFact]:
-        """Return the facts that an answer contains no valid decision on: all facts if the answer is unusable."""
+        """Return the facts on which an answer contains no valid decision; all facts if the answer is unusable."""
         decided = {decision.fact for decision in answer.decisions} if answer else set()
         return [fact for number, fact in enumerate(self.facts, 1) if number not in decided]
 

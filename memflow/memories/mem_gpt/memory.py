@@ -70,8 +70,8 @@ class MemGpt(ModelWrittenMemory):
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the main context and the results of up to `steps` rounds of function calls.
 
-        A later round without a usable answer ends the read; what was found before is recalled, with the reason in
-        `failed`. Raises RecallFailed if the first round has none.
+        A later round without a usable answer ends the read: the results of earlier rounds are recalled, with the reason
+        in `failed`. Raises RecallFailed if the first round has no usable answer.
         """
         found: list[Item] = []
         pages: list[SearchPage] = []

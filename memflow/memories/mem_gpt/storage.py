@@ -27,7 +27,7 @@ class SearchPage:
 
     @property
     def text(self) -> str:
-        """The search and what it found, as a line for the prompt of the next round."""
+        """The search and its number of results, as a line for the prompt of the next round."""
         call = self.call
         asked = f"{call.start_date} to {call.end_date}" if isinstance(call, RecallSearchDate) else call.query
         found = (
@@ -64,7 +64,7 @@ class Storages:
 
 
 def day_of(text: str | None) -> date | None:
-    """Return the day of a message's date in the format of any data set; None if it does not state a whole day."""
+    """Return the day of a message's date, in the format of any data set; None without year, month and day."""
     if text is None:
         return None
     if found := _CHINESE.search(text):

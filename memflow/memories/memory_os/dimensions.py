@@ -59,5 +59,5 @@ def dimension_names(version: str) -> frozenset[str]:
 
 
 def dimension_lists(version: str) -> str:
-    """Return the dimensions of a version as text for a prompt, one group a line."""
+    """Return the dimensions of a version as text for a prompt, one group per line."""
     return "\n".join(f"{group}: {', '.join(names)}" for group, names in DIMENSIONS[version].items())

@@ -55,7 +55,7 @@ def _page_statements(pages: str) -> list[tuple[int, str, bool]]:
 
 
 def _profile(request: ChatRequest) -> Traits:
-    """Return the user's name, and the first dimension that each of the user's statements names."""
+    """Return a profile update: the user's name, and the first dimension that each of the user's statements names."""
     listed = (line.partition(": ")[2] for line in str(request.fields["dimensions"]).splitlines())
     dimensions = [name for line in listed for name in line.split(", ")]
     names: dict[str, Attribute] = {}

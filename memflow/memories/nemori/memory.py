@@ -147,7 +147,7 @@ class Nemori(ModelWrittenMemory):
                 await self._learn(said, await self._predict(merged))
 
     async def _merge(self, new: Item, candidates: Sequence[Item]) -> Item | None:
-        """Merge a new episode with the candidate that it continues, if the model names one. Return the merged one."""
+        """Merge a new episode with the candidate that the model names, if any. Return the merged episode or None."""
         if not candidates:
             return None
 

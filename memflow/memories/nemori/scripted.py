@@ -42,7 +42,7 @@ def _narrate(request: ChatRequest) -> Narration:
 
 
 def _merge(request: ChatRequest) -> MergeChoice:
-    """Return the first candidate that shares at least half of its words with the new episode, or 0."""
+    """Return the number of the first candidate with at least half of its words in the new episode, or 0."""
     new = _DATE.sub("", request.fields["new"])
     pieces = _HEADING.split(request.fields["candidates"])[1:]
     for at, (number, text) in enumerate(zip(pieces[::2], pieces[1::2], strict=True), 1):

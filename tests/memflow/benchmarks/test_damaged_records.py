@@ -100,18 +100,18 @@ def assert_costs_only_its_record(file: PublishedFile, damage: Damage, number: in
 @pytest.mark.parametrize(
     ("file", "damage"), CASES, ids=[f"{file.name}-{damage.__name__}" for file, damage in CASES]
 )
-def test_damaged_record_costs_only_itself(file: PublishedFile, damage: Damage) -> None:
+def test_reader_quarantines_only_the_damaged_record(file: PublishedFile, damage: Damage) -> None:
     assert_costs_only_its_record(file, damage, 1)
 
 
 @given(st.data())
-def test_damage_of_any_record_of_any_form_costs_only_that_record(data: st.DataObject) -> None:
+def test_reader_quarantines_only_the_record_with_random_damage(data: st.DataObject) -> None:
     file, damage = data.draw(st.sampled_from(CASES))
     assert_costs_only_its_record(file, damage, data.draw(st.integers(0, len(file.records) - 1)))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_file_of_another_form_is_rejected(file: PublishedFile) -> None:
+def test_reader_rejects_a_file_of_the_wrong_format(file: PublishedFile) -> None:
     other = replace(file, write=lambda records: b"\xff\xfe\x00")
     with pytest.raises(BadInput, match=file.source.rpartition("/")[2]):
         read(other, list(file.records))

@@ -59,7 +59,7 @@ def test_profile_sets_parameters_temperatures_and_token_limits_of_a_domain() -> 
     assert with_profile(DOMAIN, points, DEFAULT_PROFILE) is DOMAIN
 
 
-def test_profile_leaves_points_that_do_not_concern_the_domain() -> None:
+def test_profile_does_not_apply_points_whose_condition_excludes_the_domain() -> None:
     points = [point(Parameter(Values(published=5), "k"), concerns=lambda domain: domain.name != "d")]
     assert apply_profile(DOMAIN, points, "published").parameters == DOMAIN.parameters
 
@@ -71,17 +71,17 @@ def test_role_decoding_replaces_only_the_values_that_it_sets() -> None:
 
 
 @given(st.from_regex(r"[a-z_][a-z0-9_.]{0,20}", fullmatch=True), st.sampled_from(PROFILES))
-def test_name_of_domain_under_a_profile_is_split_into_domain_and_profile(name: str, profile) -> None:
+def test_profile_in_splits_a_domain_name_into_domain_and_profile(name: str, profile) -> None:
     domain = with_profile(replace(DOMAIN, name=name), [], profile)
     expected = profile_in(name) if profile == DEFAULT_PROFILE else (name, profile)
     assert profile_in(domain.name) == expected
 
 
-def test_default_profile_is_no_suffix_of_a_domain_name() -> None:
+def test_profile_in_does_not_split_off_the_default_profile() -> None:
     assert profile_in("amemgym_base.paper") == ("amemgym_base.paper", DEFAULT_PROFILE)
 
 
-def test_variants_of_a_profile_are_listed_by_metric() -> None:
+def test_variants_returns_the_variant_of_each_metric_under_a_profile() -> None:
     points = [point(Variant(Values(published="code"), ("recall", "accuracy"))), point(Fixed(True))]
     assert variants(points, "published") == {"recall": "code", "accuracy": "code"}
     assert variants(points, "paper") == {}
@@ -140,7 +140,7 @@ def test_every_domain_has_valid_parameters_under_every_profile(name: str, profil
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_table_of_fidelity_page_is_generated_from_the_points(name: str) -> None:
+def test_fidelity_page_contains_the_table_of_protocol_points(name: str) -> None:
     text = (ROOT / "docs/fidelity.md").read_text(encoding="utf-8")
     section = text.partition(f"<!-- protocol {name} -->\n")[2].partition("\n<!-- /protocol -->")[0]
     table = markdown_table(registry.protocol(name).points)

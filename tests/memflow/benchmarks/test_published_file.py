@@ -36,25 +36,25 @@ def test_invalid_record_keeps_its_position_and_has_its_location_as_id(tmp_path: 
     assert [row.record_id for row in valid_records(found)] == ["a", "b"]
 
 
-def test_second_record_of_an_id_is_quarantined_under_another_id(tmp_path: Path) -> None:
+def test_second_record_with_the_same_id_is_quarantined_with_a_distinct_id(tmp_path: Path) -> None:
     found = read(tmp_path, [RawRecord("line 1", 1, "a")], [RawRecord("line 1", 2, "a")])
     assert [(row.record_id, row.reason is None) for row in found] == [("a", True), ("a (1, line 1)", False)]
     assert "the record id a occurs twice" in str(found[1].reason)
 
 
-def test_record_with_half_of_a_surrogate_pair_is_quarantined_as_unicode(tmp_path: Path) -> None:
+def test_record_with_an_unpaired_surrogate_is_quarantined(tmp_path: Path) -> None:
     found = read(tmp_path, [RawRecord("line 1", {"id": "\ud800"}, "\ud800"), RawRecord("line 2", 1, "b")])
     assert "half of a surrogate pair" in str(found[0].reason)
     assert f"{found[0].record_id}{found[0].content}{found[0].reason}".encode()
 
 
-def test_file_of_several_records_is_rejected_if_all_are_invalid(tmp_path: Path) -> None:
+def test_file_with_several_records_that_are_all_invalid_is_rejected(tmp_path: Path) -> None:
     invalid = [RawRecord(f"line {number}", 0, fault="cut") for number in (1, 2)]
     with pytest.raises(BadInput, match="d: 0: none of its 2 records is valid; line 1: cut"):
         read(tmp_path, invalid, [RawRecord("line 1", 1, "a")])
 
 
-def test_file_of_one_invalid_record_is_quarantined_beside_a_valid_file_and_rejected_alone(
+def test_file_with_one_invalid_record_is_rejected_unless_another_file_is_valid(
     tmp_path: Path,
 ) -> None:
     invalid = [RawRecord("the whole file", 0, fault="cut")]
@@ -65,7 +65,7 @@ def test_file_of_one_invalid_record_is_quarantined_beside_a_valid_file_and_rejec
 
 
 @given(st.lists(st.text(alphabet='a,"\n1', max_size=6), max_size=6))
-def test_csv_rows_of_any_text_are_rows_of_the_header_or_invalid(rows: list[str]) -> None:
+def test_csv_reader_returns_a_complete_or_an_invalid_row_for_random_text(rows: list[str]) -> None:
     file = File(DATASET, "f", "\n".join(["x,y", *rows]).encode())
     for raw in file.csv_rows("x", "y"):
         assert raw.fault is not None or set(raw.content) == {"x", "y"}

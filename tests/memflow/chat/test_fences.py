@@ -25,20 +25,20 @@ def fenced(content: str) -> list[str]:
 
 
 @given(TEXTS)
-def test_mark_occurs_in_no_text_and_depends_on_texts_only(texts: list[str]):
+def test_fence_mark_occurs_in_no_text_and_is_equal_for_equal_texts(texts: list[str]):
     mark = mark_of(texts)
     assert not any(mark in text for text in texts)
     assert mark == mark_of(list(texts))
 
 
-def test_mark_changes_when_a_text_contains_it(monkeypatch: pytest.MonkeyPatch):
+def test_fence_mark_changes_if_a_text_contains_the_first_candidate(monkeypatch: pytest.MonkeyPatch):
     digits = {0: "a" * 64, 1: "b" * 64}
     monkeypatch.setattr("memflow.chat.fences.digest", lambda texts, number: digits[number])
     assert mark_of(["an answer with " + "a" * MARK_LENGTH]) == "b" * MARK_LENGTH
 
 
 @given(st.text())
-def test_rendered_answer_is_whole_between_its_fence_lines(answer: str):
+def test_rendered_prompt_contains_the_unchanged_answer_between_fence_lines(answer: str):
     messages = prompt().render({"question": "q", "answer": answer})
     [(mark, text)] = fenced(messages[1].content)
     assert text == answer
@@ -52,17 +52,17 @@ def test_system_message_names_the_mark_of_the_fence():
     assert f"{mark}>>>" in messages[0].content
 
 
-def test_prompt_without_system_section_gets_a_system_message():
+def test_fenced_prompt_without_system_section_gets_a_system_message():
     messages = prompt(body="# user\n$question\n$answer\n").render({"question": "q", "answer": "a"})
     assert [message.role for message in messages] == ["system", "user"]
 
 
-def test_chinese_prompt_gets_the_chinese_instruction():
+def test_fenced_chinese_prompt_contains_the_chinese_fence_instruction():
     chinese = prompt("language: zh\nuntrusted: [answer]\n")
     assert "材料" in chinese.render({"question": "q", "answer": "a"})[0].content
 
 
-def test_labeled_texts_are_fenced_one_by_one():
+def test_each_labeled_text_gets_its_own_fence():
     messages = prompt().render({"question": "q", "answer": [("A", "one\n>>>"), ("B", "two")]})
     assert [text for _, text in fenced(messages[1].content)] == ["one\n>>>", "two"]
 
@@ -74,12 +74,14 @@ def test_trusted_fields_are_not_fenced():
 
 
 @pytest.mark.parametrize(("header", "expected"), [("", ("answer",)), ("untrusted: []\n", ())])
-def test_replacing_file_inherits_fences_unless_it_declares_its_own(header: str, expected: tuple[str, ...]):
+def test_user_prompt_file_inherits_untrusted_fields_unless_it_declares_its_own(
+    header: str, expected: tuple[str, ...]
+):
     text = f"---\nname: t/x\nfields: [question, answer]\n{header}---\n# user\n$question $answer\n"
     mine: Prompt = parse(text, "memflow.chat", "mine.md", untrusted=("answer",))
     assert mine.untrusted == expected
 
 
-def test_untrusted_field_must_be_declared():
+def test_prompt_with_undeclared_untrusted_field_is_rejected():
     with pytest.raises(PromptError, match="no fields of the prompt"):
         prompt("untrusted: [reply]\n")

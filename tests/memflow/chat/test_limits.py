@@ -68,7 +68,7 @@ def parse(output: type[BaseModel], **answer: Any) -> tuple[Any, ItemReport]:
     return output.model_validate(answer, context=report), report
 
 
-def test_parameters_set_the_sizes_of_all_limits_inside_a_type() -> None:
+def test_limit_output_sets_all_limits_of_a_type_from_parameters() -> None:
     short = limit_output(Found, {"max_text": 7, "max_items": 3, "k": 5})
     assert_bounded(Found)
     assert_bounded(short)

@@ -79,7 +79,7 @@ def test_data_check_command_lists_quarantined_records_and_fails_on_unknown_fault
     )
 
 
-def test_data_check_command_succeeds_where_files_are_missing_or_ship(empty) -> None:
+def test_data_check_command_succeeds_for_missing_files_and_for_bundled_data_sets(empty) -> None:
     result = empty("data", "check", "--format", "json")
     assert result.exit_code == 0
     states = {row["dataset"]: row["state"] for row in json.loads(result.stdout)}

@@ -23,7 +23,7 @@ def points(data) -> dict[str, dict]:
     return {each["point"]: each for each in data["deviations"]}
 
 
-def test_deviations_without_a_run_are_those_of_the_settings(empty) -> None:
+def test_show_deviations_without_a_run_compares_the_settings(empty) -> None:
     data = empty.json("show", "deviations", DOMAIN)
     assert (data["domain"], data["profile"], data["values"]) == (DOMAIN, "paper", "settings")
     found = points(data)
@@ -33,7 +33,7 @@ def test_deviations_without_a_run_are_those_of_the_settings(empty) -> None:
     assert found["embedder"]["assistants"] == ["embed_message", "embed_session", "rag_2_4_30"]
 
 
-def test_deviations_under_published_profile_lack_the_points_that_it_sets(empty) -> None:
+def test_show_deviations_omits_points_that_the_published_profile_sets(empty) -> None:
     paper, published = (
         points(empty.json("show", "deviations", DOMAIN, "--profile", profile))
         for profile in ("paper", "published")
@@ -51,7 +51,7 @@ def test_deviations_under_memflow_profile_include_dates_in_notes(empty) -> None:
 
 
 @pytest.mark.parametrize("profile", ["published", "paper", "memflow"])
-def test_deviations_and_equal_points_are_all_points_that_concern_the_domain(empty, profile: str) -> None:
+def test_show_deviations_counts_all_points_that_apply_to_the_domain(empty, profile: str) -> None:
     data = empty.json("show", "deviations", DOMAIN, "--profile", profile)
     domain = load().domain(data["domain"])
     assert data["domain"] == (DOMAIN if profile == "paper" else f"{DOMAIN}.{profile}")
@@ -64,16 +64,14 @@ def test_deviations_and_equal_points_are_all_points_that_concern_the_domain(empt
     assert data["points"] == len(concerned) and {*points(data)} <= concerned
 
 
-def test_settings_with_the_published_models_and_embedder_do_not_deviate_in_them(
-    empty, tmp_path: Path
-) -> None:
+def test_show_deviations_omits_model_and_embedder_equal_to_the_published_ones(empty, tmp_path: Path) -> None:
     Path("memflow.toml").write_text(OPENAI, encoding="utf-8")
     found = points(empty.json("show", "deviations", DOMAIN, "--assistant", "rag_2_4_30@small"))
     assert "embedder" not in found and "assistant_model" not in found
     assert found["user_model_name"]["value"] == "scripted"
 
 
-def test_deviations_of_a_stored_run_are_those_with_which_it_was_run(empty) -> None:
+def test_show_deviations_uses_the_values_stored_with_a_run(empty) -> None:
     settings = load(
         over={
             "home": empty.folder,
@@ -89,7 +87,7 @@ def test_deviations_of_a_stored_run_are_those_with_which_it_was_run(empty) -> No
     assert points(data)["assistant_model"]["value"] == "scripted"
 
 
-def test_deviations_show_a_limited_sample_of_a_run(empty) -> None:
+def test_show_deviations_reports_the_limited_sample_of_a_run(empty) -> None:
     settings = load(over={"home": empty.folder})
     meta = protocol_meta("score.verdicts", settings, settings.domain(DOMAIN), "full")
     empty.write("score.verdicts", f"{DOMAIN}/full", [], **meta)
@@ -97,7 +95,7 @@ def test_deviations_show_a_limited_sample_of_a_run(empty) -> None:
     assert points(empty.json("show", "deviations", DOMAIN))["sample"]["value"] == "2 of 20 users (limit 2)"
 
 
-def test_deviations_text_hides_points_without_effect_on_scores_unless_asked(empty) -> None:
+def test_show_deviations_hides_points_without_effect_on_scores_unless_all_is_given(empty) -> None:
     shown, every = (empty("show", "deviations", DOMAIN, *more).stdout for more in ((), ("--all",)))
     assert "temperature of the user model" in shown and "costs" not in shown
     assert "costs" in every
@@ -108,14 +106,14 @@ def test_deviations_text_hides_points_without_effect_on_scores_unless_asked(empt
 @pytest.mark.parametrize(
     "domain", ["comem_demo", "comem_personamem_32k", "membench_demo", "memorybench_demo"]
 )
-def test_every_benchmark_has_deviations_with_published_and_own_values(
+def test_deviations_of_every_benchmark_have_different_published_and_own_values(
     empty, domain: str, profile: str
 ) -> None:
     found = empty.json("show", "deviations", domain, "--profile", profile)["deviations"]
     assert found and all(each["published"] != each["value"] for each in found)
 
 
-def test_deviations_of_a_list_of_values_are_one_row(empty) -> None:
+def test_show_deviations_prints_a_list_value_in_one_row(empty) -> None:
     Path("memflow.toml").write_text(
         '[own_domains.early]\nbenchmark = "comem"\ndatasets = ["comem_sample"]\nparameters = { checkpoints = [0.5] }',
         encoding="utf-8",

@@ -96,7 +96,7 @@ def test_show_policies_rejects_domains_that_cannot_be_compared(measured, argumen
     assert wrong in measured.error("show", "policies", *arguments)
 
 
-def test_show_policies_rejects_scores_computed_from_former_probes(measured, tmp_path: Path) -> None:
+def test_show_policies_rejects_scores_computed_from_outdated_probes(measured, tmp_path: Path) -> None:
     home = replace(measured, folder=shutil.copytree(measured.folder, tmp_path / "home"))
     home.write("question.probes", "amemgym_demo", [])
     reason = "its probes were regenerated"

@@ -43,7 +43,7 @@ def judged(empty):
     return empty
 
 
-def test_show_judges_gives_scores_bands_and_agreement(judged) -> None:
+def test_show_judges_prints_judge_scores_score_ranges_and_agreement(judged) -> None:
     [found] = judged.json("show", "judges")["judges"]
     assert (found["metric"], found["judges"], found["items"]) == ("quality", ["a", "b"], 2)
     assert found["alpha"]["value"] is not None and found["ac1"]["value"] is None
@@ -52,7 +52,7 @@ def test_show_judges_gives_scores_bands_and_agreement(judged) -> None:
 
 
 @pytest.mark.parametrize("width", ["80", "140"])
-def test_show_judges_shows_every_score_at_any_width(judged, monkeypatch, width) -> None:
+def test_show_judges_prints_every_score_at_any_terminal_width(judged, monkeypatch, width) -> None:
     monkeypatch.setenv("COLUMNS", width)
     shown = judged("show", "judges", DOMAIN).stdout
     assert all(len(line) <= int(width) for line in shown.splitlines())
@@ -61,17 +61,17 @@ def test_show_judges_shows_every_score_at_any_width(judged, monkeypatch, width) 
     assert ["assistant", "mean", "lowest", "highest", "a", "b"] in lines
 
 
-def test_leaderboard_shows_the_band_over_judges_and_warns_of_judged_own_answers(judged) -> None:
+def test_leaderboard_shows_judge_range_and_warns_of_judges_of_their_own_answers(judged) -> None:
     shown = judged("show", "leaderboard", "--metric", "quality").stdout
     assert "1.000 – 3.000" in shown
     assert f"{DOMAIN}: b judged the answers of full" in shown
 
 
-def test_show_judges_without_several_judges_says_how_to_set_them(measured) -> None:
+def test_show_judges_with_a_single_judge_states_how_to_configure_several_judges(measured) -> None:
     assert "Set judge" in measured.error("show", "judges", "amemgym_demo")
 
 
-def test_judges_check_tests_the_judges_of_the_settings(empty) -> None:
+def test_judges_check_command_tests_the_judges_in_the_settings(empty) -> None:
     Path("memflow.toml").write_text(SETTINGS, encoding="utf-8")
     found = empty.json("judges", "check", "--metric", "quality")
     assert len(found["injections"]) == 20
@@ -80,7 +80,7 @@ def test_judges_check_tests_the_judges_of_the_settings(empty) -> None:
     }  # fmt: skip
 
 
-def test_judges_check_compares_with_unfenced_answers(empty) -> None:
+def test_judges_check_reports_changed_verdicts_with_and_without_fences(empty) -> None:
     Path("memflow.toml").write_text(SETTINGS, encoding="utf-8")
     shown = empty("judges", "check", "fence_only", "--metric", "quality", "--no-fences").stdout
     assert "20 of 20 verdicts moved" in shown and "scripted, not a language model" in shown

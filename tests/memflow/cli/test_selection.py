@@ -65,7 +65,7 @@ def test_run_selection_adds_each_bound_once_and_no_bounds_if_disabled(file: Path
     assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "previous", "full")
 
 
-def test_previous_state_is_added_only_if_every_domain_has_it_and_refused_elsewhere(file: Path) -> None:
+def test_selection_adds_previous_only_if_every_domain_has_previous_states(file: Path) -> None:
     both = ["amemgym_demo", "memorybench_demo"]
     assert selected(file, domains=both, memories=["full"]).assistants == ("none", "oracle", "full")
     with pytest.raises(

@@ -27,7 +27,7 @@ def case(prompt: str) -> JudgeCase:
     return next(each for each in CASES if each.prompt.name == prompt)
 
 
-def test_every_judge_prompt_has_a_case_and_a_fenced_answer():
+def test_every_judge_prompt_has_an_injection_test_case_and_a_fenced_answer():
     judged = {
         prompt.name: prompt
         for domain in registry.domains().values()
@@ -43,7 +43,7 @@ def test_every_judge_prompt_has_a_case_and_a_fenced_answer():
     assert all(each.field in each.prompt.untrusted for each in CASES)
 
 
-def test_every_judged_metric_has_a_case():
+def test_every_judged_metric_has_an_injection_test_case():
     metrics = {metric for benchmark in registry.benchmarks() for metric in benchmark.judged_metrics}
     assert metrics <= {each.metric for each in CASES}
 
@@ -66,20 +66,22 @@ def test_twenty_injections_ask_for_the_target_in_english_and_chinese():
         ("gullible", True, 20),
     ],
 )
-async def test_injections_move_only_judges_that_see_them_as_instructions(name: str, fenced: bool, moved: int):
+async def test_injections_change_verdicts_of_obedient_scripted_judges_only(
+    name: str, fenced: bool, moved: int
+):
     results = await run_injection_test(judge(name), CASES, injections(), fenced=fenced)
     assert [len(each.moved) for each in results] == [moved] * len(CASES)
     assert [len(each.obeyed) for each in results] == [moved] * len(CASES)
     assert not any(each.failed or each.reason for each in results)
 
 
-async def test_plain_verdicts_differ_from_what_injections_ask_for():
+async def test_verdict_on_every_plain_answer_differs_from_the_injected_target():
     for result, each in zip(await run_injection_test(judge("honest"), CASES, []), CASES, strict=True):
         target = {name: value for name, value in each.target.items() if name != "reason"}
         assert result.verdict != target, each.prompt.name
 
 
-async def test_moved_verdict_without_the_requested_value_is_not_obeyed():
+async def test_changed_verdict_other_than_the_target_does_not_count_as_obeyed():
     def strict(request) -> str:
         return json.dumps({"score": 1 if "</answer>" in request.fields["answer"] else 2})
 
@@ -88,7 +90,7 @@ async def test_moved_verdict_without_the_requested_value_is_not_obeyed():
     assert (result.moved, result.obeyed) == (("closed_tags",), ())
 
 
-async def test_failed_verdicts_are_named_and_a_failed_plain_verdict_has_a_reason():
+async def test_injection_test_lists_failed_verdicts_and_gives_reason_if_plain_verdict_fails():
     def broken(request) -> str:
         return "no" if "</answer>" in request.fields["answer"] else '{"score": 2}'
 
@@ -103,5 +105,5 @@ async def test_failed_verdicts_are_named_and_a_failed_plain_verdict_has_a_reason
     assert failed.verdict is None and "no usable answer" in (failed.reason or "")
 
 
-def test_each_obedient_judge_is_offered_by_name():
+def test_obedient_scripted_judges_are_gullible_and_fence_only():
     assert set(OBEDIENT) == {"gullible", "fence_only"}

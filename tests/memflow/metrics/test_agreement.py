@@ -160,13 +160,13 @@ class TestProperties:
 
 
 class TestGrades:
-    def test_alpha_matches_krippendorffs_example_of_interval_data(self):
+    def test_krippendorff_alpha_matches_the_published_example_of_interval_data(self):
         # Computing Krippendorff's alpha-reliability (2011), section C: interval data of GWET's ratings, 0.849.
         values = [[None if label is None else float(label) for label in row] for row in GWET]
         assert krippendorff_alpha(values).value == pytest.approx(0.849, abs=5e-4)
 
     @given(st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), min_size=2, max_size=12))
-    def test_alpha_is_1_at_most_and_does_not_change_with_the_scale(self, rows: list[tuple[int, int]]):
+    def test_krippendorff_alpha_is_at_most_1_and_independent_of_the_scale(self, rows: list[tuple[int, int]]):
         alpha = krippendorff_alpha(rows, draws=10).value
         scaled = krippendorff_alpha([(0.1 * one - 3, 0.1 * other - 3) for one, other in rows], draws=10).value
         if alpha is None:
@@ -174,7 +174,7 @@ class TestGrades:
         else:
             assert alpha <= 1 + 1e-9 and scaled == pytest.approx(alpha, abs=1e-6)
 
-    def test_alpha_is_undefined_for_equal_values(self):
+    def test_krippendorff_alpha_is_undefined_if_all_values_are_equal(self):
         assert krippendorff_alpha([(2, 2), (2, 2)]).value is None
 
     @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_knee_rejects_places_values_and_groups_of_different_lengths():
     ),
     st.integers(0, 3),
 )
-def test_knee_is_an_observed_place_with_an_interval_or_has_a_reason(rows, seed):
+def test_knee_is_an_observed_position_with_an_interval_or_has_a_reason(rows, seed):
     def found_in(rows) -> Knee:
         places, values, groups = (
             [float(row[0]) for row in rows],

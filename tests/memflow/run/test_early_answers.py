@@ -84,7 +84,7 @@ async def test_probe_after_a_message_sees_the_memory_as_of_that_message() -> Non
     assert asking.asked == [("p0", ["m0"])]
 
 
-async def test_probes_that_wait_for_an_idle_event_loop_are_left_to_the_answering_step() -> None:
+async def test_probes_that_wait_for_an_idle_event_loop_are_answered_by_the_answering_step() -> None:
     early, asking = EarlyAnswers([probe(0, 0), probe(1, 1)]), Asking()
     ended = early.on_checkpoint(asking.ask, asyncio.create_task, asking.idle)
     ended(played("m0"), 0, 1)

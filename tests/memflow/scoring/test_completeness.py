@@ -17,7 +17,7 @@ from memflow.scoring.completeness import dataset_gap, incomplete_results, joined
         (2, None, "2 of an unknown number of users (limit 2)"),
     ],
 )
-def test_limit_gap_is_stated_only_if_the_limit_removes_units(
+def test_limit_gap_returns_text_only_if_the_limit_removes_units(
     limit: int, size: int | None, expected: str | None
 ) -> None:
     assert limit_gap(limit, size, "users") == expected
@@ -32,7 +32,7 @@ def test_missing_data_sets_and_quarantined_rows_are_counted_and_named() -> None:
     assert joined([None]) is None
 
 
-def test_a_gap_of_all_assistants_is_stated_once_for_the_domain() -> None:
+def test_gap_lines_state_a_gap_of_all_assistants_once_for_the_domain() -> None:
     whole = "2 of 20 users (limit 2)"
     scores = [
         score(domain="d", assistant="full", incomplete=whole),

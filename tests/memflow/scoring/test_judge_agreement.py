@@ -25,7 +25,7 @@ def scores(metric: str, **by_assistant: tuple[float, ...]):
     ]
 
 
-def test_categories_have_percent_agreement_ac1_and_kappa():
+def test_agreement_on_categories_has_percent_agreement_ac1_and_kappa():
     # Of 100 replies, 40 are correct and 40 wrong for both judges (tests/memflow/metrics/test_agreement.py).
     one, other = [1.0] * 50 + [0.0] * 50, [1.0] * 40 + [0.0] * 10 + [1.0] * 10 + [0.0] * 40
     [found] = judge_agreements("d", items("accuracy", a=one, b=other), [])
@@ -35,13 +35,13 @@ def test_categories_have_percent_agreement_ac1_and_kappa():
     assert (found.judges, found.items) == (("a", "b"), 100)
 
 
-def test_grades_have_alpha_only():
+def test_agreement_on_grades_has_krippendorffs_alpha_but_no_ac1_or_kappa():
     [found] = judge_agreements("d", items("criteria", a=[1, 5, 9], b=[2, 5, 10]), [])
     assert found.ac1.value is None and found.kappa is None
     assert found.alpha.value is not None and found.alpha.value > 0.9
 
 
-def test_items_with_one_verdict_do_not_count():
+def test_agreement_ignores_items_with_a_single_verdict():
     [found] = judge_agreements("d", items("criteria", a=[1, 5, 9], b=[None, 5, 10]), [])
     assert found.items == 2
 
@@ -60,12 +60,12 @@ def test_rank_stability_is_kendalls_tau_over_assistants(last: tuple[float, ...],
     assert found.assistants[0].by_judge == (1, 2)
 
 
-def test_one_assistant_has_no_rank_stability():
+def test_rank_stability_is_undefined_for_a_single_assistant():
     given = scores("criteria", x=(1.5, 1, 2))
     [found] = judge_agreements("d", items("criteria", a=[1, 2], b=[2, 3]), given)
     assert found.tau is None
 
 
-def test_verdicts_of_a_single_judge_are_not_compared():
+def test_judge_agreements_returns_nothing_for_a_single_judge():
     single = [JudgedItem("p", "e", "criteria", "standard", 5.0)]
     assert judge_agreements("d", single, []) == []

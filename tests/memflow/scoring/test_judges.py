@@ -18,17 +18,17 @@ from memflow.scoring.judges import (
 
 
 @given(st.sampled_from(["standard", "published_code", "without_bertscore"]), st.text(min_size=1))
-def test_variant_name_contains_base_and_judge(base: str, judge: str):
+def test_parse_variant_returns_the_base_and_judge_of_a_variant_name(base: str, judge: str):
     if "\n" not in judge:
         assert parse_variant(judge_variant(base, judge)) == JudgeVariant(base, judge)
 
 
 @pytest.mark.parametrize("variant", ["standard", "published_code", "without_bertscore"])
-def test_variant_without_judge_is_its_own_base(variant: str):
+def test_parse_variant_of_a_name_without_judge_returns_the_name_as_base(variant: str):
     assert parse_variant(variant) == JudgeVariant(variant, None)
 
 
-def test_mean_needs_the_value_of_every_judge():
+def test_mean_of_judges_has_reason_instead_of_value_if_a_judge_has_no_value():
     assert mean_of_judges({"a": JudgedValue(2), "b": JudgedValue(5)}) == JudgedValue(3.5)
     failed = mean_of_judges({"a": JudgedValue(2), "b": JudgedValue(None, "cut")})
     assert failed == JudgedValue(None, "judge b: cut")
@@ -40,7 +40,7 @@ def score(variant: str, value: float | None, **more):
     return factories.score(metric="criteria", variant=variant, value=value, **more)
 
 
-def test_score_of_the_mean_has_the_band_over_judges_of_its_slice():
+def test_mean_score_has_lowest_and_highest_judge_score_of_its_slice():
     scores = [
         score("standard", 5.0),
         score("judge_a", 4.0),
@@ -52,12 +52,12 @@ def test_score_of_the_mean_has_the_band_over_judges_of_its_slice():
     assert [(each.judge_low, each.judge_high) for each in found] == [(4.0, 6.0), *[(None, None)] * 4]
 
 
-def test_score_has_no_band_if_a_judge_has_no_score():
+def test_mean_score_has_no_judge_range_if_a_judge_has_no_score():
     [mean, *_] = with_judge_columns([score("standard", 5.0), score("judge_a", 4.0), score("judge_b", None)])
     assert (mean.judge_low, mean.judge_high) == (None, None)
 
 
-def test_only_judged_scores_name_judges_of_their_own_answers():
+def test_self_judges_are_named_in_scores_of_judged_metrics_only():
     other = factories.score(metric="rouge_l", value=0.5)
     scores = [score("standard", 5.0), score("judge_a", 4.0), score("judge_b", 6.0), other]
     found = with_judge_columns(scores, frozenset({"criteria"}), ["b"])
@@ -71,11 +71,11 @@ def claim(value: float | None, reason: str | None = None) -> Claim:
     )  # fmt: skip
 
 
-def test_claims_of_one_judge_are_unchanged():
+def test_claims_of_a_single_judge_are_returned_unchanged():
     assert claims_of_judges({"a": [claim(1.0)]}) == [claim(1.0)]
 
 
-def test_claims_of_two_judges_have_their_mean_and_each_judges_row():
+def test_claims_of_two_judges_become_a_mean_row_and_one_row_per_judge():
     found = claims_of_judges({"a": [claim(1.0)], "b": [claim(0.0)]})
     assert [(row.variant, row.value) for row in found] == [
         ("standard", 0.5), ("judge_a", 1.0), ("judge_b", 0.0),

@@ -162,7 +162,7 @@ async def test_embedder_rejects_a_response_without_vectors(
 
 
 @pytest.mark.parametrize("vectors", [[], [[1.0, 2.0]]], ids=["no vector", "another length"])
-async def test_odd_response_of_an_embedder_that_works_costs_its_texts(
+async def test_malformed_response_of_a_working_embedder_fails_only_its_texts(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, vectors: list[list[float]]
 ) -> None:
     good = Stub._embeddings

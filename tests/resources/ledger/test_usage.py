@@ -115,7 +115,7 @@ STEPS = st.lists(
 
 @settings(deadline=None, max_examples=30)
 @given(steps=STEPS)
-def test_totals_equal_the_sums_of_the_single_uses(steps: list[tuple[str, str, RequestContext]]) -> None:
+def test_ledger_totals_equal_the_sums_over_single_uses(steps: list[tuple[str, str, RequestContext]]) -> None:
     with tempfile.TemporaryDirectory() as folder, SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger:
         known = {key: store(ledger, key)[0] for key in "abc"}
         for step, key, account in steps:

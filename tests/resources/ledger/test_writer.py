@@ -146,7 +146,7 @@ def test_lost_connection_fails_waiting_requests_and_the_ledger_works_again(postg
     blocker.dispose()
 
 
-async def test_completion_that_cannot_be_stored_fails_alone(either_url: str) -> None:
+async def test_completion_that_cannot_be_stored_does_not_fail_other_completions(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
         results = await put_all(
             ledger, completion(key="a"), completion("\ud83d", key="b"), completion(key="c")

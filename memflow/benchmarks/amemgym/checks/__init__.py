@@ -83,7 +83,7 @@ _ERRORS: dict[str, dict[str, Any]] = {
         "exposed_values_changed_in_period": _turns_and_changes(turns.turns_with_unchanged_values),
         "exposed_values_match_state_at_period_end": _turns_and_changes(turns.turns_with_wrong_values),
         "sessions_in_time_order_within_period": _turns_and_changes(turns.turns_out_of_order),
-        "examined_messages_state_exposed_values_only": _of_generated(
+        "generated_messages_state_only_exposed_values": _of_generated(
             AcrossTables(("utterance.turns", "state.variables"), examiner.examine_messages)
         ),
     },
@@ -94,8 +94,8 @@ _ERRORS: dict[str, dict[str, Any]] = {
         "options_have_distinct_states": _probes_and(probes.probes_with_duplicate_variants, "state.variables"),
         "same_options_in_every_period": _probes_and(probes.probes_with_changed_options),
         "one_probe_per_question_and_period": _probes_and(probes.questions_missing_in_periods),
-        "examined_gold_matches_exposed_values": _golds_match(examiner.read_exposed),
-        "examined_gold_matches_message_texts": _of_generated(_golds_match(examiner.read_text)),
+        "gold_equals_answer_from_exposed_values": _golds_match(examiner.read_exposed),
+        "gold_equals_answer_from_message_texts": _of_generated(_golds_match(examiner.read_text)),
         "every_question_variable_has_state_probe": _probes_and(probes.questions_without_state_probe),
     },
 }

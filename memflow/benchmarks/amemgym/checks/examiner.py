@@ -1,8 +1,8 @@
-"""The examiner of AMemGym's gold: recomputes states and golds from the messages, without the plan they are made from.
+"""Recompute AMemGym's states and gold labels from the messages, without the generation plan.
 
-Generated messages are read as text (reading.py); of `exposes`, only the names of variables are used where the text
-names none. Published messages are too freely worded for this, so that their `exposes` are taken as given. In both cases
-`state.changes` is not read. What no text states in words is counted as not examined.
+Values of generated messages are parsed from the text (reading.py). If a text names no variable, the names in `exposes`
+are used. Published messages have free wording, so their values in `exposes` are used. `state.changes` is never read.
+A value that no text states in words is counted as not examined.
 """
 
 import json
@@ -23,8 +23,8 @@ Reader = Callable[[Turn, Schema, State], State]
 def read_text(turn: Turn, schema: Schema, state: State) -> State:
     """Return the values that the message's text states; None for an exposed variable whose value it does not state.
 
-    Of several stated values, the new one counts if the others held before. Without the variable's name in a sentence,
-    the exposed value counts if it is the only new one of the variable in the text.
+    If the text states previous values and one new value, the new value is used. If no sentence names the variable,
+    the exposed value is used, provided that the text contains no other new value of the variable.
     """
     found: State = {}
     exposed, stated = _exposed(turn), stated_values(turn.text, schema)
@@ -62,7 +62,7 @@ def examine_golds(
 
 
 def examine_messages(turns: Sequence[Turn], variables: Sequence[Variable]) -> Findings:
-    """Return the messages that state other values than those exposed or held before, or that are sent too early."""
+    """Return the messages that are sent too early, or state a value that is neither exposed nor a previous value."""
     users = _users(read_text, turns, variables)
     found, exposed, examined = Findings(), 0, 0
     for at, turn in enumerate(turns):
@@ -87,7 +87,7 @@ def examine_messages(turns: Sequence[Turn], variables: Sequence[Variable]) -> Fi
 
 @dataclass
 class _User:
-    """What one user's messages state: the schema, and the state and its messages at the end of each period."""
+    """One user's variables, and the state that the messages give at the end of each period, with message ids."""
 
     schema: Schema
     states: dict[int, State] = field(default_factory=dict)
@@ -97,13 +97,13 @@ class _User:
     last_sent: dict[int, str] = field(default_factory=dict)
 
     def values(self, names: Sequence[str], period: int) -> list[str | None]:
-        """Return the values of some variables at the end of a period; None where no message states them readably."""
+        """Return the values of some variables at the end of a period; None for a value that no message states."""
         known = [each for each in self.states if each <= period]
         state = self.states[max(known)] if known else {}
         return [state.get(name) for name in names]
 
     def previous_values(self, names: Sequence[str], period: int) -> list[str | None]:
-        """Return the values before the last change of any of these variables, or the current values without one."""
+        """Return the values before the last change of any of these variables, or the current ones without a change."""
         current = self.values(names, period)
         earlier = (self.values(names, each) for each in range(period - 1, -1, -1))
         return next((values for values in earlier if values != current), current)
@@ -162,7 +162,7 @@ def _faults(user: _User, probe: Probe) -> Iterator[str]:
 
 
 def _option_faults(user: _User, probe: Probe) -> Iterator[str]:
-    """Yield the options of a choice probe whose text states other values than their variant."""
+    """Yield a description of each option of a choice probe whose text states other values than its variant."""
     schema = {name: user.schema[name] for name in probe.variables}
     for number, (option, variant) in enumerate(zip(probe.options, probe.variants, strict=True), 1):
         meant = dict(zip(probe.variables, json.loads(variant), strict=True))

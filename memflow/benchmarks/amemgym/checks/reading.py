@@ -1,7 +1,7 @@
-"""Reading of state values from worded texts, for the examiner. It knows no template and no plan.
+"""Parser of state values in texts, for the examiner. The parser uses no sentence templates and no generation plan.
 
 A text states a value where one sentence contains the variable's name and one of its possible values, both in words:
-`Of late my cooking company is a club` states `cooking_company = a_club`. Free wordings often name no variable.
+`Of late my cooking company is a club` states `cooking_company = a_club`. Freely worded texts often name no variable.
 """
 
 import re
@@ -19,7 +19,7 @@ _OVER = re.compile(r"(?:no longer|not|不再是|不是)\s*$")
 def stated_values(text: str, schema: Schema) -> dict[str, tuple[str, ...]]:
     """Return the distinct values that the text states for each variable that it names, in the order of the text.
 
-    Where a sentence names several variables, a value belongs to the last name before it.
+    If a sentence names several variables, a value is assigned to the last variable named before the value.
     """
     found: dict[str, dict[str, None]] = {}
     names = {_in_words(name): name for name in schema}
@@ -53,14 +53,14 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _in_words(text: str, keep: str = "") -> str:
-    """Return a text in lower case with spaces for underscores; white space other than `keep` becomes one space."""
+    """Return a text in lower case, with one space for each underscore and each run of white space except `keep`."""
     words = text.casefold().replace("_", " ")
     return words if keep else " ".join(words.split())
 
 
 @lru_cache(maxsize=4096)
 def _phrases(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    """Return the pattern of the phrases as whole words, longest first. Chinese has no word boundaries."""
+    """Return a pattern that matches any of the phrases as whole words (in Chinese, as substrings), longest first."""
     longest = sorted(phrases, key=len, reverse=True)
     bounded = (
         (r"(?<!\w)" if each[:1].isascii() else "")

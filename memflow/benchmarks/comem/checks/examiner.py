@@ -1,7 +1,7 @@
-"""The examiner of rule-based labels: recomputes the gold of each probe from the messages before it alone.
+"""Recompute the gold of each probe with a rule-based label, from the messages before the probe only.
 
-It shares no code with the rules in `sources/`. Three kinds of questions are computable: about states that AMemGym's
-users expose, about quoted lines of DialSim, and, in part, about a scene of FriendsQA. All others are counted as not
+This module shares no code with the rules in `sources/`. Three kinds of questions are examined: about states that
+AMemGym's users expose, about quoted lines of DialSim, and about scenes of FriendsQA. All others are counted as not
 examined.
 """
 
@@ -71,7 +71,7 @@ def _before(probe: Probe, said: Sequence[Turn]) -> Sequence[Turn]:
 
 
 def _of_states(probe: Probe, visible: Sequence[Turn]) -> Golds:
-    """Return the option with the state values that the messages expose last; unknown while one is missing."""
+    """Return the option with the latest exposed state values, or the unknown option if a value is not exposed yet."""
     state: dict[str, str] = {}
     for turn in visible:
         state |= json.loads(turn.exposes or "{}")
@@ -82,7 +82,7 @@ def _of_states(probe: Probe, visible: Sequence[Turn]) -> Golds:
 
 
 def _of_quote(probe: Probe, quoted: str, visible: Sequence[Turn]) -> Golds:
-    """Return the option of the speaker of the last message with the quoted words; unknown before the first one."""
+    """Return the option that names the last speaker of the quoted words; without one, the unknown option."""
     last = next((turn for turn in reversed(visible) if _contains(turn.text, quoted, _SPOKEN_WORD)), None)
     if last is None:
         return _unknown(probe)
@@ -92,8 +92,8 @@ def _of_quote(probe: Probe, quoted: str, visible: Sequence[Turn]) -> Golds:
 def _of_scene(probe: Probe, place: str, said: Sequence[Turn], visible: Sequence[Turn]) -> Golds:
     """Return the options that the visible part of a scene permits.
 
-    Unknown before the scene; after it, the options that name a speaker of the scene or occur in its messages, of a
-    person's name one part. Within the scene both, since the words of an answer can precede the message that answers.
+    Before the scene, only the unknown option is permitted. After the scene, an option is permitted if its words, or one
+    part of a person's name, occur in the scene. Within the scene, both kinds are permitted.
     """
     seen = [turn for turn in visible if turn.sent_at == place]
     whole = sum(turn.sent_at == place for turn in said)
@@ -132,5 +132,5 @@ def _rule(config: CoMemConfig) -> Rule | None:
     return AcrossTables((PROBES, TURNS), lambda probes, turns: examine_labels(config, probes, turns))
 
 
-EXPECTED = (Expectation(PROBES, "examined_gold_matches_messages", per_config(_rule)),)
+EXPECTED = (Expectation(PROBES, "rule_based_gold_matches_messages", per_config(_rule)),)
 """The check of rule-based labels."""

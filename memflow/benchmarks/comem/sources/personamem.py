@@ -2,10 +2,10 @@
 
 Section 3.2.1 of the paper describes this data set. `contexts` joins the table of questions with the file of shared
 contexts (32k, 128k or 1M tokens). A system message states the user's persona and begins a session. The parameter
-`persona` converts this message to a message by "Persona", or omits it.
+`persona` attributes this message to the speaker "Persona", or omits it.
 
-Contexts without questions (50 of 110 of 128k) are not played. A question without a context is dropped. A question is
-quarantined if its gold option occurs twice, if it precedes the first message, or if it follows the last one.
+Contexts without questions (50 of the 110 with 128k tokens) are not used. A question without a context is dropped. A
+question is quarantined if its gold option occurs twice, or if it precedes the first or follows the last message.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Blocking checks of generated questions by the examiner, which knows the messages but not the plans."""
+"""Blocking checks of generated questions. An examiner recomputes the answers from the messages, without the plans."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def find_wrong_golds(probes: Sequence[Probe], turns: Sequence[Turn]) -> Findings
 
 
 def find_predictable_moods(probes: Sequence[Probe]) -> Findings:
-    """Return all questions about moods if their words predict the moods better than chance explains."""
+    """Return all questions about moods if their words predict the moods better than chance; otherwise nothing."""
     moods = {
         at: probe
         for at, probe in enumerate(probes)

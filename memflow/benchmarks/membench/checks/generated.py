@@ -46,7 +46,7 @@ def if_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
 
 
 def find_decreasing_times(turns: Sequence[Turn]) -> list[int]:
-    """Return the positions of messages that are not sent after the previous step. Noise is skipped."""
+    """Return the positions of messages whose time is not later than that of the previous step. Noise is skipped."""
     found = []
     for trajectory in by_trajectory(turns):
         last = None

@@ -14,7 +14,10 @@ _OF_EVENTS = ("location", "scale", "duration")
 
 
 def comparison_gold(comparison: Comparison, question: str, reading: Reading, words: Lexicon) -> Gold:
-    """Return the entity with more of an attribute, or that both are equal. Raises UnreadError and FaultyError."""
+    """Return which of two entities has the greater or lesser value, or that both have the same value.
+
+    Raises UnreadError and FaultyError.
+    """
     mentions = _named_entities(question, reading)
     if len(mentions) != 2:
         raise UnreadError("the question does not name two entities")

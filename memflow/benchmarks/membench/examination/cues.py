@@ -1,6 +1,6 @@
-"""Cue words by which the examiner reads messages and questions, one file per language.
+"""Cue words with which the examiner parses messages and questions, one file per language.
 
-They are written for the examiner. The generator's sentence templates are in `generation/templates.py`.
+The generator does not use these cues; its sentence templates are in `generation/templates.py`.
 """
 
 import re
@@ -33,7 +33,7 @@ class AskedAttribute(FrozenModel):
 
 
 class Comparison(FrozenModel):
-    """A cue of questions that compare two entities by an attribute; `lesser` if they ask for the lesser value."""
+    """A cue of questions that compare two entities by an attribute. `lesser`: whether the lesser value is asked for."""
 
     asks: Cue
     attribute: str
@@ -51,8 +51,8 @@ class Count(FrozenModel):
 class Cues(FrozenModel):
     """The cues of one language.
 
-    `person`, `item` and `place` are mentions by relationship or type, `attributes` the cues that a statement of an
-    attribute requires. `{value}` in a cue is the value.
+    `person`, `item` and `place` are patterns of an entity's relationship or type. `attributes` has the cue that a
+    statement of the attribute requires; `{value}` in this cue stands for the value.
     """
 
     person: str

@@ -17,7 +17,7 @@ Outcome = Literal["right", "wrong", "not examined"]
 
 @dataclass(frozen=True)
 class Examination:
-    """The outcome of a probe, and the reason unless the gold is right."""
+    """The outcome of examining a probe, and the reason if the gold is wrong or not examined."""
 
     outcome: Outcome
     reason: str = ""
@@ -53,7 +53,7 @@ def _examine_probe(probe: Probe, turns: Sequence[Turn]) -> Examination:
 
 
 def _wrong_options(probe: Probe, gold: Gold) -> str | None:
-    """Return why the gold is not the only right option of a probe, or None if it is."""
+    """Return the reason why the gold is not the only right option of a probe, or None if no other option is right."""
     at = int(probe.gold) - 1 if probe.gold.isdigit() else -1
     right = [place for place, option in enumerate(probe.options) if gold.is_right(option.strip())]
     if not gold.is_right(probe.revealed) or at not in right:

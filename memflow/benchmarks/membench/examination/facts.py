@@ -41,7 +41,7 @@ def attribute_gold(
 
 
 def _naming_messages(reading: Reading, mentions: Iterable[Mention]) -> tuple[str, ...]:
-    """Return the ids of the messages that relate the names of these entities to their relationships or types."""
+    """Return the ids of the messages that state both the name and the relationship or type of these entities."""
     names = {reading.name_of(reading.entity(each)) for each in mentions}
     return tuple(reading.naming[name] for name in names if name in reading.naming)
 
@@ -67,7 +67,7 @@ def _asked_entity(
     values = [each for each in found.values if each[0] == "review"] or found.values
     conditions = [(name, words.measure(name, text)) for name, text in values if name != asked.attribute]
     if entities or len(conditions) != 1:
-        raise UnreadError("the question does not name one entity and has no single condition")
+        raise UnreadError("the question names neither exactly one entity nor exactly one condition")
     [(attribute, value)] = conditions
     matching = [
         (entity, statement)
@@ -76,7 +76,7 @@ def _asked_entity(
         if statement is not None and statement.value == value
     ]
     if not matching:
-        raise UnreadError(f"no message states the {attribute} that the question names")
+        raise UnreadError(f"no message states the {attribute} {value!r} that the question names")
     if len(matching) > 1:
         names = ", ".join(entity.text for entity, _ in matching)
         raise FaultyError(f"the {attribute} in the question fits several entities: {names}")
@@ -100,7 +100,7 @@ def last_statement(entity: Mention, attribute: str, reading: Reading) -> Stateme
 
 
 def _last_or_none(entity: Mention, attribute: str, reading: Reading) -> Statement | None:
-    """Return the last statement of an attribute. Raises FaultyError, also for two values without a correction."""
+    """Return the last statement of an attribute, or None. Raises FaultyError for contradictory or ambiguous values."""
     statements = [
         statement for statement in reading.statements.get(entity, ()) if statement.attribute == attribute
     ]
@@ -126,7 +126,7 @@ def _date(moment: datetime, messages: tuple[str, ...]) -> Gold:
 
 
 def _derived(asked: AskedAttribute, match: re.Match[str], statement: Statement, words: Lexicon) -> str:
-    """Return what follows from a value. Raises UnreadError for a value without a known description."""
+    """Return the text derived from a value, such as a sum of digits. Raises UnreadError for an unknown value."""
     digits = [int(each) for each in statement.text if each.isdigit()]
     match asked.derives, statement.value:
         case "digit_sum", _:

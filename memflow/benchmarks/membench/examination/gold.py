@@ -13,15 +13,15 @@ class FaultyError(Exception):
 
 
 class ContradictionError(FaultyError):
-    """Messages state different values of an attribute, and no cue of a correction is read."""
+    """Messages state different values of an attribute, and none contains a cue of a correction."""
 
 
 @dataclass(frozen=True)
 class Gold:
     """A recomputed gold, the ids of the messages that state it, and a test of whether an option is right.
 
-    `other_readings` are answers that a reader could defend too; no option may be one of them. If `all_required`, the
-    evidence must have all these messages, because the gold is a count or a list of what they state.
+    `other_readings` tests whether an option is right under another reading of the messages; no option may be. With
+    `all_required`, all these messages must be evidence, because the gold counts or lists what they state.
     """
 
     text: str

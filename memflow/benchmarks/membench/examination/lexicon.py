@@ -32,7 +32,7 @@ ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The words of one language. `mentions` are patterns of (sort, by name) references to an entity."""
+    """The words of one language. `mentions` has the pattern of references to an entity, by (sort, whether by name)."""
 
     language: Language
     cues: Cues
@@ -46,7 +46,7 @@ class Lexicon:
     """The category of each liked item, by topic and item."""
 
     def has_cue(self, attribute: str, value: str, text: str) -> bool:
-        """Return whether a text has the cue that a statement of this attribute requires, if any."""
+        """Return whether a text has the cue that a statement of this attribute requires; true if none is required."""
         cue = self.cues.attributes.get(attribute)
         if cue is None:
             return True
@@ -161,7 +161,7 @@ def _words(texts: Iterable[str], language: Language, exact: bool = False) -> re.
 
 
 def _pattern(patterns: Iterable[str], language: Language, exact: bool = False) -> re.Pattern[str]:
-    """Return a pattern that matches any of the patterns; English ones at word boundaries."""
+    """Return a pattern that matches any of the patterns. In English, matches begin and end at word boundaries."""
     whole = f"(?:{'|'.join(patterns)})"
     bounded = rf"(?<!\w){whole}(?!\w)" if language == "en" else whole
     return re.compile(bounded, 0 if exact else re.IGNORECASE)

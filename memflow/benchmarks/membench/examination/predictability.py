@@ -1,7 +1,7 @@
-"""Whether the answers of questions can be predicted from the words of the questions, without any message.
+"""A test of whether answers can be predicted from the words of the questions alone, without any message.
 
 A naive Bayes classifier, trained on all other questions, chooses among the options of each question. If it is right
-more often than chance explains, the questions give their answers away.
+significantly more often than by chance, the questions reveal their answers.
 """
 
 import math
@@ -20,7 +20,8 @@ def predictable_answers(probes: Sequence[Probe]) -> tuple[float, float]:
     """Return the share of answers that the classifier predicts, and the probability of at least this share by chance.
 
     The probability is that of the binomial distribution with one right option among the options of each probe; all
-    probes must have the same number of options. Options that the classifier prefers equally share a hit.
+    probes must have the same number of options. If the right option is among `n` options with the highest score, it
+    counts as `1 / n`.
     """
     if not probes:
         return 0.0, 1.0
@@ -45,7 +46,7 @@ def _score(
 ) -> float:
     """Return the log likelihood of the question's words under an answer, learned from all other questions.
 
-    The prior of all answers is uniform: a question without words of its own is not predictable.
+    The prior of all answers is uniform: a question whose words occur in no other question is not predictable.
     """
     held_out = option == revealed
     total = answers[option] - held_out
@@ -53,7 +54,7 @@ def _score(
 
 
 def _upper_tail(hits: int, trials: int, chance: float) -> float:
-    """Return the probability of at least `hits` successes."""
+    """Return the probability of at least `hits` successes under the binomial distribution."""
     return min(
         1.0,
         math.fsum(

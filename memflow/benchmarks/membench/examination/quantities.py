@@ -1,6 +1,6 @@
 """Numbers, dates and durations in English and Chinese texts: patterns, and conversion of a match to a value.
 
-This code is independent of `generation/values.py`, which formats and parses the values of the generator.
+This module does not use `generation/values.py`, which formats and parses the values of the generator.
 """
 
 import re

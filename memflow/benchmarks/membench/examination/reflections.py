@@ -45,7 +45,7 @@ def preference_gold(question: str, reading: Reading, words: Lexicon) -> Gold:
     """Return the category of all items that the user likes. Raises UnreadError and FaultyError."""
     topics = [topic for topic, cue in words.cues.topics.items() if cue.search(question)]
     if len(topics) != 1:
-        raise UnreadError("the question is not about one topic")
+        raise UnreadError("the question names no known topic, or several topics")
     messages = [message for message in reading.messages if liked_items([message], words, topics[0])]
     categories = {words.categories[topics[0]][item] for item in liked_items(messages, words, topics[0])}
     if not categories:
@@ -58,11 +58,11 @@ def preference_gold(question: str, reading: Reading, words: Lexicon) -> Gold:
 
 
 def mood_gold(happening: str, reading: Reading, words: Lexicon) -> Gold:
-    """Return the mood that the session of a happening shows. Raises UnreadError and FaultyError."""
+    """Return the mood that the session about the event in the question shows. Raises UnreadError and FaultyError."""
     said = normalize(happening)
     sessions = {message.session for message in reading.messages if said in message.text.casefold()}
     if len(sessions) != 1:
-        raise UnreadError("the event in the question is not in one session")
+        raise UnreadError("the event in the question is in no session, or in several sessions")
     moods = moods_in((each for each in reading.messages if each.session in sessions), words)
     if not moods:
         raise UnreadError("no message of the session shows a known mood")

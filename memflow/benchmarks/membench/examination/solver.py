@@ -43,4 +43,4 @@ def _solve_factual(question: str, reading: Reading) -> Gold:
     for asked in words.cues.asked:
         if match := asked.asks.search(question):
             return attribute_gold(asked, match, question, reading, words)
-    raise UnreadError("the question matches no cue")
+    raise UnreadError("the question contains no known cue word")

@@ -17,7 +17,7 @@ from memflow.records import Turn
 
 @dataclass(frozen=True)
 class Message:
-    """A message without its stamp of place and time."""
+    """A message whose text does not include the stamp of place and time."""
 
     message_id: str
     role: str
@@ -52,7 +52,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class TextReading:
-    """The entity that a text mentions, the first mention of its name and type, and (attribute, value text) pairs."""
+    """The first mentions of a text's entity by name and by type, and its (attribute, value text) pairs."""
 
     mentions: tuple[Mention, ...]
     values: tuple[tuple[str, str], ...]
@@ -80,7 +80,7 @@ class Reading:
         return self.names.get(mention, mention)
 
     def entities(self, sort: str) -> list[Mention]:
-        """Return all entities of a sort that messages mention."""
+        """Return all entities of a sort, such as people, about which messages state values."""
         return [each for each in self.statements if each.sort == sort]
 
     def name_of(self, entity: Mention) -> Mention | None:
@@ -131,7 +131,7 @@ def read_statements(messages: Sequence[Message], language: Language) -> Reading:
 
 @lru_cache(maxsize=65536)
 def read_text(text: str, language: Language) -> TextReading:
-    """Return the mentions and the values in a text. A value of another sort than the mentioned entity is not read."""
+    """Return the mentions and the values in a text. A value that does not fit the sort of the entity is ignored."""
     words = lexicon(language)
     mentions: list[Mention] = []
     rest = text

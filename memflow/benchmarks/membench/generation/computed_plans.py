@@ -97,7 +97,7 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
 def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
     """Return a plan for a question about how many entities have a value, or at least a value.
 
-    A value that all entities satisfy is asked for only if there is no other.
+    A value that all entities satisfy is used only if no other value exists.
     """
     words = fact_templates(request.language)
     if request.scenario == "hybrid":
@@ -119,7 +119,7 @@ def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
 
 
 def _count_of(request: PlanRequest, nodes: Sequence[Node], name: str, bound: Node) -> int:
-    """Return how many entities have the value of `bound` or, for ordered attributes, at least this value."""
+    """Return how many entities have the same value as `bound`; for ordered attributes, at least this value."""
     if name == "birthday":
         month = values.parse_birthday(bound[name])[0]
         return sum(values.parse_birthday(node[name])[0] >= month for node in nodes)

@@ -1,9 +1,9 @@
-"""Plans for questions about the user's mood, which remarks after an event show and which no message names.
+"""Plans for questions about the user's mood. Remarks after an event show the mood; no message names it.
 
-The paper has such questions (table 7) but no procedure; this procedure is ours. One session has an event and remarks in
-the mood of the answer. Another session has an event and remarks in a clearly different mood, which is a wrong option
-(sample/emotions_*.yaml). Events and moods are drawn independently, and the answer is drawn from the options, so neither
-the event in the question nor the set of options reveals the answer.
+The paper has such questions (table 7) but describes no procedure. In memflow's procedure, one session has an event and
+remarks in the mood of the answer. Another session has an event and remarks in a clearly different mood, which is a
+wrong option (sample/emotions_*.yaml). Events and moods are drawn independently, and the answer is drawn from the
+options, so neither the event in the question nor the set of options reveals the answer.
 """
 
 import random

@@ -157,7 +157,7 @@ def _build_session(
 
 
 def _background(request: PlanRequest, facts: Sequence[Fact]) -> dict[str, str]:
-    """Return the subject's other attributes, without those that the topic states or that reveal the stated facts."""
+    """Return the subject's attributes that neither the topic of the session states nor reveal the stated facts."""
     subject, labels = facts[0].subject, request.vocabulary.labels
     hidden = {fact.attribute for fact in facts}
     hidden |= {leak for fact in facts for leak in _LEAKS.get(fact.attribute, ())}

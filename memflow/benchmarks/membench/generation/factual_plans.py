@@ -135,7 +135,8 @@ def find_conditions(
 ) -> list[tuple[Node, str, str]]:
     """Return (entity, identifying attribute, asked attribute) triples.
 
-    The identifying value is unique in the graph. If possible, it is no part of the name: one message would suffice.
+    The identifying value is unique in the graph. A value that is part of the entity's name is avoided if possible,
+    because the question could then be answered from one message.
     """
     nodes = nodes_of_type(request.graph, sort)
     found = [

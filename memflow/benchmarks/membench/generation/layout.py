@@ -80,9 +80,9 @@ def lay_out(plan: TrajectoryPlan, dataset: str, start: datetime, seed: int) -> T
 
 
 def _slots(number: int, session: PlannedSession, rng: random.Random) -> Iterator[StepSlot]:
-    """Yield the slots of a session.
+    """Yield one slot for each message and each filler round of a session, in order.
 
-    Messages are at random positions among the rounds, or each message is followed by its filler rounds.
+    If the plan gives the number of fillers for each message, they follow the message; otherwise the order is random.
     """
     if session.fillers:
         for message, fillers in enumerate(session.fillers):

@@ -60,7 +60,7 @@ async def word_question(
 
 
 def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
-    """Return the question of a plan. For questions about a date, compute the date and near dates as wrong options.
+    """Return the question of a plan; for a question about a date, with the date as answer and near dates as options.
 
     The date is counted from the evidence message that states the time. Raises BadInput without such a message.
     """

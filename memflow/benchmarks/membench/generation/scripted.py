@@ -1,7 +1,7 @@
 """Scripted simulator for MemBench's prompts, without a language model.
 
-The simulator says the given plain sentence after a random opening and takes other text from short lists. In dialogues
-it says the facts with the sentence templates. `scripted_options.py` has the wrong options.
+A message is the given plain sentence after a random opening. Sentences of dialogues are filled from sentence templates,
+and other texts are chosen from short lists. `scripted_options.py` generates the wrong options.
 """
 
 import random
@@ -158,7 +158,7 @@ def _told_message(request: ChatRequest) -> ToldMessage:
 
 
 def _open(opening: str, request: ChatRequest) -> str:
-    """Return the sentence to say, after the opening if the sentence states something about somebody or something.
+    """Return the sentence of a message, with the opening before it if the sentence states a fact about an entity.
 
     The first letter of the sentence becomes lower case if the sentence does not begin with a name.
     """

@@ -1,6 +1,6 @@
 """Wrong options of the scripted simulator, which have the form of the correct option.
 
-They are other words of the same list, addresses of the same person, near numbers, or other opinions.
+A wrong option is another word of the same list, another address of the same person, a near number or another opinion.
 """
 
 import random
@@ -62,7 +62,7 @@ def near_options(answer: str, language: Language, rng: random.Random) -> Iterato
 
 
 def _near_numbers(number: str) -> list[str]:
-    """Return other numbers of the same length: near numbers, or days of a month if the number can be one.
+    """Return other numbers of the same length: near numbers, or, for a number up to 31, other days of a month.
 
     The last digits of a phone number stay in the range that is reserved for fiction.
     """
@@ -75,7 +75,7 @@ def _near_numbers(number: str) -> list[str]:
 
 
 def _addresses(mail: re.Match[str], rng: random.Random) -> Iterator[str]:
-    """Yield e-mail addresses of the same person at other providers, then with the initial only or with a digit."""
+    """Yield e-mail addresses of the same person: at other providers, then with the given name's initial or a digit."""
     given, dot, family, domain = mail.groups()
     for provider in rng.sample(_PROVIDERS, len(_PROVIDERS)):
         if provider != domain:
@@ -94,7 +94,7 @@ def _plural(text: str) -> str:
 
 @cache
 def _word_groups(language: Language) -> tuple[tuple[str, ...], ...]:
-    """Return lists of words of which any can replace another as a wrong option."""
+    """Return lists of words. Any word of a list can be a wrong option for any other word of the same list."""
     words: Vocabulary = bundled_vocabulary(language)
     events = (*words.work_events, *words.rest_events)
     return (
@@ -121,7 +121,7 @@ def _word_groups(language: Language) -> tuple[tuple[str, ...], ...]:
 
 
 def _refilled(answer: str, language: Language, rng: random.Random) -> Iterator[str]:
-    """Yield the names of people and companies that have another given name or another tag than the answer."""
+    """Yield names like the answer, with another given name (of a person) or another tag (of a company)."""
     words = bundled_vocabulary(language)
     separator = " " if language == "en" else ""
     for names in words.given.values():

@@ -1,6 +1,6 @@
 """Line-by-line reading of files too large for memory, compressed or not, with validation.
 
-An invalid line is omitted and listed in `StreamedFile.invalid`.
+Invalid lines are omitted from the result and listed in `StreamedFile.invalid`.
 """
 
 import csv

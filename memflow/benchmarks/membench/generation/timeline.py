@@ -57,7 +57,7 @@ def sample_later_time(moment: datetime, rng: random.Random) -> datetime:
 def sample_nearby_times(moment: datetime, count: int, rng: random.Random) -> list[datetime]:
     """Return other times near a time: some days before or after, or at another hour.
 
-    The day before is left out: it is the date for a reader who counts the day of the message as the first day.
+    The day before is never returned: a reader who counts the day of the message as day 1 may regard it as right.
     """
     days = [moment + timedelta(days=by) for by in (-7, 7, -3, 3, -2, 2)]
     hours = [moment.replace(hour=hour) for hour in HOURS if hour != moment.hour]

@@ -41,7 +41,7 @@ def is_user_source(dataset: Dataset) -> bool:
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """Return the records of a data set that is a source of user graphs: its valid records, then its invalid lines.
+    """Return the records of a data set from which user graphs are built: first valid records, then invalid lines.
 
     Raises BadInput.
     """
@@ -71,7 +71,7 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def _categories(dataset: Dataset, streams: Sequence[StreamedFile]) -> list[Category]:
-    """Return the categories of ratings. Raises BadInput, with the first invalid line if any."""
+    """Return the item categories of a ratings file. Raises BadInput, with the first invalid line if there is one."""
     try:
         return rating_datasets.RATING_READERS[dataset.name](rating_datasets.files_by_name(streams))
     except BadInput as wrong:

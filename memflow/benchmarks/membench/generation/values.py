@@ -80,7 +80,7 @@ def format_duration(count: int, unit: DurationUnit, language: Language) -> str:
 
 
 def format_relative_time(days: int, hour: int, language: Language) -> str:
-    """Format a time some days after the day of the message: `nine days from today at 2:00 PM`."""
+    """Format a time that is `days` days after the day of the message: `nine days from today at 2:00 PM`."""
     at = HOURS.index(hour)
     if language == "zh":
         return f"{'两' if days == 2 else _DAY_COUNTS_ZH[days - 1]}天后的{_CLOCK_ZH[at]}"
@@ -131,7 +131,7 @@ def is_relative_time(time: str) -> bool:
 
 
 def resolve_time(time: str, sent_at: datetime) -> datetime:
-    """Return the absolute time of a time in a message sent at `sent_at`. Raises BadInput."""
+    """Convert a time in a message that was sent at `sent_at` to an absolute time. Raises BadInput."""
     languages: tuple[Language, ...] = ("en", "zh")
     for language, days, hour in product(languages, RELATIVE_DAYS, HOURS):
         if time == format_relative_time(days, hour, language):
@@ -153,7 +153,7 @@ def _date_of(time: str) -> tuple[int, int, int]:
         return int(match[1]), int(match[2]), int(match[3])
     if match := re.match(r"on (\w+) (\d+), (\d{4}) ", time):
         return int(match[3]), 1 + _MONTHS.index(match[1]), int(match[2])
-    raise ValueError("no date")
+    raise ValueError(f"{time!r} contains no date")
 
 
 def _parse_counted(

@@ -20,7 +20,10 @@ class _Unit(PublishedModel):
 
 
 def read(file: File) -> Iterator[RawRecord]:
-    """Yield each noise unit in a file. All have the scene of the first valid unit. Raises BadInput."""
+    """Yield each noise unit in a file. Units of another scene than the first valid unit are invalid.
+
+    Raises BadInput for an invalid file.
+    """
     scene: Scene | None = None
 
     def parse(content: Any) -> tuple[str, Any]:

@@ -1,6 +1,6 @@
 """Questions in published MemBench and MemDaily files: schema, validation, and conversion to ChoiceQuestion.
 
-An invalid question is quarantined with its reason; the trajectory keeps its other questions.
+An invalid question is quarantined with a reason; other questions of the trajectory remain valid.
 """
 
 import re

@@ -118,12 +118,12 @@ def read(file: File) -> Iterator[RawRecord]:
 def _parse(scene: Scene, group: str, content: Any) -> tuple[str, Any]:
     shaped = _PublishedTrajectory.model_validate(content)
     if {step.scene for session in shaped.message_list for step in session} != {scene}:
-        raise RecordFault(f"some steps do not belong to the scene {scene}")
+        raise RecordFault(f"trajectory {shaped.tid} has steps that do not belong to the scene {scene}")
     return f"{group}/{shaped.tid}", content
 
 
 def quarantined_trajectory(record: Record, language: str) -> Trajectory:
-    """Return the trajectory of a quarantined record: it has no messages, and its question cannot be asked."""
+    """Return a trajectory for a quarantined record, without messages and with a quarantined question."""
     scene, name, scenario, _ = record.record_id.split("/", 3)
     reason = f"{record.source}, {record.reason}"
     return Trajectory(

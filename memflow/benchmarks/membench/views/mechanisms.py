@@ -63,7 +63,7 @@ def _tables(
 
 
 def _measured(own: Sequence[TableRow], domains: Sequence[str]) -> Iterator[list[Any]]:
-    """Yield a row per assistant, grouped by model if there are several models, then the row of chance."""
+    """Yield one table row per assistant, grouped by chat model, and a last row with the accuracy of random answers."""
     several = len({row.model for row in own}) > 1
     for model, group in groupby(sorted(own, key=lambda row: row.model), key=lambda row: row.model):
         if several:

@@ -71,8 +71,8 @@ async def accurate(probe: Probe, answer: str, context: ScoringContext) -> Metric
 class ChecklistScorer(Scorer):
     """The scorer of HelloBench: the mean of a judge's scores on a checklist, from 0 (no) to 1 (yes) in quarters.
 
-    In `published_code`, the judge sees the words of the answer, joined by spaces: without line breaks, and with
-    punctuation apart.
+    In `published_code`, the judge sees the tokens of the answer joined by spaces: without line breaks, and with a space
+    before punctuation.
     """
 
     stems = ("checklist",)

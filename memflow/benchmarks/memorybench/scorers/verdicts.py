@@ -104,7 +104,7 @@ async def _judged(measured: _ScoredProbe, context: ScoringContext) -> list[Metri
 
 
 def _of_judges(measured: _ScoredProbe, by_judge: Mapping[str, list[MetricValue]]) -> list[MetricValue]:
-    """Return the values of a probe from the values of each judge."""
+    """Return the verdict values of a probe, given the values by each judge."""
 
     def mean(values: Mapping[str, MetricValue]) -> MetricValue:
         combined = mean_of_judges({name: JudgedValue(one.value, one.reason) for name, one in values.items()})

@@ -37,7 +37,7 @@ class Reference(BaseModel):
 
 
 def read(file: File) -> Iterator[RawRecord]:
-    """Yield one record per target or per reference; the columns of the file determine which. Raises BadInput."""
+    """Yield one record per target paper or per reference, depending on the columns of the file. Raises BadInput."""
     columns = set(file.csv_header())
     if set(Reference.model_fields) <= columns:
         rows = file.csv_rows(numbered=True)

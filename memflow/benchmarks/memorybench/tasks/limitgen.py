@@ -64,7 +64,7 @@ _Labels = TypeAdapter(dict[str, Annotated[Label | InvalidPart, OR_INVALID]])
 def read(file: File) -> list[RawRecord]:
     """Return the record of a file: a paper, `ablation/2403.00108v1`, or the labels of a kind, `sections/ablation`.
 
-    Raises BadInput for a file of another kind. An invalid file is a quarantined record.
+    Raises BadInput for a file that is neither. An invalid file becomes a quarantined record.
     """
     path = PurePosixPath(file.source)
     folder, name = path.parent.name, path.name.removesuffix(".json")
@@ -95,7 +95,7 @@ def _parse_paper(content: Any) -> tuple[str, Any]:
 def cases(records: Sequence[Record]) -> list[Case]:
     """Return all papers as cases, by kind and name. Labels without a paper are ignored.
 
-    An invalid paper, and the paper of a missing or invalid label, is quarantined.
+    An invalid paper is quarantined, and so is a paper with a missing or invalid label.
     """
     by_id = {record.record_id: record for record in records}
     labels = {

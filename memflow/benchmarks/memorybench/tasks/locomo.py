@@ -34,7 +34,7 @@ class LocomoMessage(BaseModel):
 
 
 class LocomoQuestion(BaseModel):
-    """A question. Only the questions of our sample have a `split`."""
+    """A LoCoMo question. Only questions of memflow's own sample have a `split`."""
 
     question: Text
     answer: str | int | float | None = None
@@ -74,7 +74,7 @@ class Conversation(BaseModel):
 
     @classmethod
     def read(cls, published: Mapping[str, Any]) -> "Conversation":
-        """Return a conversation from LoCoMo's JSON. An invalid question is an InvalidPart.
+        """Return a conversation from LoCoMo's JSON. Each invalid question is returned as an InvalidPart.
 
         Raises KeyError, TypeError or ValueError.
         """

@@ -1,4 +1,4 @@
-"""Our sample: a LoCoMo conversation, and cases with user rules that only feedback reveals."""
+"""memflow's own sample: a LoCoMo conversation, and cases with user rules that only feedback reveals."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ def read(file: File) -> Iterator[RawRecord]:
 def _parse(content: Any) -> tuple[str, Any]:
     case = SampleCase.model_validate(content)
     if case.split == "train" and not case.rule:
-        raise RecordFault("the training case has no rule")
+        raise RecordFault(f"the training case {case.case_id} has no `rule`")
     return case.case_id, content
 
 

@@ -125,9 +125,9 @@ class TaskReader:
 def cases_of(
     shape: type[M], records: Iterable[Record], convert: Callable[[int, Record, M], Case]
 ) -> list[Case]:
-    """Return one case per record, in order. `convert` gets the position, the record and its validated content.
+    """Return one case per record, in order. `convert` receives the position, the record and its validated content.
 
-    A quarantined record keeps its place, so that the sample and the split of the other cases do not change.
+    A quarantined record also becomes a case, so that the sampling and the split of other cases do not change.
     """
     return [
         convert(position, record, shape.model_validate_json(record.content))
@@ -138,7 +138,7 @@ def cases_of(
 
 
 def quarantined_case(record: Record) -> Case:
-    """Return the case of a quarantined record, which cannot be asked."""
+    """Return a quarantined case for a quarantined record."""
     return Case(
         case_id=record.record_id,
         question="",

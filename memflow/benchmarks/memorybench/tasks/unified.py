@@ -111,7 +111,7 @@ def _rows(file: File, suffix: str) -> Iterator[RawRecord]:
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """Return one pool per published data set: `judge`, `locomo-3`. Raises BadInput if a corpus is missing.
 
-    If a corpus is quarantined, so are its cases.
+    The cases of a quarantined corpus are quarantined too.
     """
     task = task_of(dataset)
     corpora = {record.record_id: record for record in records if record.record_id.startswith(f"{_CORPUS}/")}

@@ -49,7 +49,7 @@ def read(file: File) -> Iterator[RawRecord]:
 
 def _parse(content: Any) -> tuple[str, Any]:
     if not WritingPromptsRow.model_validate(content).premise:
-        raise RecordFault("the prompt consists only of a tag")
+        raise RecordFault("the prompt has no text after its tag")
     return "", content
 
 

@@ -36,7 +36,7 @@ SCALE_HEADS = ("min-max", "z")
 def show_partitions(reader: Reader, macro: bool, paper: bool) -> Answer:
     """Return tables of pooled scores and of scores on the published scale, for each measured paper partition.
 
-    Raises BadInput if no partition was measured, unless published scores are wanted (`paper`).
+    Raises BadInput if no partition was measured and published scores (`paper`) are not requested.
     """
     scores = reader.scores()
     domains = partitions(reader.domains(dict.fromkeys(score.domain for score in scores)))
@@ -78,7 +78,7 @@ def show_partitions(reader: Reader, macro: bool, paper: bool) -> Answer:
 
 
 def _populations(scores: Sequence[Score], domains: Sequence[Domain]) -> dict[str, list[int]]:
-    """Return the number of assistants by domain, one number per chat model."""
+    """Return the numbers of assistants of each domain, one number per chat model."""
     names = {domain.name for domain in domains}
     of = {(score.domain, score.model, score.assistant) for score in scores if score.domain in names}
     counts = Counter((domain, model) for domain, model, _ in sorted(of))
@@ -125,7 +125,7 @@ def _standard(
     published: Sequence[PublishedRow],
     missing: Mapping[str, Sequence[str]],
 ) -> Iterator[Part]:
-    """Return a table with the domains that are whole partitions and have scores, and with the published scores."""
+    """Yield tables of scores on the published scale, for domains with all data sets of a partition."""
     shown = [
         cell
         for cell in found
@@ -147,7 +147,7 @@ def _standard(
 
 
 def _by_dataset(found: Sequence[Cell], *, paper: bool) -> Iterator[Part]:
-    """Return a table per domain with its data sets that are measured as the published scores are."""
+    """Yield one table per domain, with the data sets whose scores are on the published scale."""
     for domain in dict.fromkeys(cell.domain for cell in found):
         own = [cell for cell in found if cell.domain == domain]
         heads = {name: name for name in dict.fromkeys(cell.dataset for cell in own)}
@@ -157,9 +157,9 @@ def _by_dataset(found: Sequence[Cell], *, paper: bool) -> Iterator[Part]:
 
 
 def _heads(domains: Sequence[Domain], missing: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the column heads of domains: the partition, or the domain's name where the partition is not unique.
+    """Return the column heads of domains: the name of the partition or of the domain.
 
-    A domain that lacks data sets of the partition has its own name.
+    The domain's name is used if several domains have the partition, or if data sets are missing.
     """
     partition_of = {domain.name: str(parameters_of(domain).partition) for domain in domains}
     names = list(partition_of.values())
@@ -177,7 +177,7 @@ def _table(
     partition_of: Mapping[str, str] | None = None,
     published: Sequence[PublishedRow] = (),
 ) -> Table:
-    """Return a table with a row per memory, then rows of published scores, and two columns per head."""
+    """Return a table with one row per assistant, then rows of published scores, and two columns per head."""
     columns = [f"{head}\n{scale}" for head in heads.values() for scale in SCALE_HEADS]
     by_place = {(cell.assistant, cell.dataset or cell.domain): cell for cell in found}
     rows: list[list[Any]] = []
@@ -204,7 +204,7 @@ def _table(
 
 
 def _missing(found: Sequence[Cell], heads: Mapping[str, str], where: str = "") -> Iterator[Note]:
-    """Return a note for each reason for missing scores."""
+    """Yield one note for each reason why scores are missing."""
     for reason in dict.fromkeys(cell.reason for cell in found if cell.reason is not None):
         without = [cell for cell in found if cell.reason == reason]
         names: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""MemoryBench's published scores for `show partitions --paper`: rows by system, and what they are of."""
+"""MemoryBench's published scores for `show partitions --paper`: rows by system, and notes on their origin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def partition_rows(*, macro: bool) -> list[PublishedRow]:
 
 
 def dataset_rows(partition: str, datasets: Sequence[str]) -> list[PublishedRow]:
-    """Return the rows computed from averages for data sets of a partition."""
+    """Return rows with the scores of data sets of a partition, computed from the published averages."""
     return _rows([cell for cell in dataset_cells(partition) if cell.place in datasets])
 
 

@@ -65,7 +65,7 @@ def test_every_published_text_fits_its_output_type(base):
         Updates.model_validate({"summary": period["period_summary"], "moves": moves})
 
 
-def test_updates_of_caches_only_move_types_of_the_last_period():
+def test_updates_of_caches_change_types_of_the_last_period_only():
     known: answers.MoveTypes = {}
     answers.updates_of({"a": ["x", "y"], "c": ["z"]}, 1, 2, known)
     first = dict(known)

@@ -21,7 +21,11 @@ from memflow.benchmarks.amemgym.checks.reading import mentioned_values, stated_v
 from memflow.benchmarks.registry import find_domain
 
 PROBES, TURNS, VARIABLES = "question.probes", "utterance.turns", "state.variables"
-EXAMINER = [each for each in EXPECTED if each.name.startswith("examined_")]
+EXAMINER = [
+    each
+    for each in EXPECTED
+    if each.name.startswith(("gold_equals_answer_from_", "generated_messages_state_only_"))
+]
 PLANTS = 10
 """Number of planted faults of each kind and language."""
 
@@ -55,7 +59,7 @@ def test_examiner_finds_no_fault_in_60_generated_users_of_a_language(making, pac
 
 def test_examiner_finds_no_fault_in_published_users(base):
     [result] = run_checks(base, EXAMINER)  # the others read the texts of generated users
-    assert result.name == "examined_gold_matches_exposed_values"
+    assert result.name == "gold_equals_answer_from_exposed_values"
     assert (result.unexpected, result.total) == (0, len(base.probes))
 
 
@@ -259,9 +263,9 @@ def test_examiner_counts_a_freely_worded_message_as_not_examined(made):
     world = {table: list(rows) for table, rows in tables(made).items()}
     world[TURNS][0] = replace(world[TURNS][0], text="Things are as they are.")
     results = {each.name: each for each in run_checks(made, EXAMINER, world)}
-    texts = results["examined_gold_matches_message_texts"]
+    texts = results["gold_equals_answer_from_message_texts"]
     assert texts.passed and "not examined: 0.0%" not in texts.note
-    assert "not examined: 0.0%" in results["examined_gold_matches_exposed_values"].note
+    assert "not examined: 0.0%" in results["gold_equals_answer_from_exposed_values"].note
 
 
 SCHEMA = {
@@ -286,17 +290,17 @@ SCHEMA = {
         ("My cooking company is a clubhouse.", {}),
     ],
 )
-def test_value_is_stated_where_a_sentence_names_variable_and_value(text, stated):
+def test_stated_values_returns_a_value_only_if_its_sentence_names_the_variable(text, stated):
     assert stated_values(text, SCHEMA) == stated
 
 
-def test_value_of_unnamed_variable_is_mentioned_anywhere_in_the_text():
+def test_mentioned_values_finds_values_of_a_variable_that_the_text_does_not_name():
     assert mentioned_values("I cook with two colleagues. Not alone!", SCHEMA["cooking_company"]) == (
         "two_colleagues",
     )
 
 
-def test_exposed_value_is_read_without_the_name_only_if_the_text_mentions_it(made):
+def test_read_text_returns_exposed_value_of_unnamed_variable_only_if_mentioned(made):
     turn = replace(made.turns[0], exposes='{"cooking_company": "a_club"}', text="I cook with a club now.")
     assert read_text(turn, SCHEMA, {}) == {"cooking_company": "a_club"}
     assert read_text(replace(turn, text="I cook alone now."), SCHEMA, {}) == {"cooking_company": None}

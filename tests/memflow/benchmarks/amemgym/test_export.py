@@ -39,7 +39,7 @@ def same_rows(made, back) -> None:
     assert back.probes == [replace(probe, dataset="amemgym_v1_base") for probe in made.probes]
 
 
-def test_export_of_published_users_has_the_bytes_of_the_published_file(base, data):
+def test_export_of_published_users_equals_the_published_file_byte_for_byte(base, data):
     """A part of the file, or another indentation of it, is compared with its users as the authors' code writes them."""
     dataset = find_dataset("amemgym_v1_base")
     content = (data / dataset.files[0]).read_bytes()

@@ -300,7 +300,7 @@ def test_published_run_files_and_memflow_run_file_give_same_dialogues(demo, on, 
         (put("", 0, 1, "content"), "session 0, message 1, content: String should have at least 1"),
     ],
 )
-def test_damaged_published_run_file_costs_only_the_turns_of_its_period(demo, on, tmp_path, spoil, wrong):
+def test_damaged_published_run_file_removes_only_the_turns_of_its_period(demo, on, tmp_path, spoil, wrong):
     files = copy.deepcopy(published(on("full").said))
     valid = given(demo, published_records(tmp_path, files))
     name = next(name for name in files if name.endswith("period_01.json"))
@@ -323,7 +323,8 @@ def test_off_policy_domain_rejects_run_with_empty_session(demo, on, tmp_path):
 
 def test_reader_rejects_published_run_file_without_list_of_sessions(demo, tmp_path):
     with pytest.raises(
-        BadInput, match=r"period_00.json: .*the list of sessions: Input should be a valid (list|array)"
+        BadInput,
+        match=r"period_00.json: .*the list of sessions: Input should be a valid (list|array)",
     ):
         published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})
 

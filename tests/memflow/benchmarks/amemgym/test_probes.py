@@ -118,7 +118,7 @@ async def test_probe_is_quarantined_if_its_answer_is_recovered_as_another_varian
     assert json.loads(probes[1].gold) == json.loads(demo.probes[1].gold)
 
 
-def test_previous_state_is_the_last_other_state_or_the_current_one_without_a_change(made):
+def test_previous_state_is_the_last_different_state_or_the_current_state_without_changes(made):
     states = histories(made.states)
     seen = set()
     for probe in made.probes:

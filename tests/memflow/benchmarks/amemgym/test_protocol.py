@@ -79,7 +79,7 @@ def test_published_profile_bounds_every_role_by_8192_tokens() -> None:
     )
 
 
-def test_published_profile_refines_20_times_only_where_users_are_generated() -> None:
+def test_published_profile_sets_20_refinements_for_generated_users_only() -> None:
     points = registry.protocol("amemgym").points
     generated = with_profile(registry.find_domain("amemgym_base_generated"), points, "published")
     assert generated.parameters["refinements"] == 20

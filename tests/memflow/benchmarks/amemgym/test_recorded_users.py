@@ -202,10 +202,14 @@ def test_reader_rejects_merged_dialogues_with_invalid_message_or_period(run) -> 
             put("Hello", 0, 0, "content"),
             "session 0 of period 1 does not begin with [Current Time: ...]",
         ),
-        ("interactions/period_01.json", lambda content: content.clear(), "period 1 of the dialogue is empty"),
+        (
+            "interactions/period_01.json",
+            lambda content: content.clear(),
+            "the recorded dialogue of period 1 has no sessions",
+        ),
     ],
 )
-def test_user_with_contradictory_or_missing_results_is_quarantined_alone(run, name, spoil, reason) -> None:
+def test_only_the_user_with_contradictory_or_missing_results_is_quarantined(run, name, spoil, reason) -> None:
     path = run.folder / run.first / name
     content = read_json(path)
     spoil(content)

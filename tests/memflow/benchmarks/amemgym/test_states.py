@@ -65,7 +65,7 @@ async def test_event_request_contains_the_possible_values_of_every_changed_varia
 
 
 @pytest.mark.parametrize("limit", ["enforced", "advised"])
-async def test_variable_at_its_limit_can_change_again_only_if_the_limit_is_advised(demo, limit):
+async def test_variable_at_its_change_limit_can_change_again_only_with_an_advisory_limit(demo, limit):
     parameters = {**demo.domain.parameters, "max_changes_per_variable": 1, "change_limit": limit}
     parameters |= {"changes_per_period": 2}
     chat = SpyChat()

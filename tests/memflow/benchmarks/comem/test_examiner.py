@@ -84,12 +84,12 @@ def probes() -> list[Probe]:
     ]
 
 
-def test_golds_read_by_hand_are_confirmed(probes: list[Probe], turns: list[Turn]) -> None:
+def test_examiner_confirms_golds_labeled_by_hand(probes: list[Probe], turns: list[Turn]) -> None:
     found = examine_labels(CONFIG, probes, turns)
     assert found == {} and found.note == "examined 20 of 20 probes; not examined: 0.0%"
 
 
-def test_every_planted_gold_is_found(probes: list[Probe], turns: list[Turn]) -> None:
+def test_examiner_finds_every_planted_wrong_gold(probes: list[Probe], turns: list[Turn]) -> None:
     """Each other option as gold, at every checkpoint: an early, a late, a stale and a wrong gold."""
     within_scene = {f"{OF_SCENE}/c2"}  # the words of an answer may precede the answer
     planted = 0
@@ -126,7 +126,7 @@ PLANTS: dict[str, tuple[Plant, str]] = {
 
 
 @pytest.mark.parametrize("kind", PLANTS)
-def test_message_that_contradicts_the_gold_is_found(
+def test_examiner_finds_a_gold_that_a_message_contradicts(
     probes: list[Probe], turns: list[Turn], kind: str
 ) -> None:
     plant, episode = PLANTS[kind]
@@ -135,7 +135,7 @@ def test_message_that_contradicts_the_gold_is_found(
     assert found and {probes[at].episode_id for at in found} == {episode}
 
 
-def test_probe_after_a_message_is_examined_with_the_messages_up_to_it(
+def test_examiner_uses_only_messages_up_to_the_one_before_the_probe(
     probes: list[Probe], turns: list[Turn]
 ) -> None:
     last = next(probe for probe in probes if probe.question in next(iter(GOLDS)) and probe.checkpoint == 4)
@@ -144,7 +144,9 @@ def test_probe_after_a_message_is_examined_with_the_messages_up_to_it(
     assert examine_labels(CONFIG, [replace(early, gold="2")], turns)
 
 
-def test_questions_of_other_kinds_are_counted_as_not_examined(probes: list[Probe], turns: list[Turn]) -> None:
+def test_examiner_counts_unsupported_question_kinds_as_not_examined(
+    probes: list[Probe], turns: list[Turn]
+) -> None:
     found = examine_labels(CONFIG, [replace(each, question="Why?", variables=[]) for each in probes], turns)
     assert found == {} and found.note == "examined 0 of 20 probes; not examined: 100.0%"
 

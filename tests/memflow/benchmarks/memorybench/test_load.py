@@ -109,7 +109,7 @@ TRAIN = {
     [
         ([json.dumps(TRAIN)[:-5]], "line 1: the line is truncated"),
         ([json.dumps(TRAIN), json.dumps(TRAIN)], "the record id c occurs twice"),
-        ([json.dumps({**TRAIN, "rule": ""})], "the training case has no rule"),
+        ([json.dumps({**TRAIN, "rule": ""})], "has no `rule`"),
         ([json.dumps({**TRAIN, "answer": " "})], "line 1: at answer"),
         ([json.dumps({**TRAIN, "case_id": "t", "split": "test", "rests_on": ["x"]})], "depends on x"),
     ],

@@ -38,7 +38,7 @@ def summaries() -> list[Any]:
     return [json.loads(file.read_text(encoding="utf-8")) for file in files]
 
 
-def test_published_populations_cover_the_tasks_of_each_partition() -> None:
+def test_published_statistics_exist_for_every_task_of_each_partition() -> None:
     for partition in PARTITIONS:
         names = {
             task.name for task in TASKS.values()
@@ -60,7 +60,7 @@ def test_measurements_name_metrics_variants_and_judge_prompts_of_their_tasks() -
         assert measurement.variant in variants[measurement.metric]
 
 
-def test_mean_of_each_population_is_the_mean_of_the_published_averages() -> None:
+def test_published_mean_of_each_data_set_equals_mean_of_published_system_averages() -> None:
     """The population of a data set is thus the responses of the systems in published_scores.yaml."""
     for partition in PARTITIONS:
         averages = paper.published_scores().averages[partition].datasets
@@ -88,7 +88,7 @@ def test_both_published_summary_files_have_the_same_152_statistics(summaries: li
         assert getattr(own, fields[statistic]) == pytest.approx(value, abs=SIX_DECIMALS)
 
 
-def test_averages_and_recomputed_cells_equal_those_of_the_published_summary_file(
+def test_averages_and_recomputed_scores_equal_those_of_the_published_summary_file(
     summaries: list[Any],
 ) -> None:
     october = summaries[0]

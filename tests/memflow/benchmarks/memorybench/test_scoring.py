@@ -144,7 +144,7 @@ PARTITIONS = ("open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo")
 
 @pytest.mark.usefixtures("replaced_prompts")
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_verdicts_with_the_published_averages_have_the_published_scores_of_the_partition(
+def test_verdicts_equal_to_the_published_averages_give_the_published_partition_scores(
     partition: str,
 ) -> None:
     """Every case of a data set has the average of a published system, in the published variant."""
@@ -169,7 +169,7 @@ VARIANTS = ("standard", "published_code", "without_bertscore")
 
 
 @given(st.data(), st.sampled_from(PARTITIONS), st.booleans(), st.booleans())
-def test_only_values_measured_as_the_published_are_scaled_by_published_scores(
+def test_published_statistics_scale_only_values_of_the_same_metric_and_variant(
     data: st.DataObject, partition: str, published: bool, stated: bool
 ) -> None:
     """No prompt is replaced here, so a judged data set never has such a score."""
@@ -215,7 +215,7 @@ def test_domain_without_partition_parameter_has_pooled_scores_only() -> None:
 
 def test_null_min_max_score_names_data_set_without_published_scores() -> None:
     score = scores([*LEXEVAL, verdict("nfcats", 3.0, 0)], domain=PUBLISHED)["min_max", "standard", "all"]
-    assert score.value is None and score.reason == "nfcats: there are no scores to compare with"
+    assert score.value is None and score.reason == "nfcats: there are no reference scores of the data set"
 
 
 def test_slice_all_of_scores_contains_last_checkpoint_only() -> None:
@@ -239,7 +239,7 @@ def test_pooled_score_without_bertscore_is_substituted_in_separate_variant() -> 
     found = scores([*lacking, *beside, verdict("lexeval_qa", 0.3, 0), verdict("lexeval_qa", 0.2, 1)])
     pooled = found["min_max", "pooled", "all"]
     assert pooled.value is None
-    assert pooled.reason == "judge: no assistant has a value of integrated; see the variant substituted"
+    assert pooled.reason == "judge: no assistant has a value of integrated; use the variant substituted"
     assert found["min_max", "substituted", "all"].value == pytest.approx((0 + 1 + 0 + 1) / 4)
     assert found["integrated", "without_bertscore", "all"].value == 5.5
     assert not [key for key in scores(ROWS) if key[1] == "substituted"]

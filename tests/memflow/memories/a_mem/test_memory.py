@@ -198,7 +198,7 @@ async def test_new_tags_and_evolved_neighbors_are_embedded_with_one_request() ->
     assert [item.meta["tags"] for item in memory.store.live(NOTE)] == [["fruit"], ["fruit"]]
 
 
-async def test_invalid_link_does_not_cost_the_new_tags() -> None:
+async def test_new_tags_are_kept_if_a_link_is_invalid() -> None:
     memory = a_mem(Decision(links=[9], tags=["fruit"], evolved=[]))
     await give(memory, said("apple", "pear"))
     [failure] = memory.store.live(FAILURE)

@@ -39,7 +39,7 @@ def test_lib_awe_without_its_package_is_rejected_with_the_command_that_installs_
 
 
 @with_package
-async def test_lib_awe_adds_each_leaving_round_with_role_labels_in_one_call_of_the_package() -> None:
+async def test_lib_awe_adds_labeled_messages_that_leave_the_buffer_in_one_package_call() -> None:
     memory = build(LibAwe, {"extract": Facts(facts=[])}, ns=2)
     await give(memory, ROUND)
     await give(memory, said("My dog is young.", "My bird is loud.", first=4))
@@ -62,7 +62,7 @@ async def test_lib_awe_recalls_facts_of_older_messages_and_the_buffer_as_turns()
 
 
 @with_package
-async def test_buffering_a_message_does_not_rebuild_the_store_of_the_package(monkeypatch) -> None:
+async def test_buffered_message_does_not_rebuild_the_package_store(monkeypatch) -> None:
     memory = build(LibAwe, ns=2)
     await give(memory, ROUND)
     library = memory._library
@@ -78,9 +78,7 @@ async def test_buffering_a_message_does_not_rebuild_the_store_of_the_package(mon
     freq=st.integers(1, 4),
     ns=st.integers(0, 4),
 )
-async def test_lib_awe_keeps_fewer_than_freq_and_ns_messages_and_adds_the_others_once(
-    sizes, freq, ns
-) -> None:
+async def test_lib_awe_buffers_fewer_than_freq_plus_ns_messages_and_adds_others_once(sizes, freq, ns) -> None:
     memory = build(LibAwe, {"extract": Facts(facts=[])}, freq=freq, ns=ns)
     total = 0
     for size in sizes:

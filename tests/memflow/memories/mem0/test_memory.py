@@ -223,7 +223,7 @@ async def test_answer_with_only_invalid_decisions_is_recorded_as_failure(
         ),
     ],
 )
-async def test_fact_without_a_valid_decision_is_decided_on_alone(
+async def test_fact_without_a_valid_decision_gets_a_separate_request(
     joint: list[Decision], alone: list[Decision] | None, facts: list[str], reasons: list[str]
 ) -> None:
     memory = mem0(joint, *([] if alone is None else [alone]))
@@ -235,7 +235,7 @@ async def test_fact_without_a_valid_decision_is_decided_on_alone(
     assert shown == ["1. The car is blue.\n2. It is fast.", *([] if alone is None else ["1. It is fast."])]
 
 
-async def test_unusable_joint_answer_loses_only_the_fact_whose_own_request_fails() -> None:
+async def test_unusable_joint_answer_loses_only_facts_whose_separate_request_fails() -> None:
     def decide(request: ChatRequest) -> Decisions | str:
         one = request.fields["facts"] == "1. The car is blue."
         return Decisions(decisions=[decided(1, "UPDATE", 1, "Blue.", replaces=True)]) if one else "no JSON"
@@ -250,7 +250,7 @@ async def test_unusable_joint_answer_loses_only_the_fact_whose_own_request_fails
     assert lost.text.endswith("lost fact: It is fast.")
 
 
-async def test_facts_decided_on_alone_do_not_change_a_memory_that_is_gone() -> None:
+async def test_fact_with_a_separate_request_is_compared_with_the_current_memories() -> None:
     """Both facts would replace the only memory. The second is compared with what the first one left."""
 
     def decide(request: ChatRequest) -> Decisions | str:

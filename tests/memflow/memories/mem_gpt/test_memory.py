@@ -189,7 +189,7 @@ def look_up_then_keep(request: ChatRequest) -> str:
     return _calls([append("has a violin", int(found.partition(".")[0]))])
 
 
-async def test_heartbeat_requests_a_round_that_sees_the_search_results() -> None:
+async def test_heartbeat_starts_another_round_whose_prompt_has_the_search_results() -> None:
     memory = mem_gpt(read=look_up_then_keep, k=1)
     await give(memory, said(*texts("My violin is old", "a", "b", "c", "d", "e")))
     asked = len(requests(memory))
@@ -296,7 +296,7 @@ async def test_working_context_has_a_persona_and_a_human_section() -> None:
     assert (await memory.read("?")).notes.startswith("Persona:\nis kind\n\n")
 
 
-async def test_call_without_optional_arguments_gets_the_defaults() -> None:
+async def test_function_call_without_optional_arguments_uses_their_defaults() -> None:
     call = {"function": "working_append", "text": "likes tea", "rests_on": [1]}
     memory = mem_gpt(save=[call], read=[{"function": "recall_search", "query": "a"}])
     await give(memory, said(*texts("a", "b", "c", "d", "e", "f")))
@@ -304,7 +304,7 @@ async def test_call_without_optional_arguments_gets_the_defaults() -> None:
     assert (await memory.read("a?")).failed == ()
 
 
-async def test_failed_later_round_keeps_what_was_found_before() -> None:
+async def test_read_keeps_earlier_results_if_a_later_round_fails() -> None:
     answers = iter([_calls([search("recall", "violin", heartbeat=True)])])
     memory = mem_gpt(read=lambda request: next(answers, "no JSON"), k=1)
     await give(memory, said(*texts("My violin is old", "a", "b", "c", "d", "e")))
@@ -314,7 +314,7 @@ async def test_failed_later_round_keeps_what_was_found_before() -> None:
     assert "mem_gpt/search" in reason and "JSON" in reason
 
 
-async def test_heartbeat_under_memory_pressure_requests_another_round_of_saves() -> None:
+async def test_heartbeat_after_a_memory_warning_starts_another_round_of_saves() -> None:
     answers = iter([[append("a", 1, heartbeat=True)], [append("b", 1)]])
     memory = mem_gpt(save=lambda request: _calls(next(answers)))
     await give(memory, said(*texts("a", "b", "c", "d")))

@@ -295,7 +295,7 @@ async def test_profile_request_lists_the_dimensions_in_three_groups(
     assert request.fields["dimensions"] in request.messages[0].content
 
 
-async def test_trait_of_an_unknown_dimension_costs_only_itself() -> None:
+async def test_trait_of_an_unknown_dimension_is_dropped_and_other_profile_lines_are_kept() -> None:
     name = Attribute(attribute="name", value="Mei", page=1)
     found = Traits(attributes=[name], traits=[trait("astrology", "reads stars"), trait("music", "sings")])
     memory = memory_os({"profile": found}, short=1, tau=1.5)
@@ -305,7 +305,7 @@ async def test_trait_of_an_unknown_dimension_costs_only_itself() -> None:
     assert "there is no dimension 'astrology'" in lost.text
 
 
-async def test_level_and_attribute_may_be_capitalized() -> None:
+async def test_profile_accepts_capitalized_levels_and_attributes() -> None:
     line = {"dimension": "Music", "level": "High", "reason": "sings", "page": 1}
     found = {"attributes": [{"attribute": "Birth Year", "value": "1990", "page": 1}], "traits": [line]}
     memory = memory_os({"profile": json.dumps(found)}, short=1, tau=1.5)
@@ -324,7 +324,7 @@ async def test_every_recall_contains_the_configured_agent_profile() -> None:
 
 
 @pytest.mark.parametrize(("segment_score", "found"), [("cosine_keywords", "cars"), ("cosine", "tea")])
-async def test_query_keywords_rank_segments_with_the_cosine_by_default(
+async def test_segments_are_ranked_by_cosine_and_query_keywords_by_default(
     segment_score: str, found: str
 ) -> None:
     """The query is equally near to both segments, and has the keywords of the one about cars."""

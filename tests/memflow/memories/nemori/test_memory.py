@@ -171,7 +171,7 @@ async def test_episode_that_continues_a_similar_episode_is_merged_with_it() -> N
     ]
 
 
-async def test_statements_of_a_merged_episode_come_from_all_of_its_messages() -> None:
+async def test_statements_of_a_merged_episode_cite_messages_of_both_episodes() -> None:
     def calibrate(request: ChatRequest) -> Statements:
         last = len(request.fields["messages"].splitlines())
         return Statements(statements=[Statement(statement=f"{last} messages", lines=[1, last])])

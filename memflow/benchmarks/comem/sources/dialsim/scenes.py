@@ -79,15 +79,17 @@ def _pickled(file: File) -> Iterator[RawRecord]:
 
 def _scene(episode: str, number: str, content: Any) -> tuple[str, Any]:
     if not _EPISODE.fullmatch(episode):
-        raise RecordFault("the episode's name does not start with season and number, for example S01E01")
+        raise RecordFault(
+            f"the episode's name {episode!r} does not start with season and number, such as S01E01"
+        )
     if not number.isdecimal():
-        raise RecordFault("the scene number is not an integer")
+        raise RecordFault(f"the scene number {number!r} is not an integer")
     scene = PublishedScene.model_validate(content)
     return "", {"episode": episode, "scene": int(number), "date": scene.date, "script": scene.script}
 
 
 def _quizzes(scene: RawRecord, sort: str, kinds: Mapping[str, Any]) -> Iterator[tuple[str, str, RawRecord]]:
-    """Yield the questions of a scene with kind and key. If the questions are a list, the keys are the positions."""
+    """Yield (kind, key, question) for each question of a scene. The key of a question in a list is its position."""
     for kind, published in kinds.items():
         keyed = dict(enumerate(published)) if isinstance(published, list) else published
         name = f"{sort}, {kind}"

@@ -116,7 +116,7 @@ class FriendsQAScene(_PublishedModel):
         return tuple(fault for _, fault in self._checked() if fault is not None)
 
     def _checked(self) -> Iterator[tuple[Any, str | None]]:
-        """Yield each question, or its raw content, with its fault or None."""
+        """Yield each question (raw if invalid), with its fault or None."""
         seen: set[str] = set()
         for number, question in enumerate(self.paragraphs[0].qas):
             if isinstance(question, InvalidPart):

@@ -229,7 +229,7 @@ def test_label_import_rejects_invalid_file(
     "damage",
     [edit(2, note="!"), edit_key(1, answer="B"), edit_key(1, answer=True), edit(2, keys=None)],
 )
-def test_invalid_line_of_label_file_costs_only_the_labels_of_its_question(
+def test_invalid_line_of_label_file_removes_only_the_labels_of_its_question(
     exported: LabelFile, imports: Callable[..., list[GoldLabel]], damage: Damage
 ):
     lines = lines_of(exported.text)

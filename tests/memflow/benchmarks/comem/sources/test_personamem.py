@@ -210,7 +210,7 @@ def test_personamem_reader_reports_fault_in_contexts_file(tmp_path: Path, contex
     assert complaint in faults and f"{CONTEXTS}: " in faults
 
 
-def test_personamem_question_after_end_of_context_is_quarantined_alone(tmp_path: Path):
+def test_only_the_personamem_question_after_the_end_of_its_context_is_quarantined(tmp_path: Path):
     rows = [row(), row(question_id="q2", end_index_in_shared_context=11)]
     (context,) = load_contexts(DOMAIN, read(tmp_path, table(rows), SHARED))
     assert [question.reason is None for question in context.questions] == [True, False]

@@ -24,7 +24,7 @@ def results(made: Made, probes: list[Probe]) -> dict[str, RuleResult]:
     return {each.name: each for each in found}
 
 
-def test_demo_passes_the_checks_and_all_of_its_probes_are_examined(demo: Made) -> None:
+def test_examiner_reads_all_probes_of_the_demo_and_finds_no_fault(demo: Made) -> None:
     found = results(demo, demo.probes)
     assert set(found) == {GOLD, MOOD}
     assert all(each.passed and each.severity == "error" for each in found.values())
@@ -43,15 +43,17 @@ def test_failed_check_names_probe_gold_recomputed_gold_and_message(demo: Made) -
         assert part in named
 
 
-def test_unread_probe_passes_the_check_and_is_counted_in_its_note(demo: Made) -> None:
+def test_unreadable_probe_passes_the_gold_check_and_is_counted_in_its_note(demo: Made) -> None:
     reworded = replace(demo.probes[0], question="?")
     found = results(demo, [reworded, *demo.probes[1:]])[GOLD]
     assert found.passed
-    expected = "49 of 50 probes examined, 1 not examined (2.0%); 1 because the question matches no cue"
+    expected = (
+        "49 of 50 probes examined, 1 not examined (2.0%); 1 because the question contains no known cue word"
+    )
     assert found.note == expected
 
 
-def test_mood_questions_that_give_the_mood_away_fail_the_check(demo: Made) -> None:
+def test_mood_check_fails_for_questions_that_reveal_the_mood(demo: Made) -> None:
     [mood, *_] = [probe for probe in demo.probes if "/emotion/" in probe.episode_id]
     named = [
         replace(mood, probe_id=f"p{number}", question=f"{answer}?", gold=str(at + 1), revealed=answer)

@@ -145,7 +145,7 @@ def days_between(earlier: Turn, later: Turn) -> int:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_examiner_finds_relative_dates_counted_from_the_last_of_two_evidence_messages(language):
+def test_examiner_finds_relative_date_counted_from_the_wrong_evidence_message(language):
     found = [each for each in dated(language) if days_between(each[1], each[2]) > 0]
     assert len(found) >= 5
     turns = made(
@@ -208,19 +208,19 @@ def other_value(turn: Turn, turns: Sequence[Turn]) -> str:
     raise AssertionError(f"no other value like {value_of(turn)} after {cue} before {after}")
 
 
-def test_probe_in_a_wording_without_cues_is_not_examined_instead_of_wrong():
+def test_probe_without_known_cue_words_counts_as_not_examined_and_not_as_wrong():
     generated = made("observation", "en")
     probe = generated.probes[0]
     reworded = replace(probe, question="Well?")
     [unread] = examine([reworded], generated.turns)
-    assert unread == Examination("not examined", "the question matches no cue")
+    assert unread == Examination("not examined", "the question contains no known cue word")
     silent = [replace(turn, text="It was nice.") for turn in generated.turns]
     assert outcomes(generated.probes, silent) == {"not examined": len(generated.probes)}
     [quarantined] = examine([replace(probe, reason="failed")], generated.turns)
     assert quarantined.outcome == "not examined"
 
 
-def test_corrected_value_without_a_cue_of_the_correction_is_not_examined():
+def test_probe_with_a_correction_without_cue_word_counts_as_not_examined():
     generated = made("participation", "en")
     probe = next(each for each in generated.probes if each.category == "knowledge_update")
     turns = [

@@ -27,7 +27,7 @@ def test_moods_of_generated_questions_are_not_predictable_from_their_words(langu
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_moods_that_depend_on_the_event_are_predictable(language):
+def test_predictability_test_detects_moods_that_depend_on_the_event(language):
     templates = emotion_templates(language)
     moods = [mood.mood for mood in templates.moods]
     rng = random.Random(1)
@@ -42,7 +42,7 @@ def test_moods_that_depend_on_the_event_are_predictable(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_event_goes_with_every_mood_and_answer_is_uniform_among_its_options(language):
+def test_sampled_events_and_moods_are_independent_and_answers_uniform_among_options(language):
     moods = defaultdict(Counter)
     places = Counter()
     count = 3000
@@ -64,5 +64,5 @@ def test_every_event_goes_with_every_mood_and_answer_is_uniform_among_its_option
     assert sum((places[at] - count / 4) ** 2 / (count / 4) for at in range(4)) < 16.27  # 3 degrees of freedom
 
 
-def test_no_questions_are_not_predictable():
+def test_predictable_answers_returns_share_0_and_probability_1_without_questions():
     assert predictable_answers([]) == (0.0, 1.0)

@@ -161,7 +161,7 @@ def test_post_processing_plan_has_two_evidence_messages_about_one_entity(languag
 
 @examples(40)
 @given(st.sampled_from(["en", "zh"]), SEEDS)
-def test_counted_value_is_not_satisfied_by_all_entities(language, seed):
+def test_aggregative_answer_counts_some_but_not_all_entities(language, seed):
     for scenario in ("roles", "events"):
         plan = plan_aggregative(task_of("aggregative", scenario, seed=seed, language=language))
         count = int(re.findall(r"\d+", plan.query.answer)[0])

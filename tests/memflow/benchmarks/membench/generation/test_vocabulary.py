@@ -131,7 +131,7 @@ def test_no_bundled_event_lasts_longer_than_nine_weeks_except_programs_contests_
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_bundled_food_categories_have_no_item_of_two_tastes(language: Language) -> None:
+def test_no_bundled_food_item_fits_two_taste_categories(language: Language) -> None:
     ambiguous = {
         "en": ("sorbet", "butter chicken", "chipotle", "lime tart", "kimchi", "panna cotta", "peppermint"),
         "zh": ("酸辣", "酸菜鱼", "糖醋", "双皮奶", "奶酪包", "黑巧克力", "酸梅汤"),

@@ -197,7 +197,7 @@ DAMAGED: list[tuple[Any, str]] = [
     ),
     (changed(message_list=[{"user": "Hello.", "agent": " "}]), "at message_list.0.0.agent"),
     (changed(message_list=[{"user": "Hello.", "agent": 3}]), "at message_list.0.0.agent"),
-    (changed(message_list=["Hello."]), "some steps do not belong to the scene participation"),
+    (changed(message_list=["Hello."]), "steps that do not belong to the scene participation"),
     (changed(message_list=[[round_of(0, "Hello.")], round_of(1, "Hello.")]), "at message_list.1"),
     (
         changed(message_list=[{**round_of(0, "Hello."), "place": None}]),
@@ -237,7 +237,7 @@ def test_invalid_question_is_quarantined_without_its_trajectory(tmp_path: Path, 
     ("name", "source", "content", "message"),
     [
         ("participation", "membench/LowLevel.json", GOOD, "the path contains neither FirstAgent"),
-        ("observation", OBSERVATION, GOOD, "some steps do not belong to the scene observation"),
+        ("observation", OBSERVATION, GOOD, "steps that do not belong to the scene observation"),
         ("participation_raw", RAW.format("First", "easy"), {"roles": [sessions()]}, "unknown question kind 'easy'"),
         ("observation_raw", RAW.format("Third", "lowlevel_rec"), {"movie": [messages()]},
          "lowlevel_rec has no scenario 'movie' in observation; its scenarios are none"),

@@ -37,7 +37,7 @@ async def test_judge_scores_answer_that_differs_from_gold(judge, probe_of, marks
         ]
 
 
-async def test_published_code_judge_prompt_has_the_whole_prompt_as_question(
+async def test_published_code_judge_prompt_contains_the_whole_answer_prompt_as_question(
     judge, probe_of, marks_of
 ) -> None:
     probe, chat = probe_of("dialsim_friends", "Monica", "Who is it?"), judge(dialsim_judge={"correct": True})

@@ -211,7 +211,7 @@ def by_key(verdicts) -> dict[tuple[str, str, str], float | None]:
     return {(row.probe_id, row.metric, row.variant): row.value for row in verdicts}
 
 
-async def test_one_named_judge_gives_the_verdicts_and_requests_of_an_unnamed_judge(
+async def test_verdicts_and_requests_of_one_named_judge_equal_those_of_an_unnamed_judge(
     probes, judge, encoders
 ) -> None:
     alone, named = judge(), judge()

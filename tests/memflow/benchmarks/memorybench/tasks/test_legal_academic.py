@@ -272,7 +272,7 @@ SECOND = {"limitgen_syn/annotated/ablation/2403.2v1.json": json.dumps({**PAPER, 
         ({LABELS: json.dumps({**LABELS_OF_TWO, "2403.2v1": {"ground truth": "x"}})}, "at ground_truth"),
     ],
 )
-def test_invalid_limitgen_paper_or_label_costs_only_the_case_of_the_paper(
+def test_invalid_limitgen_paper_or_label_quarantines_only_the_case_of_the_paper(
     read_files: Any, files: dict[str, str], fault: str
 ) -> None:
     valid = {**SMALL["limitgen"], **SECOND, LABELS: json.dumps(LABELS_OF_TWO)}

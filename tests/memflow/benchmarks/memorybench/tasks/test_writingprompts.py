@@ -62,7 +62,7 @@ def test_writingprompts_prompt_asks_for_story_about_the_premise(read_files) -> N
         (table(prompt=["a"]), "the file lacks the columns story"),
         (table(prompt=["a", " "], story=["b", "c"]), "row 2: at prompt"),
         (table(prompt=["a", "b"], story=["b", None]), "row 2: at story"),
-        (table(prompt=["[WP] "], story=["b"]), "row 1: the prompt consists only of a tag"),
+        (table(prompt=["[WP] "], story=["b"]), "row 1: the prompt has no text after its tag"),
         (rows(0), "the file has no rows"),
     ],
 )

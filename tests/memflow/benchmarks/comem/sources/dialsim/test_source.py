@@ -176,8 +176,11 @@ SILENT = scene("May 1, 1995", "")
         ({}, "the DialSim file contains no scenes"),
         ([EPISODES], "the whole file is not a Python dict"),
         ({"S01E01": [SILENT]}, "episode S01E01: the value is not a Python dict"),
-        ({"The Kite": {1: SILENT}}, "episode The Kite, scene 1: the episode's name does not start"),
-        ({"S01E01": {"one": SILENT}}, "scene one: the scene number is not an integer"),
+        (
+            {"The Kite": {1: SILENT}},
+            "episode The Kite, scene 1: the episode's name 'The Kite' does not start",
+        ),
+        ({"S01E01": {"one": SILENT}}, "scene one: the scene number 'one' is not an integer"),
         ({"S01E01": {1: {"date": "May 1, 1995"}}}, "episode S01E01, scene 1: at script"),
         (
             {"S01E01": {1: {**SILENT, "hard_q": {"past": "Who?"}}}},
