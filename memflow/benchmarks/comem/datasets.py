@@ -35,6 +35,7 @@ DATASETS = (
         "Hugging Face dataset AGI-Eval/AMemGym",
         "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
         counts={"users": 20},
+        partial=True,
     ),
     *(
         Dataset(
