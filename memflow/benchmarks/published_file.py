@@ -219,7 +219,8 @@ def _content(raw: RawRecord) -> tuple[str, str | None]:
         if raw.fault is None:
             from_json(content, cache_strings="none")
     except UnicodeEncodeError:
-        return json.dumps(raw.content, default=str), "a text has half of a surrogate pair, so it is not Unicode"
+        fault = "a text has half of a surrogate pair, so it is not Unicode"
+        return json.dumps(raw.content, default=str), fault
     except (ValueError, RecursionError) as wrong:
         return "null", f"the values are nested too deeply, or a number is too long ({wrong})"
     return content, None

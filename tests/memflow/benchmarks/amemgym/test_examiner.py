@@ -284,6 +284,11 @@ SCHEMA = {
         ),
         ("I cook alone. My cooking company is fine.", {}),
         ("My cooking company is a clubhouse.", {}),
+        ("Back then my cooking company was a club. These days I cook with two colleagues.", {}),
+        ("My cooking company isn't a club anymore; two colleagues joined me.", {}),
+        ("I considered making my cooking company a club.", {}),
+        ("My sister's cooking company is a club.", {}),
+        ("Should my cooking company be a club? I wish my cooking company were a club!", {}),
     ],
 )
 def test_value_is_stated_where_a_sentence_names_variable_and_value(text, stated):
