@@ -7,6 +7,8 @@ leaderboard reads no other table. memflow/scoring/completeness.py has the wordin
 from collections.abc import Mapping
 
 from memflow.benchmarks import registry
+from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.pipeline import partition_key
 from memflow.scoring.completeness import INCOMPLETE, dataset_gap, joined, limit_gap, quarantine_gap
@@ -43,10 +45,10 @@ def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
     """Return what a domain lacks except quarantined probes: data sets, units beyond its limit, quarantined rows."""
     stored = set(lake.partitions("raw.records"))
     found = [name for name in domain.datasets if name in stored]
+    benchmark = registry.benchmark(domain.benchmark)
     optional = [f"{file} of {name}" for name in found for file in library.dataset(name).optional]
     size = None
     if domain.limit:
-        benchmark = registry.benchmark(domain.benchmark)
         size = benchmark.size(domain, lake.read_all("raw.records", found))
     unit = registry.spec_of(domain.benchmark).unit
     rows = [(lake.facts("raw.records", name), "records") for name in found]
@@ -55,10 +57,20 @@ def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
         [
             dataset_gap([name for name in domain.datasets if name not in stored], len(domain.datasets)),
             f"without the optional files {', '.join(optional)}" if optional else None,
+            *(_part_gap(benchmark, library.dataset(name), lake) for name in found),
             limit_gap(domain.limit, size, unit),
             *(quarantine_gap(facts.quarantined, facts.rows, what) for facts, what in rows if facts),
         ]
     )
+
+
+def _part_gap(benchmark: Benchmark, dataset: Dataset, lake: Lake) -> str | None:
+    """Return how many of the published items a part of a data set has; None if it is whole."""
+    if not dataset.partial or not dataset.counts:
+        return None
+    unit, published = next(iter(dataset.counts.items()))
+    count = benchmark.contents(dataset, lake.read("raw.records", dataset.name)).counts.get(unit, 0)
+    return f"{count:,} of {published:,} published {unit} of {dataset.name}" if count < published else None
 
 
 def assistant_gaps(domain: str, assistant: str, lake: Lake) -> str | None:

@@ -370,7 +370,7 @@ def _check_memory_names(settings: "Settings", paths: Mapping[str, str]) -> None:
 def _with_baselines(settings: "Settings", domains: Sequence[str], assistants: Sequence[str]) -> list[str]:
     """Return the assistants, preceded by the baselines of the domains with each of their models."""
     from memflow.benchmarks import registry
-    from memflow.memories.baselines import BOUNDS, PREVIOUS
+    from memflow.memories.bounds import BOUNDS, PREVIOUS
 
     of = [settings.domain(name) for name in domains]
     changing = all(registry.benchmark(each.benchmark).has_previous_state(each) for each in of)

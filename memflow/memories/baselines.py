@@ -19,9 +19,6 @@ from memflow.memories.verbatim import (
 )
 from memflow.tokens import estimate
 
-PREVIOUS = "previous"
-BOUNDS = ("none", "oracle", PREVIOUS)
-"""The names of the memories that store nothing, between which the scores of all others lie."""
 MESSAGE, BUFFER = "message", "buffer"
 OVERFLOW = ("drop", "fail")
 ROOM = 1024

@@ -13,7 +13,8 @@ from memflow.chat.prompts import Prompt
 from memflow.memories.a_mem.memory import AMem
 from memflow.memories.awe import Awe
 from memflow.memories.awi.memory import Awi, EvolvingAwi
-from memflow.memories.baselines import PREVIOUS, Full, Nothing, Oracle, PreviousState, Recent
+from memflow.memories.baselines import Full, Nothing, Oracle, PreviousState, Recent
+from memflow.memories.bounds import PREVIOUS
 from memflow.memories.generative_agent.memory import GenerativeAgent
 from memflow.memories.lib_mem0.awe import LibAwe
 from memflow.memories.lib_mem0.memory import LibMem0

@@ -36,7 +36,7 @@ ACCURACY = Metric(
         **_COMPLETE,
         **_IN_ALL,
         "chance_for_unparsed": "an unparsed reply counts 1 / options",
-        "published_code": "MemoryBench's judge reads the whole prompt as the question",
+        "published_code": "a judge reads the whole prompt as the question",
     },
 )
 RANDOM = Metric(

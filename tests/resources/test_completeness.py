@@ -68,6 +68,20 @@ def test_domain_lacks_the_published_users_beyond_its_limit(
     assert domain_gaps(domain, lake, library) == expected
 
 
+@pytest.mark.parametrize(("records", "expected"), [(12, "12 of 20 published records of part"), (20, None)])
+def test_domain_on_a_part_of_a_data_set_lacks_published_records(
+    records: int, expected: str | None, lake: Lake, tmp_path: Path
+) -> None:
+    part = Dataset("part", "", "amemgym", ("part.json",), "", "", "", counts={"records": 20}, partial=True)
+    rows = [
+        factories.record(dataset="part", record_id=f"u{number}", content="{}", source="part.json")
+        for number in range(records)
+    ]
+    write(lake, "raw.records", "part", rows)
+    found = domain_gaps(Domain("d", "amemgym", ("part",), ""), lake, Library(tmp_path, {"part": part}))
+    assert found == expected
+
+
 def test_replies_to_quarantined_test_probes_do_not_count_as_failed(lake: Lake) -> None:
     write(lake, "question.probes", "d", [*probes(None, "no gold", None), *probes("bad case", split="train")])
     reasons = (None, "the probe is quarantined: no gold", "timeout")

@@ -66,7 +66,7 @@ def test_models_and_embedder_have_the_names_that_their_servers_use() -> None:
 
 def test_points_of_other_memories_have_no_value() -> None:
     assert {"embedder", "context_window"}.isdisjoint(values("amemgym_base", "none"))
-    assert values("amemgym_base", "full_1024")["context_window"] == 1024
+    assert values("amemgym_base", "full_1024")["context_window"] == "drop"
 
 
 def test_replaced_prompts_are_the_authors_words_only_if_all_prompts_of_the_point_are_replaced() -> None:

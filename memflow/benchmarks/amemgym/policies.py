@@ -15,7 +15,7 @@ from memflow.benchmarks.amemgym.config import parse_config
 from memflow.benchmarks.amemgym.scoring import NO_ORACLE
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
-from memflow.memories.baselines import BOUNDS
+from memflow.memories.bounds import BOUNDS
 from memflow.metrics.intervals import Interval
 from memflow.metrics.policies import PairedIntervals, PolicyCounts, paired_intervals, rank_changes, ranks
 from memflow.records import Probe, Reply, Verdict

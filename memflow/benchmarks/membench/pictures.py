@@ -9,7 +9,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import COLUMNS
 from memflow.benchmarks.membench.tables import CHANCE, KIND_SLICES, LEVEL_SLICES, TableRow, rows, tabled
 from memflow.labels import score_label
-from memflow.memories.baselines import BOUNDS
+from memflow.memories.bounds import BOUNDS
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Columns, Curve, Point
 from memflow.records import Score

@@ -108,7 +108,10 @@ async def test_scripted_run_of_benchmark_gives_verdicts_for_all_probes_and_score
     verdicts = await benchmark.verdicts(domain, tests, replies, MetricBackends(chat))
     assert {row.probe_id for row in verdicts} == {probe.probe_id for probe in tests}
     assert all((row.value is None) != (row.reason is None) for row in verdicts)
-    results = AssistantResults(domain.name, "full", "full", "scripted", tests, verdicts, (), (), "", True)
+    results = AssistantResults(
+        *(domain.name, "full", "full", "scripted", tests, verdicts, (), (), "", True),
+        population=benchmark.population(()),
+    )
     scores = benchmark.scores(domain, results)
     assert benchmark.aggregates_in_sql or scores
     assert {(score.domain, score.assistant) for score in scores} <= {(domain.name, "full")}
