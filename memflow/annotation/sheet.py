@@ -237,14 +237,14 @@ def parse_line(path: Path, number: int, lines: Sequence[str], shape: type[Model]
     """Return line `number` (from 1) as the Pydantic model `shape`. Raises BadInput with file, line and error."""
     try:
         return shape.model_validate(json.loads(lines[number - 1]))
-    except json.JSONDecodeError as wrong:
-        raise BadInput(
-            f"{path}, line {number} is invalid JSON ({wrong.msg}). Fix the line, or restore the file."
-        ) from wrong
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole line"
         raise BadInput(f"{path}, line {number}, {place}: {first['msg']}. Fix the line.") from wrong
+    except (ValueError, RecursionError) as wrong:
+        raise BadInput(
+            f"{path}, line {number} is invalid JSON ({wrong}). Fix the line, or restore the file."
+        ) from wrong
 
 
 def _label(item: Item, name: str) -> Label:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, StringConstraints, ValidationError
+from pydantic_core import from_json
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, first_error
@@ -67,7 +68,7 @@ class File:
             record = RawRecord(f"line {number}", line, str(position) if numbered else "")
             try:
                 yield replace(record, content=json.loads(line))
-            except (json.JSONDecodeError, RecursionError) as wrong:
+            except (ValueError, RecursionError) as wrong:
                 yield replace(record, fault=f"the line is truncated or invalid JSON ({wrong})")
 
     def csv_header(self) -> list[str]:
@@ -122,7 +123,7 @@ class File:
     def _json(self) -> Any:
         try:
             return json.loads(self._text())
-        except (json.JSONDecodeError, RecursionError) as wrong:
+        except (ValueError, RecursionError) as wrong:
             raise RecordFault(f"the file is truncated or invalid JSON ({wrong})") from wrong
 
     def shaped(self, shape: type[M], content: Any, where: str) -> M:
@@ -184,14 +185,14 @@ def valid_records(records: Iterable[Record]) -> list[Record]:
 
 
 def _record(file: File, sha256: str, position: int, raw: RawRecord, seen: set[str]) -> Record:
-    place = f"{file.source}, {raw.where}"
-    fault, record_id = raw.fault, raw.record_id or place
-    content = json.dumps(raw.content, ensure_ascii=False, default=str)
-    try:
-        content.encode()
-    except UnicodeEncodeError:
-        content, record_id = json.dumps(raw.content, default=str), place
-        fault = "a text has half of a surrogate pair, so it is not Unicode"
+    # A location can contain keys of the file, which may have half of a surrogate pair too.
+    where = raw.where.encode(errors="backslashreplace").decode()
+    place = f"{file.source}, {where}"
+    record_id = raw.record_id or place
+    content, unusable = _content(raw)
+    fault = unusable or raw.fault
+    if unusable is not None:
+        record_id = place
     if fault is None and record_id in seen:
         fault = f"the record id {record_id} occurs twice; the first record is kept"
     if record_id in seen:
@@ -206,8 +207,23 @@ def _record(file: File, sha256: str, position: int, raw: RawRecord, seen: set[st
         licence=file.dataset.licence,
         origin=file.dataset.origin,
         content=content,
-        reason=None if fault is None else f"{raw.where}: {fault}",
+        reason=None if fault is None else f"{where}: {fault}",
     )
+
+
+def _content(raw: RawRecord) -> tuple[str, str | None]:
+    """Return the content of a record as JSON, and the fault of a content that cannot be stored or parsed again."""
+    try:
+        content = json.dumps(raw.content, ensure_ascii=False, default=str)
+        content.encode()
+        if raw.fault is None:
+            from_json(content, cache_strings="none")
+    except UnicodeEncodeError:
+        fault = "a text has half of a surrogate pair, so it is not Unicode"
+        return json.dumps(raw.content, default=str), fault
+    except (ValueError, RecursionError) as wrong:
+        return "null", f"the values are nested too deeply, or a number is too long ({wrong})"
+    return content, None
 
 
 def _require_valid(file: File, records: Sequence[Record], fewest: int) -> None:

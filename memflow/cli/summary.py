@@ -182,8 +182,11 @@ def _column(metric: str, variant: str | None) -> str:
 
 
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
-    counts = dict.fromkeys(count(score) for score in row.values())
-    return "/".join(counts), f"{min(score.coverage for score in row.values()):.0%}"
+    measured = [score for score in row.values() if find_metric(score.metric).group != "bound"] or [
+        *row.values()
+    ]
+    counts = dict.fromkeys(count(score) for score in measured)
+    return "/".join(counts), f"{min(score.coverage for score in measured):.0%}"
 
 
 def _why(each: Dataset) -> str:

@@ -114,7 +114,7 @@ def is_recording(text: str) -> bool:
     """Return whether the first line of a file is the header of a recorded run."""
     try:
         first = json.loads(text.partition("\n")[0])
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(first, dict) and first.get("format") == FORMAT
 

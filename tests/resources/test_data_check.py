@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from published_files import memdaily
 
+from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset, Defect
 from memflow.benchmarks.registry import find_dataset
 from resources.data_check import DataCheck, check_dataset
@@ -100,3 +101,8 @@ def test_rejected_file_equal_to_the_published_file_has_advice_to_report_the_mess
 def test_data_check_rejects_a_file_whose_checksum_differs_from_the_published_one(tmp_path: Path) -> None:
     found = check(tmp_path, content(), sums={SOURCE: "0" * 64})
     assert found.state == "rejected" and "differs from the published file" in found.problems[0]
+
+
+def test_data_sets_of_amemgym_users_accept_the_same_part_of_their_common_file() -> None:
+    users, contexts = registry.find_dataset("amemgym_v1_base"), registry.find_dataset("comem_amemgym")
+    assert (users.files, users.partial) == (contexts.files, contexts.partial)

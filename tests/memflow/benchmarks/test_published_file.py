@@ -1,5 +1,6 @@
 """Quarantine of the records of files, and rejection of files. test_damaged_records.py has files of every form."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def test_second_record_with_the_same_id_is_quarantined_with_a_distinct_id(tmp_pa
 
 
 def test_record_with_an_unpaired_surrogate_is_quarantined(tmp_path: Path) -> None:
-    found = read(tmp_path, [RawRecord("line 1", {"id": "\ud800"}, "\ud800"), RawRecord("line 2", 1, "b")])
+    found = read(tmp_path, [RawRecord("\ud800", {"id": "\ud800"}, "\ud800"), RawRecord("line 2", 1, "b")])
     assert "half of a surrogate pair" in str(found[0].reason)
     assert f"{found[0].record_id}{found[0].content}{found[0].reason}".encode()
 
@@ -69,3 +70,20 @@ def test_csv_reader_returns_a_complete_or_an_invalid_row_for_random_text(rows: l
     file = File(DATASET, "f", "\n".join(["x,y", *rows]).encode())
     for raw in file.csv_rows("x", "y"):
         assert raw.fault is not None or set(raw.content) == {"x", "y"}
+
+
+def test_line_with_an_integer_of_too_many_digits_is_invalid_and_costs_no_other_line() -> None:
+    file = File(DATASET, "f", b'{"a": 1}\n{"a": ' + b"9" * 5000 + b"}\n")
+    assert [raw.fault is None for raw in file.lines()] == [True, False]
+    with pytest.raises(BadInput, match="invalid JSON"):
+        File(DATASET, "f", b"9" * 5000).json()
+
+
+@pytest.mark.parametrize("depth", [300, 900])
+def test_record_with_deeply_nested_values_is_quarantined_and_costs_no_other_record(
+    tmp_path: Path, depth: int
+) -> None:
+    deep = json.loads("[" * depth + "]" * depth)
+    found = read(tmp_path, [RawRecord("line 1", {"id": "a", "more": deep}, "a"), RawRecord("line 2", 1, "b")])
+    assert "nested too deeply" in str(found[0].reason)
+    assert [row.record_id for row in valid_records(found)] == ["b"]

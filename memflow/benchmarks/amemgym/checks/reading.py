@@ -1,7 +1,8 @@
 """Parser of state values in texts, for the examiner. The parser uses no sentence templates and no generation plan.
 
 A text states a value where one sentence contains the variable's name and one of its possible values, both in words:
-`Of late my cooking company is a club` states `cooking_company = a_club`. Freely worded texts often name no variable.
+`Of late my cooking company is a club` states `cooking_company = a_club`. Freely worded texts often name no variable. A
+sentence about the past, a wish, a question or another person states nothing.
 """
 
 import re
@@ -11,9 +12,17 @@ from functools import lru_cache
 Schema = Mapping[str, Sequence[str]]
 """The possible values of each variable of one user."""
 
-_SENTENCE_END = re.compile(r"[.!?;。！？；\n]+")
+_SENTENCE = re.compile(r"[^.!?;。！？；\n]+[.!?;。！？；\n]*")
 _OVER = re.compile(r"(?:no longer|not|不再是|不是)\s*$")
 """Words directly before a value that does not hold any more."""
+_NO_STATEMENT = re.compile(
+    r"\?|？|n['’]t\b|\b(?:used to|was|were|had been|formerly|previously|before|back then|until|any ?more|no more|never|"
+    r"consider\w*|think\w*|thought|wish\w*|hop(?:e|es|ed|ing)|might|could|would|should|if|whether|plan\w* to|"
+    r"want\w* to|unlike)\b|以前|之前|过去|曾|原来|原本|本来|想过|考虑|如果|要是|希望|也许|可能|吗"
+)
+"""Words of sentences that do not state a value that holds."""
+_OF_ANOTHER = re.compile(r"(?:['’]s|\bhis|\bher|\btheir|[他她]们?的)\s*$")
+"""Words directly before a variable of another person."""
 
 
 def stated_values(text: str, schema: Schema) -> dict[str, tuple[str, ...]]:
@@ -27,6 +36,8 @@ def stated_values(text: str, schema: Schema) -> dict[str, tuple[str, ...]]:
         named = list(_phrases(tuple(names)).finditer(sentence))
         for at, match in enumerate(named):
             variable = names[match[0]]
+            if _is_doubtful(sentence, match.start(), schema[variable]):
+                continue
             several = len(named) > 1
             start = match.end() if several else 0
             end = named[at + 1].start() if at + 1 < len(named) else len(sentence)
@@ -48,8 +59,14 @@ def _values_in(sentence: str, values: Sequence[str]) -> Iterator[str]:
             yield by_words[match[0]]
 
 
+def _is_doubtful(sentence: str, start: int, values: Sequence[str]) -> bool:
+    """Return whether a sentence may state no value of the variable that it names at `start`."""
+    rest = _phrases(tuple(map(_in_words, values))).sub(" ", sentence)
+    return _OF_ANOTHER.search(sentence[:start]) is not None or _NO_STATEMENT.search(rest) is not None
+
+
 def _sentences(text: str) -> Iterator[str]:
-    return (" ".join(sentence.split()) for sentence in _SENTENCE_END.split(_in_words(text, "\n")))
+    return (" ".join(sentence.split()) for sentence in _SENTENCE.findall(_in_words(text, "\n")))
 
 
 def _in_words(text: str, keep: str = "") -> str:

@@ -100,7 +100,12 @@ def last_statement(entity: Mention, attribute: str, reading: Reading) -> Stateme
 
 
 def _last_or_none(entity: Mention, attribute: str, reading: Reading) -> Statement | None:
-    """Return the last statement of an attribute, or None. Raises FaultyError for contradictory or ambiguous values."""
+    """Return the last statement of an attribute, or None. Raises FaultyError for contradictory or ambiguous values.
+
+    Raises UnreadError if a message has several values of the attribute, such as that of another person.
+    """
+    if message := reading.unread.get((entity, attribute)):
+        raise UnreadError(f"message {message} has several values of the {attribute} of {entity.text}")
     statements = [
         statement for statement in reading.statements.get(entity, ()) if statement.attribute == attribute
     ]

@@ -36,7 +36,10 @@ PATTERNS: dict[str, dict[str, str]] = {
         "phone": r"\d{3}-\d{3}-\d{4}",
         "email": r"[a-z.]+@[a-z.]*[a-z]",
         "scale": rf"{_WORD}(?: hundred| thousand)? people",
-        "duration": rf"{_WORD} (?:day|week|month)s?\b(?! from today)",
+        "duration": (
+            rf"(?<!\bin )(?<!\bpast )(?<!\bthe last ){_WORD} (?:day|week|month)s?\b"
+            r"(?! (?:from|ago|later|before|after|earlier)\b)"
+        ),
         "time": rf"(?:{_WORD} days from today at {_CLOCK}|(?:{'|'.join(_MONTHS)}) \d+, \d{{4}} at {_CLOCK})",
     },
     "zh": {
@@ -46,7 +49,7 @@ PATTERNS: dict[str, dict[str, str]] = {
         "phone": r"0\d{2,3}-\d+",
         "email": r"[a-z.]+@[a-z.]*[a-z]",
         "scale": rf"{_ZH_NUMBER}人",
-        "duration": rf"(?<!哪){_ZH_NUMBER}(?:天|周|个月)(?!后)",
+        "duration": rf"(?<!哪){_ZH_NUMBER}(?:天|周|个月)(?!之?以?[前后内])",
         "time": rf"(?:{_ZH_NUMBER}天后的?{_ZH_CLOCK}|\d{{4}}年\d+月\d+日{_ZH_CLOCK})",
     },
 }

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from memflow.benchmarks.membench.examination import quantities
-from memflow.benchmarks.membench.examination.lexicon import ATTRIBUTES, Lexicon, Value, lexicon
+from memflow.benchmarks.membench.examination.lexicon import ATTRIBUTES, Lexicon, Value, lexicon, normalize
 from memflow.benchmarks.membench.generation.preferences import Topic
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.turns import is_noise, session_of
@@ -52,10 +52,14 @@ class Statement:
 
 @dataclass(frozen=True)
 class TextReading:
-    """The first mentions of a text's entity by name and by type, and its (attribute, value text) pairs."""
+    """The first mentions of a text's entity by name and by type, and its (attribute, value text) pairs.
+
+    `ambiguous` has the attributes of which the text has several values; `values` has the first one.
+    """
 
     mentions: tuple[Mention, ...]
     values: tuple[tuple[str, str], ...]
+    ambiguous: frozenset[str]
 
 
 @dataclass
@@ -72,6 +76,8 @@ class Reading:
     """The relationship or type of an entity, by the name of the entity."""
     naming: dict[Mention, str] = field(default_factory=dict)
     """The id of the first message that gives an entity's name and its relationship or type, by name."""
+    unread: dict[tuple[Mention, str], str] = field(default_factory=dict)
+    """The id of a message with several values of an attribute of an entity, by entity and attribute."""
     ambiguous_times: list[str] = field(default_factory=list)
     """Ids of messages with a relative time that has two readings."""
 
@@ -117,7 +123,9 @@ def read_statements(messages: Sequence[Message], language: Language) -> Reading:
         entities = {found.entity(each) for each in reading.mentions}
         if len(entities) != 1:
             continue
-        statements = found.statements[entities.pop()]
+        entity = entities.pop()
+        found.unread |= {(entity, attribute): message.message_id for attribute in reading.ambiguous}
+        statements = found.statements[entity]
         corrects = words.cues.corrected.search(message.text) is not None
         for attribute, text in reading.values:
             value: Value | datetime = words.measure(attribute, text)
@@ -142,15 +150,17 @@ def read_text(text: str, language: Language) -> TextReading:
                 mentions.append(mention)
             rest = rest.replace(match[0], "…")
     sorts = {each.sort for each in mentions} or set(ATTRIBUTES)
-    return TextReading(tuple(mentions), tuple(_values(rest, sorts, words)))
+    values = dict(_values(rest, sorts, words))
+    several = frozenset(name for name, texts in values.items() if len({*map(normalize, texts)}) > 1)
+    return TextReading(tuple(mentions), tuple((name, texts[0]) for name, texts in values.items()), several)
 
 
-def _values(text: str, sorts: Iterable[str], words: Lexicon) -> Iterable[tuple[str, str]]:
-    """Yield the (attribute, value text) pairs whose cue, if required, is in the text."""
+def _values(text: str, sorts: Iterable[str], words: Lexicon) -> Iterable[tuple[str, list[str]]]:
+    """Yield each attribute with the texts of its values, of which the cue, if required, is in the text."""
     for attribute in dict.fromkeys(name for sort in sorted(sorts) for name in ATTRIBUTES[sort]):
-        match = words.values[attribute].search(text)
-        if match is not None and words.has_cue(attribute, match[0], text):
-            yield attribute, match[0]
+        found = [match[0] for match in words.values[attribute].finditer(text)]
+        if texts := [each for each in found if words.has_cue(attribute, each, text)]:
+            yield attribute, texts
 
 
 def items_in(text: str, words: Lexicon, topics: Iterable[Topic]) -> dict[str, Topic]:

@@ -98,10 +98,10 @@ class StreamedFile:
             if line.strip():
                 try:
                     yield shape.model_validate(json.loads(line))
-                except (json.JSONDecodeError, RecursionError) as wrong:
-                    self.omit(f"line {number}", line, f"the line is truncated or invalid JSON ({wrong})")
                 except ValidationError as wrong:
                     self.omit(f"line {number}", line, first_error(wrong))
+                except (ValueError, RecursionError) as wrong:
+                    self.omit(f"line {number}", line, f"the line is truncated or invalid JSON ({wrong})")
 
     def omit(self, where: str, content: Any, fault: str) -> None:
         """Add a line to the invalid lines of the file."""

@@ -24,7 +24,7 @@ def parse_literal(text: str) -> Any:
         )
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         pass
     try:
         return ast.literal_eval(text)

@@ -288,6 +288,11 @@ SCHEMA = {
         ),
         ("I cook alone. My cooking company is fine.", {}),
         ("My cooking company is a clubhouse.", {}),
+        ("Back then my cooking company was a club. These days I cook with two colleagues.", {}),
+        ("My cooking company isn't a club anymore; two colleagues joined me.", {}),
+        ("I considered making my cooking company a club.", {}),
+        ("My sister's cooking company is a club.", {}),
+        ("Should my cooking company be a club? I wish my cooking company were a club!", {}),
     ],
 )
 def test_stated_values_returns_a_value_only_if_its_sentence_names_the_variable(text, stated):

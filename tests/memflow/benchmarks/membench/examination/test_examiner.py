@@ -14,6 +14,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.examination import examiner
 from memflow.benchmarks.membench.examination.examiner import Examination, examine
+from memflow.benchmarks.membench.examination.lexicon import lexicon
 from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.benchmarks.membench.turns import scenario_of
@@ -246,6 +247,38 @@ def test_examiner_reads_free_wordings_of_facts():
     text = "Can you believe that my niece Ada Finch, of all people, is already 28 years old? Time flies."
     reworded = [replace(turns[0], text=text), *turns[2:]]
     assert examine([asked], reworded) == [Examination("right")]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "durations"),
+    [
+        ("It lasts three days.", "en", ["three days"]),
+        ("The fair is in three days.", "en", []),
+        ("I prepared it for the past two weeks, not the last 2 months.", "en", []),
+        ("I heard of it two weeks ago.", "en", []),
+        ("活动持续三天。", "zh", ["三天"]),
+        ("三天之后开始，两周前定下。", "zh", []),
+    ],
+)
+def test_time_until_or_since_an_event_is_no_duration(text, language, durations):
+    assert [match[0] for match in lexicon(language).values["duration"].finditer(text)] == durations
+
+
+def test_message_with_several_values_of_an_attribute_is_not_examined_instead_of_wrong():
+    generated = made("participation", "en")
+    probe = next(each for each in generated.probes if kind_of(each) == ("simple", "roles"))
+    turn = next(turn for turn in generated.turns if turn.episode_id == probe.episode_id)
+    asked = replace(
+        probe,
+        question="So, how old is my niece these days?",
+        options=["31 years old", "28 years old", "29 years old", "82 years old"],
+        gold="2",
+        revealed="28 years old",
+        evidence=[turn.message_id],
+    )
+    text = "I turned out to be 31 years old at last, and my niece Ada Finch is 28 years old."
+    [found] = examine([asked], [replace(turn, text=text)])
+    assert found.outcome == "not examined" and "has several values of the age of niece" in found.reason
 
 
 def test_examination_package_does_not_use_plans_layouts_or_sentence_templates():
