@@ -58,24 +58,38 @@ def protocol_meta(table: str, settings: Settings, domain: Domain, assistant: str
     """Return the values as metadata to store with an assistant's verdicts; empty for other tables."""
     if table != VERDICTS:
         return {}
-    samples = {point.name for point in _samples(domain)}  # resources/completeness.py stores the sample
+    # resources/completeness.py stores the sample; a change of shown variants alone computes no verdict again
+    others = {point.name for point in _points(domain, SampleLimit, Variant)}
     found = protocol_values(settings, domain, assistant)
-    values = {name: value for name, value in found.items() if name not in samples}
+    values = {name: value for name, value in found.items() if name not in others}
     return {PROTOCOL: json.dumps(values, sort_keys=True, default=str)} if values else {}
 
 
 def stored_values(lake: Lake, domain: Domain, assistant: str) -> dict[str, Any] | None:
-    """Return the values stored with an assistant's verdicts; None if an older version stored none."""
+    """Return the values stored with an assistant's verdicts; None if an older version stored none.
+
+    The variants are those that the domain's profile shows now, since every variant is stored.
+    """
     verdicts = lake.facts(VERDICTS, partition_key(domain.name, assistant))
     if verdicts is None or PROTOCOL not in verdicts.meta:
         return None
     sample = all_gaps(lake.facts("question.probes", domain.name), verdicts) or ALL
-    return {**json.loads(verdicts.meta[PROTOCOL]), **{point.name: sample for point in _samples(domain)}}
+    return {
+        **json.loads(verdicts.meta[PROTOCOL]),
+        **{point.name: _shown_variant(point.setting, domain) for point in _points(domain, Variant)},
+        **{point.name: sample for point in _points(domain, SampleLimit)},
+    }
 
 
-def _samples(domain: Domain) -> list[ProtocolPoint]:
+def _points(domain: Domain, *kinds: type[Setting]) -> list[ProtocolPoint]:
+    """Return the points that concern a domain and have a setting of one of the kinds."""
     points = registry.protocol(domain.benchmark).points
-    return [point for point in points if isinstance(point.setting, SampleLimit)]
+    return [point for point in points if isinstance(point.setting, kinds) and point.concerns(domain)]
+
+
+def _shown_variant(setting: Any, domain: Domain) -> str:
+    """Return the variant of a `Variant` setting that tables of a domain show first."""
+    return str(setting.values.of(domain.profile) or STANDARD)
 
 
 class _Reader:
@@ -97,8 +111,8 @@ class _Reader:
             case TokenLimit(role=role, prompt=stem):
                 own = load(self._package, stem).max_tokens if stem else None
                 value = self._decoding(role)[0].of(own)
-            case Variant(values=values):
-                value = values.of(self.domain.profile) or STANDARD
+            case Variant():
+                value = _shown_variant(setting, self.domain)
             case MemoryParameter(memory=memory, name=name):
                 value = self.memory.values.get(name) if self.memory.system.name == memory else None
             case RoleModel(role=role):

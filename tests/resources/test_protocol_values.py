@@ -1,6 +1,7 @@
 """The values of protocol points: from the settings, and from the metadata of stored verdicts."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +119,13 @@ def test_stored_values_returns_none_for_verdicts_without_protocol_metadata(tmp_p
     lake = Lake(tmp_path / "lake")
     lake.write("score.verdicts", "d/none", [], fingerprint="")
     assert stored_values(lake, Domain("d", "amemgym", (), ""), "none") is None
+
+
+def test_stored_run_has_the_variants_that_the_profile_of_its_domain_shows_now(tmp_path: Path) -> None:
+    lake, settings = Lake(tmp_path / "lake"), Settings()
+    domain = settings.domain("amemgym_base")
+    meta = protocol_meta("score.verdicts", settings, domain, "none")
+    lake.write("score.verdicts", "amemgym_base/none", [], fingerprint="", meta=meta)
+    stored = stored_values(lake, replace(domain, profile="published"), "none")
+    assert stored is not None
+    assert (stored["memory_score"], stored["unparsable_answer"]) == ("per_user_ratio", "chance_for_unparsed")

@@ -27,6 +27,7 @@ DIFFERENCES = {
     "order of choices": ["option_order"],
     "retrieval query at evaluation": ["retrieval_query"],
     "answer that is no JSON": ["unparsable_answer", "resumed_guesses"],
+    "form of an answer": ["answer_form"],
     "update_cnts": ["update_counts"],
     "table 2 against table 6": ["awe_reference"],
     "extra data": ["extra_setting"],
@@ -100,3 +101,14 @@ def test_off_policy_domain_has_no_points_of_the_user_model() -> None:
     off = replace(registry.find_domain("amemgym_base_offpolicy"))
     concerned = {point.name for point in registry.protocol("amemgym").points if point.concerns(off)}
     assert "off_policy_trace" in concerned and not concerned & {"user_model", "user_date", "user_temperature"}
+
+
+def test_memory_awe_has_a_point_for_each_difference_of_its_requests_order_and_labels() -> None:
+    points = registry.protocol("amemgym").points
+    of = {
+        name: {point.name for point in points if name in point.memories} for name in ("awe", "lib_awe", "rag")
+    }
+    shared = {"empty_system_message", "recall_order"}
+    assert shared | {"awe_decoding", "stored_labels"} <= of["awe"]
+    assert shared | {"awe_decoding"} <= of["lib_awe"] and "stored_labels" not in of["lib_awe"]
+    assert shared | {"stored_labels"} <= of["rag"]
