@@ -14,7 +14,7 @@ from memory_helpers import case
 from profiles import examples
 
 from memflow.chat.scripted import ScriptedChat
-from memflow.memories.baselines import BOUNDS
+from memflow.memories.bounds import BOUNDS
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Recall, Tools
