@@ -42,8 +42,7 @@ def bootstrap(
             return Interval(None, None, None)
         if episodes == 1:
             return Interval(value, None, None)
-        weights = _few if episodes <= FEW else _kept if episodes <= KEPT else _weights
-        drawn = statistic(weights(episodes, seed, draws))
+        drawn = statistic(draw_weights(episodes, seed, draws))
     finite = drawn[np.isfinite(drawn)]
     if not finite.size:
         return Interval(value, None, None)
@@ -67,6 +66,12 @@ def _between(first: float, second: float, share: float) -> float:
     # The nearer end comes first, as in numpy: its rounding decides the last digit.
     difference = second - first
     return second - difference * (1 - share) if share >= 0.5 else first + difference * share
+
+
+def draw_weights(episodes: int, seed: int, draws: int) -> Array:
+    """Return how often each episode is drawn in each bootstrap sample, a read-only array of shape (draws, episodes)."""
+    weights = _few if episodes <= FEW else _kept if episodes <= KEPT else _weights
+    return weights(episodes, seed, draws)
 
 
 def _weights(episodes: int, seed: int, draws: int) -> Array:

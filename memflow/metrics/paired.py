@@ -1,0 +1,203 @@
+"""Paired differences over episodes: expanded percentile bootstrap, sign-flip test and sample size.
+
+Both draw episodes, not probes: the probes of an episode share one history and are not independent. Functions take any
+number of differences at once, one per column. scoring/comparison.py pairs the values of two assistants.
+
+The interval is the percentile bootstrap with wider quantiles for few episodes (Hesterberg, The American Statistician
+69, 2015, section 5), below `FEW` episodes Student's t with the jackknife's standard error. bench/comparison.py measures
+the coverage of both.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memflow.errors import BadInput
+from memflow.metrics.intervals import DRAWS, draw_weights, student_t
+
+Array = npt.NDArray[np.float64]
+Statistic = Callable[[Array], Array]
+"""Maps weights or signs of episodes, shape (m, episodes), to values of shape (m, columns)."""
+FEW = 8
+SIGN_DRAWS = 9_999
+"""Random sign patterns of the test; with no more patterns than this in all, every pattern is used."""
+MINIMUM = 6
+"""The smallest number of episodes with which the sign-flip test can be significant: 2 / 2**6 < 0.05."""
+POWER = 0.8
+BLOCK = 512
+"""Columns (and rows of signs) that are computed at once, which bounds memory."""
+_NORMAL = NormalDist()
+_BOUND = 1 / (4 * (1 - _NORMAL.cdf(math.sqrt(2))))
+"""The constant of the normal bound on sign-flip sums, about 3.18 (Bentkus and Dzindzalieta, Bernoulli 21, 2015)."""
+
+
+class Differences(NamedTuple):
+    """Differences, their 95 % intervals, standard errors and p values: arrays of shape (columns,).
+
+    All but `value` are NaN for a single episode, and all are NaN without episodes. `episodes` counts the episodes.
+    """
+
+    value: Array
+    low: Array
+    high: Array
+    error: Array
+    p: Array
+    episodes: npt.NDArray[np.int64]
+
+
+def mean_differences(totals: Array, counts: Array, *, seed: int = 0) -> Differences:
+    """Return the differences sum(totals) / sum(counts) of each column.
+
+    `totals` are the sums of paired differences and `counts` the numbers of pairs; both have shape (episodes, columns).
+    An episode without pairs does not count. Raises BadInput for different shapes.
+    """
+    if totals.shape != counts.shape or totals.ndim != 2:
+        raise BadInput(
+            f"`totals` has the shape {totals.shape}, but `counts` has {counts.shape}. Pass both with one row per "
+            "episode and one column per difference."
+        )
+    found = _empty(totals.shape[1])
+    supports, group = np.unique(counts > 0, axis=1, return_inverse=True)
+    for number, support in enumerate(supports.T):
+        columns = np.flatnonzero(group.ravel() == number)
+        for start in range(0, columns.size, BLOCK):
+            block = columns[start : start + BLOCK]
+            part = _mean_differences(totals[np.ix_(support, block)], counts[np.ix_(support, block)], seed)
+            for array, values in zip(found, part, strict=True):
+                array[block] = values
+    return found
+
+
+def _mean_differences(totals: Array, counts: Array, seed: int) -> Differences:
+    """Return the differences of columns that all have the same episodes."""
+    episodes, columns = totals.shape
+    if not episodes:
+        return _empty(columns)
+    shared = counts[:, :1] if (counts == counts[:, :1]).all() else counts
+    value, low, high, error = interval(
+        lambda weights: (weights @ totals) / (weights @ shared), episodes, seed
+    )
+    if episodes == 1:
+        return Differences(value, low, high, error, _missing(columns), np.full(columns, 1))
+    p = _normal_bound(totals)
+    undecided = p > 1 / (SIGN_DRAWS + 1)
+    if undecided.any():
+        some = totals[:, undecided]
+        p[undecided] = np.minimum(p[undecided], sign_flip(lambda signs: signs @ some, episodes, seed))
+    return Differences(value, low, high, error, p, np.full(columns, episodes))
+
+
+def aggregate_difference(
+    sums_a: Array, sums_b: Array, score: Callable[[Array], Array], *, seed: int = 0
+) -> Differences:
+    """Return score(sums of a) - score(sums of b), one column, for a score that is not a mean over pairs.
+
+    `sums_a` and `sums_b` have shape (episodes, parts); `score` maps sums over episodes of shape (m, parts) to m values.
+    The bootstrap draws the same episodes for both; the test swaps a and b within episodes. Draws in which the score is
+    not finite are excluded. Raises BadInput for different shapes.
+    """
+    if sums_a.shape != sums_b.shape:
+        raise BadInput(
+            f"the sums have the shapes {sums_a.shape} and {sums_b.shape}. Pass the same episodes and parts."
+        )
+    episodes = len(sums_a)
+    if not episodes:
+        return _empty(1)
+    half, rest = (sums_a - sums_b) / 2, ((sums_a + sums_b) / 2).sum(axis=0)
+
+    def swapped(signs: Array) -> Array:
+        change = signs @ half
+        return np.asarray(score(rest + change) - score(rest - change))[:, None]
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = interval(
+            lambda weights: np.asarray(score(weights @ sums_a) - score(weights @ sums_b))[:, None],
+            episodes,
+            seed,
+        )
+        p = sign_flip(swapped, episodes, seed) if episodes > 1 else _missing(1)
+    return Differences(*found, p, np.full(1, episodes))
+
+
+def interval(statistic: Statistic, episodes: int, seed: int) -> tuple[Array, Array, Array, Array]:
+    """Return the value, the ends of the 95 % interval and the standard error of each column of `statistic`."""
+    value = statistic(np.ones((1, episodes)))[0]
+    if episodes == 1:
+        return value, *(_missing(value.size) for _ in range(3))
+    t = student_t(episodes - 1)
+    if episodes < FEW:
+        left_out = statistic(1 - np.eye(episodes))
+        error = np.sqrt((episodes - 1) / episodes * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+        return value, value - t * error, value + t * error, error
+    drawn = statistic(draw_weights(episodes, seed, DRAWS))
+    scale = math.sqrt(episodes / (episodes - 1))
+    share = _NORMAL.cdf(-t * scale)
+    finite = np.isfinite(drawn).all()
+    low, high = (np.quantile if finite else np.nanquantile)(drawn, [share, 1 - share], axis=0)
+    error = (np.std if finite else np.nanstd)(drawn, axis=0) * scale
+    return value, low, high, error
+
+
+def sign_flip(statistic: Statistic, episodes: int, seed: int) -> Array:
+    """Return the two-sided p value of each column: the share of sign patterns with a value at least as extreme.
+
+    `statistic` maps signs (1 or -1 per episode) to values, and changes its sign with all signs. The test is exact up
+    to 14 episodes; otherwise it uses random patterns and counts the observed one (b + 1) / (m + 1).
+    """
+    observed = np.abs(statistic(np.ones((1, episodes)))[0])
+    extreme = observed - 1e-9 * np.maximum(1.0, observed)
+    exact = 2 ** (episodes - 1) <= SIGN_DRAWS
+    count, patterns = np.zeros(observed.size), 0
+    for signs in _all_signs(episodes) if exact else _random_signs(episodes, seed):
+        count += (np.abs(statistic(signs)) >= extreme).sum(axis=0)
+        patterns += len(signs)
+    p: Array = count / patterns if exact else (count + 1) / (patterns + 1)
+    p[np.isnan(observed)] = np.nan
+    return p
+
+
+def episodes_needed(difference: float, error: float, episodes: int) -> int | None:
+    """Return the number of episodes with which a difference of this size is found in 80 % of all studies.
+
+    The formula is that of the paired t test at the two-sided 5 % level, with Guenther's correction for few episodes
+    (The American Statistician 35, 1981). None for a difference of 0 or an unknown error.
+    """
+    if not math.isfinite(error) or not difference:
+        return None
+    level = _NORMAL.inv_cdf(0.975)
+    needed = ((level + _NORMAL.inv_cdf(POWER)) * error / difference) ** 2 * episodes + level**2 / 2
+    return max(MINIMUM, math.ceil(needed))
+
+
+def _normal_bound(totals: Array) -> Array:
+    """Return an upper bound of the exact sign-flip p value, for tails that random patterns do not reach."""
+    squares = np.sqrt((totals**2).sum(axis=0))
+    z = np.divide(np.abs(totals.sum(axis=0)), squares, out=np.zeros_like(squares), where=squares > 0)
+    return np.minimum(1.0, [_BOUND * math.erfc(each / math.sqrt(2)) for each in z])
+
+
+def _all_signs(episodes: int) -> Iterator[Array]:
+    """Yield all sign patterns whose first sign is 1. The other half gives the same absolute values."""
+    patterns = np.arange(2 ** (episodes - 1))
+    bits = (patterns[:, None] >> np.arange(episodes - 1)) & 1
+    yield np.hstack([np.ones((patterns.size, 1)), 1.0 - 2.0 * bits])
+
+
+def _random_signs(episodes: int, seed: int) -> Iterator[Array]:
+    rng = np.random.default_rng(seed)
+    for start in range(0, SIGN_DRAWS, BLOCK):
+        size = (min(BLOCK, SIGN_DRAWS - start), episodes)
+        yield rng.integers(0, 2, size=size, dtype=np.int8).astype(np.float64) * 2 - 1
+
+
+def _missing(columns: int) -> Array:
+    return np.full(columns, np.nan)
+
+
+def _empty(columns: int) -> Differences:
+    value, low, high, error, p = (_missing(columns) for _ in range(5))
+    return Differences(value, low, high, error, p, np.zeros(columns, dtype=np.int64))

@@ -1,0 +1,140 @@
+"""Differences between two independent samples of episodes: bootstrap interval and permutation test.
+
+paired.py has the statistics of two evaluations on the same episodes. All functions draw episodes, not probes.
+"""
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memflow.errors import BadInput
+from memflow.metrics.intervals import DRAWS, student_t
+
+Array = npt.NDArray[np.float64]
+FEW = 8
+"""Episodes of a sample below which the interval is Welch's, with jackknife standard errors."""
+PERMUTATIONS = 9_999
+"""Random divisions of the test; with no more divisions than this in all, every division is used."""
+_NORMAL = NormalDist()
+
+
+class TwoSampleDifference(NamedTuple):
+    """The difference b - a of two means, its 95 % interval and p value; the last three are None without an estimate."""
+
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+def compare_samples(a: Array, b: Array, *, seed: int = 0) -> TwoSampleDifference:
+    """Return mean b - mean a. Both have one row per episode: the sum of its values and their number, shape (n, 2).
+
+    A sample with a single episode gives no interval and no p value. Raises BadInput for a sample without values.
+    """
+    if not len(a) or not len(b) or not a[:, 1].sum() or not b[:, 1].sum():
+        raise BadInput("a sample has no values. Pass at least one episode with a value in each sample.")
+    difference = float(_mean(b) - _mean(a))
+    if len(a) < 2 or len(b) < 2:
+        return TwoSampleDifference(difference, None, None, None)
+    errors, degrees = (_jackknife(a), _jackknife(b)), (len(a) - 1, len(b) - 1)
+    t = student_t(_welch_degrees(errors, degrees))
+    error = math.hypot(*errors)
+    if min(len(a), len(b)) < FEW:
+        return TwoSampleDifference(
+            difference, difference - t * error, difference + t * error, _p(a, b, difference, error, seed)
+        )
+    drawn = difference + _spread(b, seed) - _spread(a, seed + 1)
+    share = _NORMAL.cdf(-t)
+    low, high = np.quantile(drawn, [share, 1 - share])
+    return TwoSampleDifference(difference, float(low), float(high), _p(a, b, difference, error, seed))
+
+
+def _mean(sample: Array) -> float:
+    return float(sample[:, 0].sum() / sample[:, 1].sum())
+
+
+def _spread(sample: Array, seed: int) -> Array:
+    """Return the deviations of bootstrap means from the mean, scaled by sqrt(n / (n - 1)), an array of DRAWS values."""
+    n = len(sample)
+    drawn = _weights(n, seed) @ sample
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means: Array = drawn[:, 0] / drawn[:, 1]
+    deviations: Array = (np.nan_to_num(means, nan=_mean(sample)) - _mean(sample)) * math.sqrt(n / (n - 1))
+    return deviations
+
+
+def _jackknife(sample: Array) -> float:
+    """Return the standard error of a sample's mean by leaving out one episode at a time."""
+    left = sample.sum(axis=0) - sample
+    left = left[left[:, 1] > 0]
+    means = left[:, 0] / left[:, 1]
+    n = len(means)
+    return math.sqrt((n - 1) / n * float(((means - means.mean()) ** 2).sum())) if n else 0.0
+
+
+def _welch_degrees(errors: tuple[float, float], degrees: tuple[int, int]) -> int:
+    """Return Welch's degrees of freedom, rounded down; the smaller one where both samples have no variance."""
+    squares = [error * error for error in errors]
+    below = sum(square * square / each for square, each in zip(squares, degrees, strict=True))
+    return max(1, int(sum(squares) ** 2 / below)) if below else min(degrees)
+
+
+def _p(a: Array, b: Array, difference: float, error: float, seed: int) -> float:
+    """Return the two-sided p value of the permutation test, which divides all episodes between both samples.
+
+    If no random division is as extreme, the tail is estimated by the normal distribution, but is at least the share of
+    the observed division among all divisions.
+    """
+    pooled = np.vstack([a, b])
+    total = pooled.sum(axis=0)
+    divisions = math.comb(len(pooled), len(b))
+    extreme = abs(difference) - 1e-9 * max(1.0, abs(difference))
+    count = drawn = 0
+    for chosen in _divisions(len(pooled), len(b), seed):
+        of_b = chosen @ pooled
+        of_a = total - of_b
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.abs(of_b[:, 0] / of_b[:, 1] - of_a[:, 0] / of_a[:, 1])
+        count += int((np.nan_to_num(found, nan=math.inf) >= extreme).sum())
+        drawn += len(chosen)
+    if drawn == divisions:
+        return count / drawn
+    if count:
+        return (count + 1) / (drawn + 1)
+    tail = math.erfc(abs(difference) / error / math.sqrt(2)) if error else 0.0
+    return min(1 / (drawn + 1), max(tail, 1 / divisions))
+
+
+def _divisions(n: int, size: int, seed: int) -> Iterator[Array]:
+    """Yield which of `n` episodes are in the second sample, as arrays of 0 and 1 with one row per division."""
+    if math.comb(n, size) <= PERMUTATIONS:
+        yield _all_divisions(n, size)
+        return
+    rng = np.random.default_rng(seed)
+    for start in range(0, PERMUTATIONS, 512):
+        rows = min(512, PERMUTATIONS - start)
+        order = rng.permuted(np.broadcast_to(np.arange(n), (rows, n)), axis=1)
+        yield (order < size).astype(np.float64)
+
+
+@lru_cache(maxsize=8)
+def _all_divisions(n: int, size: int) -> Array:
+    chosen = np.array([*combinations(range(n), size)])
+    found = np.zeros((len(chosen), n))
+    np.put_along_axis(found, chosen, 1.0, axis=1)
+    found.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=16)
+def _weights(n: int, seed: int) -> Array:
+    weights = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(np.float64)
+    weights.flags.writeable = False
+    return weights

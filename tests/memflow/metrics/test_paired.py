@@ -1,0 +1,177 @@
+"""Intervals and tests of paired differences. scipy computes the same where it has the method."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from memflow.errors import BadInput
+from memflow.metrics.intervals import student_t
+from memflow.metrics.paired import (
+    FEW,
+    POWER,
+    aggregate_difference,
+    episodes_needed,
+    interval,
+    mean_differences,
+    sign_flip,
+)
+
+Array = npt.NDArray[np.float64]
+
+
+def sums(episodes: int, seed: int = 0, effect: float = 0.3) -> tuple[Array, Array]:
+    """Return the sums of binary paired differences and the number of pairs per episode, which varies."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(3, 20, episodes)
+    shift = rng.normal(effect, 0.3, episodes)
+    totals = [
+        (rng.random(n) < 0.4 + s).sum() - (rng.random(n) < 0.4).sum()
+        for n, s in zip(counts, shift, strict=True)
+    ]
+    return np.array(totals, dtype=float)[:, None], counts.astype(float)[:, None]
+
+
+@pytest.mark.parametrize("episodes", [2, 6, 10, 13])
+def test_sign_flip_equals_the_exact_permutation_test_of_scipy(episodes: int) -> None:
+    totals, counts = sums(episodes)
+    exact = stats.permutation_test(
+        (totals[:, 0],), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False
+    )
+    assert mean_differences(totals, counts).p[0] == pytest.approx(exact.pvalue)
+
+
+def test_sign_flip_with_random_patterns_agrees_with_scipy() -> None:
+    totals, counts = sums(40, effect=0.08)
+    expected = stats.permutation_test(
+        (totals[:, 0],),
+        lambda x, axis: x.sum(axis=axis),
+        permutation_type="samples",
+        n_resamples=99_999,
+        rng=1,
+    )
+    found = mean_differences(totals, counts).p[0]
+    assert found == pytest.approx(expected.pvalue, abs=4 * math.sqrt(expected.pvalue / 9_999))
+
+
+def test_p_value_below_the_resolution_of_random_patterns_is_an_upper_bound() -> None:
+    totals, counts = np.ones((30, 1)), np.ones((30, 1))
+    p = mean_differences(totals, counts).p[0]
+    assert 2 / 2**30 < p < 1e-6
+
+
+@pytest.mark.parametrize("episodes", [12, 40])
+def test_interval_is_the_percentile_interval_of_scipy_at_the_expanded_level(episodes: int) -> None:
+    totals, counts = sums(episodes)
+    share = stats.norm.cdf(-student_t(episodes - 1) * math.sqrt(episodes / (episodes - 1)))
+    expected = stats.bootstrap(
+        (totals[:, 0], counts[:, 0]),
+        lambda t, n, axis: t.sum(axis=axis) / n.sum(axis=axis),
+        paired=True,
+        method="percentile",
+        confidence_level=1 - 2 * share,
+        n_resamples=20_000,
+        rng=1,
+    )
+    found = mean_differences(totals, counts)
+    width = expected.confidence_interval.high - expected.confidence_interval.low
+    assert found.low[0] == pytest.approx(expected.confidence_interval.low, abs=0.05 * width)
+    assert found.high[0] == pytest.approx(expected.confidence_interval.high, abs=0.05 * width)
+    assert found.error[0] == pytest.approx(
+        expected.standard_error * math.sqrt(episodes / (episodes - 1)), rel=0.06
+    )
+
+
+def test_interval_of_few_equal_episodes_is_that_of_the_paired_t_test() -> None:
+    values = np.array([0.1, 0.5, -0.2, 0.3])
+    found = mean_differences(values[:, None] * 10, np.full((4, 1), 10.0))
+    expected = stats.ttest_1samp(values, 0).confidence_interval()
+    assert (found.low[0], found.high[0]) == pytest.approx(tuple(expected), abs=1e-3)
+
+
+def test_single_episode_has_a_difference_but_no_interval() -> None:
+    found = mean_differences(np.array([[3.0]]), np.array([[4.0]]))
+    assert found.value[0] == 0.75
+    assert all(math.isnan(array[0]) for array in (found.low, found.high, found.error, found.p))
+
+
+def test_episode_without_pairs_changes_nothing() -> None:
+    totals, counts = sums(12)
+    padded = mean_differences(np.vstack([totals, [[0.0]]]), np.vstack([counts, [[0.0]]]))
+    for without, with_empty in zip(mean_differences(totals, counts), padded, strict=True):
+        assert without == pytest.approx(with_empty)
+
+
+def test_columns_do_not_depend_on_each_other() -> None:
+    totals, counts = sums(20, 1)
+    others, other_counts = sums(20, 2)
+    other_counts[3] = others[3] = 0
+    both = mean_differences(np.hstack([totals, others]), np.hstack([counts, other_counts]))
+    for column, alone in enumerate(
+        (mean_differences(totals, counts), mean_differences(others, other_counts))
+    ):
+        assert [array[column] for array in both] == pytest.approx([array[0] for array in alone])
+
+
+def test_different_shapes_are_rejected() -> None:
+    with pytest.raises(BadInput, match="one row per episode"):
+        mean_differences(np.ones((3, 1)), np.ones((4, 1)))
+    with pytest.raises(BadInput, match="the same episodes and parts"):
+        aggregate_difference(np.ones((3, 1)), np.ones((4, 1)), lambda sums: sums[:, 0])
+
+
+@pytest.mark.parametrize("episodes", [5, 12, 30])
+def test_aggregate_difference_of_a_mean_equals_the_mean_difference(episodes: int) -> None:
+    totals, counts = sums(episodes, effect=0.1)
+    a, b = np.hstack([totals + 2, counts]), np.hstack([np.full_like(totals, 2), counts])
+    found = aggregate_difference(a, b, lambda each: each[:, 0] / each[:, 1])
+    for left, right in zip(found, mean_differences(totals, counts), strict=True):
+        assert left == pytest.approx(right, abs=1e-9)
+
+
+def test_aggregate_difference_excludes_draws_in_which_the_score_is_not_defined() -> None:
+    a = np.array([[1.0, 1.0], *[[0.0, 0.0]] * 9])
+    b = np.array([[0.0, 1.0], *[[0.0, 0.0]] * 9])
+    found = aggregate_difference(a, b, lambda each: each[:, 0] / each[:, 1])
+    assert (found.value[0], found.low[0], found.high[0]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(("difference", "spread"), [(0.1, 0.2), (0.05, 0.3), (0.2, 0.3)])
+def test_episodes_needed_reach_the_stated_power_of_the_paired_t_test(
+    difference: float, spread: float
+) -> None:
+    needed = episodes_needed(difference, spread / math.sqrt(12), 12)
+    assert needed is not None
+    critical = stats.t.ppf(0.975, needed - 1)
+    power = stats.nct.sf(critical, needed - 1, difference / spread * math.sqrt(needed))
+    assert POWER - 0.005 <= power <= POWER + 0.03
+
+
+def test_episodes_needed_is_unknown_without_a_difference_or_an_error() -> None:
+    assert episodes_needed(0.0, 0.1, 12) is None
+    assert episodes_needed(0.1, math.nan, 1) is None
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(-5, 5), st.integers(5, 9)), min_size=2, max_size=20))
+def test_swapping_both_sides_mirrors_the_difference(rows: list[tuple[int, int]]) -> None:
+    data = np.array(rows, dtype=float)
+    one, other = (mean_differences(sign * data[:, :1], data[:, 1:]) for sign in (1, -1))
+    assert one.value[0] == pytest.approx(-other.value[0])
+    assert one.low[0] == pytest.approx(-other.high[0], abs=1e-12)
+    assert one.p[0] == other.p[0]
+    assert one.low[0] - 1e-12 <= one.value[0] <= one.high[0] + 1e-12 or len(rows) >= FEW
+
+
+def test_interval_and_test_of_equal_values_are_degenerate() -> None:
+    found = mean_differences(np.zeros((10, 1)), np.ones((10, 1)))
+    assert (found.low[0], found.high[0], found.p[0]) == (0, 0, 1)
+
+
+def test_sign_flip_of_an_undefined_value_is_undefined() -> None:
+    assert math.isnan(sign_flip(lambda signs: np.full((len(signs), 1), np.nan), 5, 0)[0])
+    assert math.isnan(interval(lambda weights: np.full((len(weights), 1), np.nan), 1, 0)[0][0])

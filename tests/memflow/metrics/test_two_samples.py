@@ -1,0 +1,64 @@
+"""The difference between two independent samples of episodes, against SciPy's formulas and by simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from memflow.errors import BadInput
+from memflow.metrics.two_samples import compare_samples
+
+
+def episodes(rng: np.random.Generator, mean: float, count: int, probes: int = 6) -> np.ndarray:
+    """Return sums and counts of episodes whose probes are correlated: an episode has its own level."""
+    levels = np.clip(rng.normal(mean, 0.15, size=count), 0, 1)
+    return np.column_stack([rng.binomial(probes, levels), np.full(count, probes)]).astype(float)
+
+
+def test_difference_is_that_of_the_pooled_means() -> None:
+    a, b = np.array([[1.0, 2], [3, 4]]), np.array([[4.0, 4], [1, 1]])
+    assert compare_samples(a, b).difference == pytest.approx(1 - 4 / 6)
+
+
+def test_small_samples_have_the_exact_p_value_of_all_divisions() -> None:
+    a = np.column_stack([[0.0, 1, 2], np.ones(3)])
+    b = np.column_stack([[10.0, 11, 12], np.ones(3)])
+    found = compare_samples(a, b)
+    assert found.p == 2 / math.comb(6, 3), "only the observed division and its mirror image are as extreme"
+    assert found.low is not None and found.high is not None and found.low > 0
+
+
+def test_interval_of_small_samples_is_welchs() -> None:
+    a, b = np.array([1.0, 2, 3, 5]), np.array([4.0, 6, 9])
+    found = compare_samples(*(np.column_stack([each, np.ones(len(each))]) for each in (a, b)))
+    error = math.sqrt(a.var(ddof=1) / 4 + b.var(ddof=1) / 3)
+    # scipy.stats.ttest_ind(b, a, equal_var=False): 3.22 degrees of freedom; ours are rounded down.
+    assert found.high == pytest.approx(b.mean() - a.mean() + 3.182 * error)
+
+
+def test_single_episode_has_a_difference_but_no_interval() -> None:
+    found = compare_samples(np.array([[1.0, 2]]), np.array([[2.0, 2], [1, 2]]))
+    assert (found.difference, found.low, found.p) == (0.25, None, None)
+
+
+def test_sample_without_values_is_rejected() -> None:
+    with pytest.raises(BadInput, match="no values"):
+        compare_samples(np.empty((0, 2)), np.array([[1.0, 1]]))
+
+
+def test_large_difference_has_a_p_value_below_the_resolution_of_random_divisions() -> None:
+    rng = np.random.default_rng(1)
+    found = compare_samples(episodes(rng, 0.2, 40), episodes(rng, 0.9, 40))
+    assert found.p is not None and found.p < 1e-6
+
+
+@pytest.mark.parametrize("count", [6, 20])
+def test_interval_covers_and_test_seldom_alarms_without_a_difference(count: int) -> None:
+    rng = np.random.default_rng(count)
+    found = [compare_samples(episodes(rng, 0.6, count), episodes(rng, 0.6, count)) for _ in range(150)]
+    covered = sum(
+        each.low <= 0 <= each.high for each in found if each.low is not None and each.high is not None
+    )
+    alarms = sum(each.p <= 0.05 for each in found if each.p is not None)
+    assert covered >= 0.9 * len(found)
+    assert alarms <= 0.1 * len(found)
