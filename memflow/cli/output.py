@@ -1,32 +1,46 @@
-"""Output of commands: results go to standard output as text, JSON or CSV; all other messages to standard error."""
+"""Output of commands: results go to standard output as text, JSON or CSV; all other messages to standard error.
+
+fitted_table.py fits tables to the terminal. Text for people shows control characters as symbols
+(memflow/control_characters.py). JSON escapes them, and CSV contains them unchanged unless it goes to a terminal.
+"""
 
 import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text as RichText
 
+from memflow.cli.fitted_table import FittedTable
+from memflow.control_characters import json_escaped, visible
 from memflow.errors import BadInput
 
 WIDE = 160
 """Columns of a table that goes into a file or a pipe, where COLUMNS does not say."""
 
-NAMES = frozenset({"assistant", "domain", "memory", "metric", "role", "stage"})
-"""Columns that are shown whole at every width, as the first column is."""
-LEAST_NAME, LEAST_TEXT = 32, 14
-"""Characters that the first column, and a column of text, keep at least."""
-GAP = 2
-"""Characters between two columns."""
+
+class Text(RichText):
+    """Text with control characters as symbols, so that its width is that of the printed text."""
+
+    def __init__(self, text: str = "", *arguments: Any, **options: Any) -> None:
+        super().__init__(visible(text), *arguments, **options)
+
+
+class TerminalConsole(Console):
+    """A console that sends no control character of a text to the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the segments of a renderable, with control characters in their texts as symbols."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
 
 class Format(StrEnum):
@@ -58,9 +72,9 @@ SheetOption = Annotated[
 def answer(form: Format, data: Any, *shown: RenderableType) -> None:
     """Print a result to standard output: `data` as JSON, or the parts in `shown` as text."""
     if form is Format.json:
-        typer.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
+        typer.echo(json_escaped(json.dumps(data, ensure_ascii=False, indent=2, default=str)))
         return
-    console = _console()
+    console = terminal_console()
     for each in shown:
         console.print(each)
 
@@ -74,12 +88,12 @@ def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *show
     sheet = csv.DictWriter(written, list(dict.fromkeys(name for row in rows for name in row)), restval="")
     sheet.writeheader()
     sheet.writerows(rows)
-    typer.echo(written.getvalue(), nl=False)
+    typer.echo(visible(written.getvalue()) if sys.stdout.isatty() else written.getvalue(), nl=False)
 
 
 def line_width() -> int:
     """Return the number of characters per line on standard output."""
-    return _console().width
+    return terminal_console().width
 
 
 def write(file: Path, text: str, force: bool) -> None:
@@ -98,77 +112,7 @@ def write(file: Path, text: str, force: bool) -> None:
 
 def message(text: str) -> None:
     """Print a message on standard error."""
-    _console(stderr=True).print(text, markup=False, soft_wrap=True)
-
-
-@dataclass(frozen=True)
-class FittedTable:
-    """A table that fits the width of the terminal. Names are never truncated, and numbers wrap at spaces.
-
-    Columns that do not fit are omitted; a line below the table lists the omitted columns.
-    """
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Text]]
-    numbers: frozenset[str]
-    optional: Sequence[str]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table, fitted to the console's width, and a note that lists the omitted columns."""
-        natural = [self._width(at, str.splitlines) for at in range(len(self.columns))]
-        least = [self._least(at, width) for at, width in enumerate(natural)]
-        shown = [
-            at
-            for at, column in enumerate(self.columns)
-            if column not in self.optional or any(row[at] for row in self.rows)
-        ]
-        left_out = []
-        dispensable = [at for at in reversed(shown) if not self._is_name(at)]
-        dispensable.sort(key=lambda at: _position(self.columns[at], self.optional))
-        room = options.max_width + GAP
-        while sum(least[at] + GAP for at in shown) > room and len(dispensable) > 1:
-            left_out.append(dispensable.pop(0))
-            shown.remove(left_out[-1])
-        widths = {at: natural[at] for at in shown}
-        while sum(width + GAP for width in widths.values()) > room:
-            shrinkable = [at for at in shown if widths[at] > least[at]] or shown
-            widths[max(shrinkable, key=lambda at: (self.columns[at] not in self.numbers, widths[at]))] -= 1
-        yield self._table(widths)
-        if left_out:
-            names = ", ".join(" ".join(self.columns[at].split()) for at in sorted(left_out))
-            yield note(f"Not shown at a width of {options.max_width} characters: {names}.")
-
-    def _table(self, widths: Mapping[int, int]) -> Table:
-        drawn = Table(
-            title=self.title or None,
-            title_justify="left",
-            title_style="bold",
-            box=None,
-            pad_edge=False,
-            header_style="dim",
-        )
-        for at, width in widths.items():
-            column = self.columns[at]
-            justify: JustifyMethod = "right" if column in self.numbers else "left"
-            drawn.add_column(column, justify=justify, overflow="fold", min_width=width, max_width=width)
-        for row in self.rows:
-            drawn.add_row(*(row[at] for at in widths))
-        return drawn
-
-    def _width(self, at: int, split: Callable[[str], list[str]]) -> int:
-        cells = [self.columns[at], *(row[at].plain for row in self.rows)]
-        return max((cell_len(part) for text in cells for part in split(text)), default=0)
-
-    def _least(self, at: int, natural: int) -> int:
-        if self.columns[at] in NAMES:
-            return natural
-        if self.columns[at] in self.numbers:
-            return self._width(at, str.split)
-        return min(natural, LEAST_NAME if at == 0 else LEAST_TEXT)
-
-    def _is_name(self, at: int) -> bool:
-        return at == 0 or self.columns[at] in NAMES
+    terminal_console(stderr=True).print(text, markup=False, soft_wrap=True)
 
 
 def table(
@@ -181,15 +125,11 @@ def table(
 ) -> FittedTable:
     """Return a printable table of plain values; the columns named in `right` contain numbers.
 
-    In a narrow terminal, the columns in `optional` are omitted first, in this order, then others from the right. A
-    column in `optional` without a value is never shown.
+    A column in `optional` is not shown where it has no value. Where the terminal is too narrow, and such a column has
+    the same value in every row, a line below the table shows the value instead.
     """
-    cells = [[value if isinstance(value, Text) else Text(cell(value)) for value in row] for row in rows]
-    return FittedTable(title, columns, cells, frozenset(right), optional)
-
-
-def _position(column: str, optional: Sequence[str]) -> int:
-    return optional.index(column) if column in optional else len(optional)
+    cells = [[value if isinstance(value, RichText) else Text(cell(value)) for value in row] for row in rows]
+    return FittedTable(title, columns, cells, frozenset(right), frozenset(optional))
 
 
 def heading(text: str) -> Text:
@@ -233,8 +173,9 @@ def cut(text: str, length: int) -> str:
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
-def _console(stderr: bool = False) -> Console:
-    console = Console(stderr=stderr, highlight=False)
+def terminal_console(stderr: bool = False) -> Console:
+    """Return a console on standard output or standard error; a file or pipe has WIDE columns."""
+    console = TerminalConsole(stderr=stderr, highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDE
     return console

@@ -1,11 +1,10 @@
 """The progress display of `memflow run` on standard error: a bar of runs, and a row for each running partition."""
 
-import sys
+import math
 import threading
 from types import TracebackType
 
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -21,13 +20,18 @@ from rich.table import Column
 from rich.text import Text
 
 from memflow.chat.ledger import RequestContext
+from memflow.cli.output import message, terminal_console
 from memflow.cli.pipeline import DONE, SKIPPED, UP_TO_DATE
 from memflow.cli.planned_runs import PlannedRun
 
 ITEMS = {"question": "labels", "memory": "events", "answer": "probes", "feedback": "cases"}
 """The items that the steps of a stage process."""
+CHECKS = "checks"
+"""Shown after the last item of a step, while its rows are written and checked."""
 ROWS = 12
 """Maximum number of partitions that are shown."""
+LEAST_WITH_BARS, LEAST_WITH_RATES = 70, 100
+"""The least widths of terminals that show bars, and rates."""
 
 
 class _Rate(ProgressColumn):
@@ -36,22 +40,46 @@ class _Rate(ProgressColumn):
         return Text("" if speed is None else f"{speed:,.1f}/s", style="cyan")
 
 
+class ResizableProgress(Progress):
+    """A progress display that erases its former lines also after the terminal became narrower and wrapped them."""
+
+    _width = 0
+
+    def get_renderable(self) -> RenderableType:
+        """Return the display. Before it is drawn, correct the number of lines that the former one takes."""
+        if hasattr(self, "live"):  # the first call comes from the constructor
+            width = self.console.width
+            drawn = self.live._live_render
+            if drawn._shape is not None and width < self._width:
+                columns, lines = drawn._shape
+                drawn._shape = (width, lines * math.ceil(columns / width))
+            self._width = width
+        return super().get_renderable()
+
+
 class ProgressWatcher:
     """A progress display: bars on a terminal, or one line per run if standard error is no terminal.
 
-    The first bar counts runs. The other bars show the items of the current step of each partition.
+    The first bar counts runs. The other bars show the items of the current step of each partition, and `checks` while
+    the rows of a step are written and checked. A thread of rich draws them ten times a second. In a narrow terminal,
+    the rates and then the bars are left out.
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True)
-        self._progress = Progress(
+        self.console = console or terminal_console(stderr=True)
+        width = self.console.width
+        self._progress = ResizableProgress(
             SpinnerColumn(),
-            TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
-            TextColumn("{task.fields[items]}"),
-            BarColumn(bar_width=10),
+            TextColumn(
+                "{task.description}",
+                markup=False,
+                table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
+            ),
+            TextColumn("{task.fields[items]}", markup=False),
+            *([BarColumn(bar_width=10)] if width >= LEAST_WITH_BARS else []),
             MofNCompleteColumn(),
-            _Rate(),
-            TimeRemainingColumn(),
+            *([_Rate()] if width >= LEAST_WITH_RATES else []),
+            TimeRemainingColumn(compact=True),
             console=self.console,
             disable=not self.console.is_terminal,
             expand=True,
@@ -98,9 +126,10 @@ class ProgressWatcher:
             items = ITEMS.get(context.stage, context.stage)
             if self._items.get(task) != items:
                 self._items[task] = items
-                self._progress.reset(task, items=items)
+                self._progress.reset(task)
             # Worker processes report their totals one after another.
-            self._progress.update(task, completed=done, total=total)
+            shown = items if done < total else CHECKS
+            self._progress.update(task, completed=done, total=total, items=shown)
 
     def end_run(self, run: PlannedRun, result: str) -> None:
         """Show the result of a planned run: `done`, `up to date`, skipped, or the reason of a failure."""
@@ -113,6 +142,6 @@ class ProgressWatcher:
         if self._runs is not None:
             self._progress.advance(self._runs)
         if result not in (DONE, UP_TO_DATE, SKIPPED):
-            self.console.print(f"[red]failed[/red]  {run.name}: {escape(result)}", highlight=False)
+            self.console.print(Text.assemble(("failed", "red"), f"  {run.name}: {result}"), soft_wrap=True)
         elif not self.console.is_terminal:
-            print(f"[{self._ended}/{self._total}] {run.name}: {result}", file=sys.stderr, flush=True)
+            message(f"[{self._ended}/{self._total}] {run.name}: {result}")

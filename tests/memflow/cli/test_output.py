@@ -1,18 +1,19 @@
 """Tables of the command line, fitted to the width of the terminal."""
 
+import re
+
 import factories
 import pytest
-from rich.console import Console
 
-from memflow.cli.output import table
+from memflow.cli.output import TerminalConsole, table
 from memflow.cli.summary import leaderboard_table
 
 LONG = "membench_memory_2_4_30@a_long_model_name"
-WIDTHS = pytest.mark.parametrize("width", [80, 140])
+WIDTHS = pytest.mark.parametrize("width", [60, 80, 100, 140])
 
 
 def printed(shown, width: int) -> str:
-    console = Console(width=width, highlight=False)
+    console = TerminalConsole(width=width, highlight=False)
     with console.capture() as captured:
         console.print(shown)
     lines = captured.get().splitlines()
@@ -20,21 +21,58 @@ def printed(shown, width: int) -> str:
     return captured.get()
 
 
+def assert_complete(text: str, columns: list[str], rows: list[list[str]]) -> None:
+    """Fail unless every word of every column and cell is printed, and no value is cut."""
+    words = {*text.split()}
+    assert "…" not in text
+    assert {word for row in (columns, *rows) for cell in row for word in cell.split()} <= words
+
+
 @WIDTHS
-def test_narrow_table_hides_and_lists_columns_instead_of_truncating_names(width: int) -> None:
-    numbers = [f"metric\nnumber_{at}" for at in range(4)]
-    row = ["a metric of some length", LONG, *(["0.123 [0.100 0.150]"] * 4), "a reason in words"]
-    text = printed(table("", ["metric", "assistant", *numbers, "reason"], [row] * 2, right=numbers), width)
-    assert text.count(LONG) == 2 and "…" not in text
-    assert all(f"number_{at}" in text for at in range(4)) and "reason" in text
-    assert ("Not shown" in text) == (width == 80)
+def test_table_repeats_names_and_shows_every_column_at_any_width(width: int) -> None:
+    columns = ["metric", "assistant", *(f"metric\nnumber_{at}" for at in range(9)), "reason"]
+    rows = [
+        [
+            "accuracy",
+            name,
+            *(f"0.{at}2{row} [0.1{at}0 0.9{at}0]" for at in range(9)),
+            "a reason in words " * 3,
+        ]
+        for row, name in enumerate(("none", "oracle", "bm25_message"))
+    ]
+    text = printed(table("", columns, rows, right=columns[2:-1]), width)
+    assert_complete(text, columns, rows)
+    blocks = text.split("\n\n")
+    assert all("assistant" in block and "bm25_message" in block for block in blocks)
+    assert len(blocks) > 1
 
 
-def test_narrow_table_hides_optional_columns_first_and_never_lists_empty_columns() -> None:
-    row = [LONG, "1" * 20, "2" * 20, "3" * 20, ""]
+@WIDTHS
+def test_long_names_wrap_between_words_first_and_numbers_stay_whole(width: int) -> None:
+    rows = [["a metric of some length", LONG, "0.123 [0.100 0.150]", "1.000"]] * 2
+    columns = ["metric", "assistant", "first", "second"]
+    text = printed(table("", columns, rows, right=columns[2:]), width)
+    assert text.count("0.123 [0.100 0.150]") == 2 and text.count("1.000") == 2
+    assert text.count(LONG) >= 2 * (width > 60)
+
+
+@WIDTHS
+def test_numbers_of_a_column_align_at_the_decimal_point(width: int) -> None:
+    values = ["0.5", "12.25", "1,234", "-3.125", "none", "0.750 [0.5 1.0]"]
+    text = printed(
+        table("", ["name", "value"], [[f"n{at}", each] for at, each in enumerate(values)], right=["value"]),
+        width,
+    )
+    numbers = [line for line in text.splitlines()[1:] if "none" not in line]
+    ends = {re.search(r"[\d,]+(?=[.\s]|$)", line[3:]).end() for line in numbers}
+    assert len(ends) == 1, text
+
+
+def test_wide_table_lists_a_value_shared_by_all_rows_below_it() -> None:
+    rows = [[LONG, "1" * 20, "2" * 20, "3" * 20, ""], ["full", "1" * 20, "2" * 19, "3" * 20, ""]]
     columns = ["memory", "first", "second", "third", "reason"]
-    text = printed(table("", columns, [row], right=columns[1:], optional=("first", "reason")), 90)
-    assert "Not shown at a width of 90 characters: first." in text
+    text = printed(table("", columns, rows, right=columns[1:], optional=("first", "reason")), 90)
+    assert f"In every row: first {'1' * 20}." in text
     assert "2" * 20 in text and "3" * 20 in text and "reason" not in text
 
 
@@ -44,10 +82,20 @@ def test_table_wraps_a_name_wider_than_the_terminal() -> None:
 
 
 @WIDTHS
+def test_table_shows_escape_sequences_and_direction_marks_as_symbols(width: int) -> None:
+    rows = [["\x1b[31mred\x1b[0m", "a\x07b", "\u202ecba", 1.0], ["plain", "text", "here", 2.0]]
+    text = printed(table("\x1btitle", ["name", "te\x1bxt", "more", "n"], rows, right=["n"]), width)
+    assert not {"\x1b", "\x07", "\u202e"} & {*text}
+    assert "␛[31mred␛[0m" in text and "a␇b" in text and "<U+202E>cba" in text
+
+
+@WIDTHS
 def test_leaderboard_table_shows_the_full_assistant_name(width: int) -> None:
     metrics = ("accuracy", "write_failure", "read_failure", "utilization_failure", "forgetting", "unparsed")
     scores = [factories.score(assistant=LONG, metric=metric, low=0.1, high=0.9) for metric in metrics]
-    assert LONG in printed(leaderboard_table(scores), width)
+    text = printed(leaderboard_table(scores), width)
+    assert LONG in text
+    assert {word for metric in metrics for word in metric.split("_")} <= {*text.split()}
 
 
 @WIDTHS
@@ -59,4 +107,4 @@ def test_leaderboard_and_usage_commands_do_not_truncate_names(measured, monkeypa
     board = measured("show", "leaderboard", "--slices").stdout
     for assistant in ("none", "oracle", "full", "awi"):
         assert f" {assistant} " in board
-    assert "evidence_precision" in board
+    assert width == 60 or "evidence_precision" in board  # five columns of names wrap
