@@ -5,7 +5,7 @@ limits their number. An item that fails becomes a row with a reason. spec.py des
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -38,6 +38,7 @@ from memflow.records import (
 )
 from memflow.run.play import Episode, PlayedEpisode, Replier
 from memflow.scoring.groups import Group
+from memflow.scoring.measures import Measure, VerdictValues, mean_measures
 
 
 @dataclass(frozen=True)
@@ -262,6 +263,17 @@ class Benchmark(ABC):
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
         """Return named sets of probe ids to score separately, in addition to `all`."""
         return {}
+
+    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
+        """Return the probe ids of each slice in which assistants are compared, `all` first.
+
+        The slices have the names and probes of the slices of `scores`.
+        """
+        return {"all": frozenset(probe.probe_id for probe in probes), **self.slices(domain, probes)}
+
+    def measures(self, domain: Domain, values: VerdictValues) -> Iterable[Measure]:
+        """Return what assistants are compared under. The default is every primary metric that verdicts have."""
+        return mean_measures(self.name, values, self.compared_slices(domain, values.probes))
 
     def build_evolution_feedback(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
+from memflow.benchmarks.samples import base_of, sample_name
 from memflow.errors import BadSettings
 from memflow.shares import WHOLE, Share
 
@@ -52,16 +53,23 @@ class Domain:
     listed: bool = True
     """Whether a domain of memflow's own is a partition by default. All others are run when they are named."""
     limit: int = 0
-    """How many to take of what the benchmark counts (`BenchmarkSpec.unit`: users, contexts, ...); 0 takes all."""
+    """How many to take of what the benchmark counts (`BenchmarkSpec.unit`: users, contexts, ...); 0 takes all. The name
+    of a domain with a limit is that of a sample (samples.py)."""
     share: Share = WHOLE
     """The users for which this process generates rows, where the benchmark divides users."""
     profile: ProtocolProfile = DEFAULT_PROFILE
     decoding: Mapping[str, RoleDecoding] = field(default_factory=dict)
     """The decoding that the profile sets, by role."""
 
+    @property
+    def base(self) -> str:
+        """The name of the domain without the limit of a sample. Seeds are derived from it, never from `name`."""
+        return base_of(self.name)
+
     def limited(self, limit: int) -> "Domain":
-        """Return a copy of the domain with this limit."""
-        return replace(self, limit=limit)
+        """Return the sample of the domain with this limit, or the whole domain if the limit is 0."""
+        name = sample_name(self.base, limit) if limit else self.base
+        return replace(self, name=name, limit=limit)
 
 
 def parse_parameters(model: type[M], domain: Domain) -> M:

@@ -87,7 +87,10 @@ class BenchmarkProtocol:
 
 
 def profile_in(name: str) -> tuple[str, ProtocolProfile]:
-    """Return the domain and the profile in a name such as `amemgym_base.published`. The profile may be the default."""
+    """Return the domain and the profile in a name such as `amemgym_base.published`. The profile may be the default.
+
+    The name is not that of a sample: `sample_in` separates the limit.
+    """
     stem, _, last = name.rpartition(".")
     for profile in PROFILES:
         if stem and last == profile and profile != DEFAULT_PROFILE:

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.domains import DEFAULT_PROFILE, Domain
 from memflow.benchmarks.plugins import (
     OURS,
     Catalog,
@@ -23,7 +23,7 @@ from memflow.benchmarks.plugins import (
     implementation_problem,
     load_object,
 )
-from memflow.benchmarks.protocol import BenchmarkProtocol
+from memflow.benchmarks.protocol import BenchmarkProtocol, variants
 from memflow.benchmarks.spec import BenchmarkSpec
 from memflow.errors import BadInput, BadSettings
 from memflow.suggestions import unknown_name
@@ -193,6 +193,13 @@ def protocol(name: str) -> BenchmarkProtocol:
     path = spec_of(name).protocol
     found: BenchmarkProtocol = _load(name, path) if path else BenchmarkProtocol()
     return found
+
+
+def shown_variants(domain: Domain) -> Mapping[str, str]:
+    """Return the variant of a metric that summaries of a domain show, by metric, where it is not `standard`."""
+    if domain.profile == DEFAULT_PROFILE:
+        return {}
+    return variants(protocol(domain.benchmark).points, domain.profile)
 
 
 def problems(ours: bool = False) -> list[Unusable]:

@@ -1,9 +1,10 @@
 """The `Benchmark` implementation of AMemGym, which calls the other modules of this package."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
+from memflow.benchmarks.amemgym.comparison import memory_score_measures, probe_slices
 from memflow.benchmarks.amemgym.config import is_generated, parse_config
 from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
@@ -30,6 +31,7 @@ from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Claim, FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, Replier
+from memflow.scoring.measures import Measure, VerdictValues
 
 
 class AMemGym(Benchmark):
@@ -92,6 +94,13 @@ class AMemGym(Benchmark):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return make_scores(domain, results)
+
+    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+        return probe_slices(probes)
+
+    def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
+        yield from super().measures(domain, values)
+        yield from memory_score_measures(values)
 
     def build_evolution_feedback(
         self,

@@ -1,6 +1,6 @@
 """The `Benchmark` implementation of CoMem, which calls the other modules of this package."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.api import Annotators, AssistantResults, Benchmark, Question, States
@@ -29,6 +29,7 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode
 from memflow.scoring.estimate import valid_probes
+from memflow.scoring.measures import Measure, VerdictValues, change_measures
 
 
 class CoMem(Benchmark):
@@ -112,6 +113,13 @@ class CoMem(Benchmark):
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         by_speaker = speaker_scores(domain, results, probe_slices(valid_probes(results)))
         return [*make_scores(domain, results), *by_speaker]
+
+    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+        return {name: frozenset(each.probe_id for each in of) for name, of in probe_slices(probes).items()}
+
+    def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
+        yield from super().measures(domain, values)
+        yield from change_measures(values, "accuracy", ("forgetting", "all_correct"))
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return len(load_contexts(domain.limited(0), records))

@@ -22,7 +22,7 @@ from memflow.benchmarks.membench.noise.insertion import lengthen
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.question import build_question
-from memflow.benchmarks.membench.scoring import level_slices, make_scores
+from memflow.benchmarks.membench.scoring import level_slices, make_scores, probe_slices
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import select_records, select_trajectories
 from memflow.benchmarks.membench.turns import turn_rows
@@ -109,6 +109,9 @@ class MemBench(Benchmark):
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
         return level_slices(probes)
+
+    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+        return {name: frozenset(each.probe_id for each in of) for name, of in probe_slices(probes).items()}
 
     def has_previous_state(self, domain: Domain) -> bool:
         """Return whether the answer before a correction is known. Published files do not state this answer."""

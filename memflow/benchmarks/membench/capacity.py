@@ -136,7 +136,7 @@ class _Curve:
             [one.episode_id for one in scored],
             name="accuracy",
             unit="tokens",
-            seed=seeded(self.context.seed, self.context.domain, self.variant),
+            seed=seeded(self.context.seed, self.context.base, self.variant),
         )
         return replace(like, value=found.place, low=found.low, high=found.high, reason=found.reason)
 

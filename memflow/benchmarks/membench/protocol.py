@@ -10,6 +10,7 @@ PROTOCOL = BenchmarkProtocol(
         "protocol.yaml",
         {
             "generated": generated,
+            "participation": lambda domain: parameters_of(domain).scene == "participation",
             "lengthened": lambda domain: parameters_of(domain).noise_tokens > 0,
             "capacity": lambda domain: parameters_of(domain).protocol == "capacity",
         },

@@ -1,6 +1,6 @@
 """The `Benchmark` implementation of MemoryBench, which calls the other modules of this package."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import (
+    comparison,
     episodes,
     feedback,
     load,
@@ -42,6 +43,7 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, PlayedRound, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, PlayedEpisode, Replier
 from memflow.scoring.groups import Group
+from memflow.scoring.measures import Measure, VerdictValues
 
 
 class MemoryBench(Benchmark):
@@ -135,6 +137,12 @@ class MemoryBench(Benchmark):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return scoring.make_scores(domain, results)
+
+    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+        return comparison.probe_slices(probes)
+
+    def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
+        return comparison.make_measures(self.name, values, self.compared_slices(domain, values.probes))
 
     def population(self, groups: Sequence[Group]) -> scoring.PooledScores:
         return scoring.population(groups)

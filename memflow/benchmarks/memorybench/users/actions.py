@@ -19,6 +19,7 @@ from memflow.benchmarks.memorybench.users.action_model import (
     calibrate,
     draw_actions,
 )
+from memflow.benchmarks.protocol import profile_in
 from memflow.fingerprint import seeded
 from memflow.records import FeedbackRound, PlayedRound, Probe
 
@@ -99,7 +100,9 @@ def _pressing(domain: Domain, row: FeedbackRound, model: CalibratedModel | None)
 def _chance(domain: Domain, row: FeedbackRound, what: str) -> random.Random:
     # On-policy, a repeated case gets new actions.
     step = (row.checkpoint,) if isinstance(row, PlayedRound) else ()
-    return random.Random(seeded(domain.seed, domain.name, row.case_id, row.round, what, *step))
+    # Samples and profiles of a domain draw the same numbers, so differences between them are not due to chance.
+    name, _ = profile_in(domain.base)
+    return random.Random(seeded(domain.seed, name, row.case_id, row.round, what, *step))
 
 
 def add_noise(satisfaction: int, sigma: float, chance: random.Random) -> int:

@@ -159,13 +159,13 @@ def _by_dataset(found: Sequence[Cell], *, paper: bool) -> Iterator[Part]:
 def _heads(domains: Sequence[Domain], missing: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the column heads of domains: the name of the partition or of the domain.
 
-    The domain's name is used if several domains have the partition, or if data sets are missing.
+    The domain's name is used if several domains have the partition, if data sets are missing, and for a sample.
     """
     partition_of = {domain.name: str(parameters_of(domain).partition) for domain in domains}
     names = list(partition_of.values())
     return {
         domain.name: domain.name
-        if names.count(partition_of[domain.name]) > 1 or missing[domain.name]
+        if names.count(partition_of[domain.name]) > 1 or missing[domain.name] or domain.limit
         else partition_of[domain.name]
         for domain in domains
     }

@@ -130,8 +130,10 @@ async def test_reply_with_too_many_changes_is_retried_and_then_quarantines_user(
 
 async def test_limited_domain_generates_states_of_first_users_only(demo, package):
     states = await AMemGym().states(demo.domain.limited(1), demo.records, ScriptedChat(AMemGym().handlers()))
-    assert states.profiles == demo.states.profiles[:1]
-    assert states.changes == [change for change in demo.states.changes if change.user_id == "nora"]
+    assert states.profiles == [replace(demo.states.profiles[0], domain="amemgym_demo~1")]
+    assert states.changes == [
+        replace(change, domain="amemgym_demo~1") for change in demo.states.changes if change.user_id == "nora"
+    ]
 
 
 async def test_state_generation_rejects_more_users_than_personas(demo):

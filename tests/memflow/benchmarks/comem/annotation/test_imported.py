@@ -107,13 +107,11 @@ def test_imported_labels_give_same_probes_as_exported_labels(
     keys = asyncio.run(bench.gold_labels(demo, records, [], None))
     text = format_label_file(demo, load_contexts(demo, records), keys, {}).text
 
-    def stored(folder: str, domain: Domain, held: list[GoldLabel]) -> bytes:
+    def stored(folder: str, domain: Domain, held: list[GoldLabel]) -> str:
         probes: list[Probe] = asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
         lake = Lake(tmp_path / folder)
-        lake.write("question.probes", domain.name, probes, fingerprint="test")
-        [path] = (tmp_path / folder).rglob("*.parquet")
         assert len(probes) == 5 * 22 and any(probe.evidence for probe in probes)
-        return path.read_bytes()
+        return lake.write("question.probes", domain.name, probes, fingerprint="test").content
 
     taken = imports(text)
     assert {key.made_by for key in taken} == {"imported"}

@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,8 @@ def test_generated_domain_has_graph_and_profile_for_each_user(language: str) -> 
 
 
 def test_limited_domain_generates_states_of_first_users_only() -> None:
-    many = states(domain(), shipped())
     few = states(domain().limited(2), shipped())
+    many = states(replace(domain(), name=domain().limited(2).name), shipped())
     assert few.profiles == many.profiles[:2]
     assert few.entities == many.entities[: len(few.entities)]
 

@@ -1,0 +1,81 @@
+"""What AMemGym's assistants are compared under: the metrics of verdicts, and the memory score with its upper bounds.
+
+The memory score is no mean over probes, so the bootstrap draws users and pools their probes per period again. Factual
+recall is not compared, because its items are claims about the memory and not probes.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from memflow.metrics.diagnosis import memory_score
+from memflow.records import Probe
+from memflow.scoring.estimate import chance_values, change_slices
+from memflow.scoring.measures import (
+    STANDARD,
+    AggregateMeasure,
+    Array,
+    Mask,
+    PairedSums,
+    VerdictValues,
+)
+
+NO_ORACLE = "the memory oracle has no scores with the same model; run it as well"
+PARTS = 4
+"""The sums of a period: the assistant's values, the upper bound's, chance, and the number of probes."""
+
+
+def probe_slices(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+    """Return the probe ids of all periods, of each period, and by whether the gold has changed."""
+    choices = [probe for probe in probes if probe.kind == "choice"]
+    found: dict[str, Sequence[Probe]] = {"all": probes}
+    for period in sorted({probe.checkpoint for probe in probes}):
+        found[f"period {period}"] = [probe for probe in probes if probe.checkpoint == period]
+    found |= change_slices(choices)
+    return {name: frozenset(probe.probe_id for probe in each) for name, each in found.items()}
+
+
+def memory_score_measures(values: VerdictValues) -> Iterator[AggregateMeasure]:
+    """Yield the memory score over the probes that both assistants and their upper bounds answered."""
+    accuracy = values.values.get("accuracy")
+    if accuracy is None:
+        return
+    bounds = values.oracles
+    chance_by_probe = chance_values(values.probes)
+    chance = np.array([chance_by_probe.get(probe.probe_id, np.nan) for probe in values.probes])
+    users, user = np.unique(values.episodes, return_inverse=True)
+    periods, period = np.unique([probe.checkpoint for probe in values.probes], return_inverse=True)
+    cells = user.ravel() * len(periods) + period.ravel()
+
+    def sums(mask: Mask, rows: Sequence[Array]) -> Array:
+        parts = [np.bincount(cells[mask], each[mask], len(users) * len(periods)) for each in rows]
+        return np.concatenate([part.reshape(len(users), -1) for part in parts], axis=1)
+
+    def pair(a: int, b: int) -> PairedSums:
+        known = []
+        for at in (a, b):
+            bound = bounds[at]
+            assert bound is not None
+            known.append(np.isfinite(accuracy[at]) & np.isfinite(accuracy[bound]) & np.isfinite(chance))
+        both = known[0] & known[1]
+        kept = np.isin(np.arange(len(users)), user.ravel()[both])
+        of_a, of_b = (
+            sums(both, (accuracy[at], accuracy[bounds[at]], chance, np.ones(chance.size)))[kept]
+            for at in (a, b)
+        )
+        n = int(both.sum())
+        return PairedSums(of_a, of_b, n, int(known[0].sum()) - n, int(known[1].sum()) - n)
+
+    yield AggregateMeasure(
+        "memory_score",
+        STANDARD,
+        pair,
+        _score,
+        {at: NO_ORACLE for at, bound in enumerate(bounds) if bound is None},
+    )
+
+
+def _score(sums: Array) -> Array:
+    """Return the memory scores of sums of shape (m, PARTS x periods)."""
+    overall, upper, random, counts = np.split(sums, PARTS, axis=-1)
+    return memory_score(overall / counts, upper / counts, random / counts)

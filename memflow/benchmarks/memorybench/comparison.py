@@ -1,0 +1,100 @@
+"""What MemoryBench's assistants are compared under: each task's metric, and min-max and z scores over all tasks.
+
+Min-max and z scores are compared in the variant `pooled`, between assistants with the same chat model, as means over
+all cases. Another scale changes the weights of the data sets only. Cases that share no corpus are independent, and
+count as episodes of their own, as in scoring.py.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from memflow.benchmarks.memorybench.scales import SCALES, pooled, population_of
+from memflow.benchmarks.memorybench.scoring import CATEGORIES, INDEPENDENT_CASES, POOLED
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
+from memflow.errors import BadInput
+from memflow.records import Probe
+from memflow.scoring.groups import Group
+from memflow.scoring.measures import (
+    STANDARD,
+    Array,
+    MeanMeasure,
+    Measure,
+    Slices,
+    VerdictValues,
+    mean_measures,
+)
+
+
+def probe_slices(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+    """Return the probe ids at the last checkpoint, of these by data set and category, and at each checkpoint."""
+    checkpoints = sorted({probe.checkpoint for probe in probes})
+    last = [probe for probe in probes if probe.checkpoint == checkpoints[-1]]
+    found: dict[str, Sequence[Probe]] = {"all": last}
+    for dataset in dict.fromkeys(probe.dataset for probe in last):
+        found[f"dataset {dataset}"] = [probe for probe in last if probe.dataset == dataset]
+    kinds = [probe for probe in last if probe.category is not None and probe.dataset in CATEGORIES]
+    for category in sorted({str(probe.category) for probe in kinds}):
+        found[f"category {category}"] = [probe for probe in kinds if probe.category == category]
+    if len(checkpoints) > 1:
+        for at in checkpoints:
+            found[f"checkpoint {at}"] = [probe for probe in probes if probe.checkpoint == at]
+    return {name: frozenset(probe.probe_id for probe in each) for name, each in found.items()}
+
+
+def make_measures(benchmark: str, values: VerdictValues, slices: Slices) -> Iterator[Measure]:
+    """Yield the measures of a domain: of each task's metric, then of both scales for each chat model."""
+    episodes = [
+        probe.probe_id if probe.episode_id in INDEPENDENT_CASES else probe.episode_id
+        for probe in values.probes
+    ]
+    for measure in mean_measures(benchmark, values, slices):
+        yield replace(measure, episodes=episodes)
+    own = {name: each for name, each in slices.items() if not name.startswith("category ")}
+    masks = values.masks(own)
+    for model in dict.fromkeys(values.models):
+        members = frozenset(at for at, each in enumerate(values.models) if each == model)
+        for metric in SCALES:
+            scaled = _scaled(metric, values, sorted(members))
+            if scaled is not None:
+                yield MeanMeasure(metric, POOLED, episodes, scaled, masks, members)
+
+
+def _scaled(metric: str, values: VerdictValues, members: Sequence[int]) -> Array | None:
+    """Return the scaled values of the assistants `members`; None if a data set has no values to scale by."""
+    found = np.full((len(values.assistants), len(values.probes)), np.nan)
+    rows = np.array(members)
+    for dataset in dict.fromkeys(probe.dataset for probe in values.probes):
+        array = values.values.get(TASKS[dataset].metric)
+        chosen = np.array([probe.dataset == dataset for probe in values.probes])
+        if array is None:
+            return None
+        of_dataset = [_group(values.assistants[at], dataset, array[at, chosen]) for at in members]
+        try:
+            population = population_of(of_dataset[0], pooled(of_dataset))
+        except BadInput:
+            return None
+        by, shift = SCALES[metric](population.spread)
+        cells = np.ix_(rows, np.flatnonzero(chosen))
+        found[cells] = by * array[cells] + shift
+    return found
+
+
+def _group(assistant: str, dataset: str, values: Array) -> Group:
+    known = values[np.isfinite(values)]
+    return Group(
+        assistant=assistant,
+        dataset=dataset,
+        category=None,
+        metric=TASKS[dataset].metric,
+        variant=STANDARD,
+        checkpoint=0,
+        episode_id="",
+        asked=values.size,
+        scored=known.size,
+        total=float(known.sum()),
+        squares=float((known**2).sum()),
+        low=float(known.min()) if known.size else None,
+        high=float(known.max()) if known.size else None,
+    )
