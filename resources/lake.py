@@ -2,75 +2,48 @@
 
 The rows are defined in memflow.records. Queries over tables are in resources/warehouse.py, column types in
 resources/columns.py. A local file is written under a temporary name, synced and renamed; an object in a store appears
-when it is complete.
+when it is complete. The version that a write replaces is kept (kept_versions.py) until `memflow gc` removes its rows.
 """
 
 import os
 import secrets
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from functools import cache, lru_cache
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
-from urllib.parse import quote, unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
 from memflow.errors import BadInput, MissingData
-from memflow.fingerprint import digest
-from memflow.records import TABLES, columns
+from memflow.records import APPEND_ONLY, TABLES, columns
 from resources.columns import from_array, has_vectors, schema, unknown_table
+from resources.facts import Facts, table_columns
 from resources.file_cache import FileCache, FileState, RowCache
-from resources.local_files import can_link, link_file, replace_file
+from resources.kept_versions import KeptVersions, Version, content_of
+from resources.local_files import can_link, link_file, partition_of, replace_file, stem_of
+from resources.past_partitions import PastPartitions, versions_of
 from resources.row_groups import RowGroupWriter, read_rows, row_group_size
 
 SNAPSHOTS = ".snapshots"
-CACHE = ".cache/facts-3"
+CACHE = ".cache/facts-4"
 """The cache of facts, below the lake's root; the number is the version of its content."""
-RUN = "run"
-"""The metadata key of the run that wrote a partition. It is no part of any fingerprint."""
-FAILED_REQUESTS = "failed_requests"
-"""The metadata key of the number of failed requests behind a partition that a later run has to send again."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """The metadata of a partition: content hash, input fingerprint, column hash, further values, and row counts.
-
-    `quarantined` is the number of rows with a reason.
-    """
-
-    digest: str
-    fingerprint: str
-    rows: int
-    meta: Mapping[str, str] = field(default_factory=dict)
-    columns: str = ""
-    quarantined: int = 0
-
-    def of_current(self, table: str) -> bool:
-        """Return whether the partition has the columns that this version of memflow declares for the table."""
-        return self.columns == _table_columns(table)
-
-    @property
-    def run(self) -> str | None:
-        """The id of the run that wrote the partition; None if no run id was stored."""
-        return self.meta.get(RUN)
-
-    @property
-    def failed_requests(self) -> int:
-        """The number of failed requests behind the partition that a later run has to send again."""
-        return int(self.meta.get(FAILED_REQUESTS, 0))
 
 
 class Lake:
     """Tables as Parquet files below a folder or an address such as s3://bucket/path."""
 
-    def __init__(self, root: str | Path, filesystem: fs.FileSystem | None = None) -> None:
+    def __init__(
+        self,
+        root: str | Path,
+        filesystem: fs.FileSystem | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         address = str(root)
         if filesystem is None and "://" in address:
             filesystem, address = fs.FileSystem.from_uri(address)
@@ -81,6 +54,9 @@ class Lake:
         self.local = isinstance(filesystem, fs.LocalFileSystem)
         self._cache = FileCache(f"{self.root}/{CACHE}", self.root) if self.local else None
         self._rows = RowCache()
+        self._clock = clock
+        self.kept = KeptVersions(self.root, filesystem)
+        self._past: PastPartitions | None = None
         self._is_snapshot = False
 
     def write(
@@ -94,31 +70,78 @@ class Lake:
     ) -> Facts:
         """Replace a partition by `rows`, which may be empty. Rows are written in groups while they are iterated.
 
-        Raises BadInput with column and row of an invalid value, and the errors of `rows`; then the old file remains.
+        The replaced version is kept. Raises BadInput with column and row of an invalid value and for a view of a past
+        moment, and the errors of `rows`; then the old file remains.
         """
+        if self._past is not None:
+            raise BadInput(f"the lake as of {self._past.moment} cannot be changed. Write to the lake itself.")
         path = self.path(table, partition)
-        facts = Facts("", fingerprint, 0, dict(meta or {}), _table_columns(table))
+        former = self._replaceable(table, partition)
+        facts = Facts("", fingerprint, 0, dict(meta or {}), table_columns(table))
         only: list[Any] | None = None
 
         def write(file: IO[bytes]) -> None:
             nonlocal facts, only
             with RowGroupWriter(table, file) as writer:
                 writer.write(rows)
-                facts = replace(facts, digest=writer.digest, rows=writer.rows, quarantined=writer.quarantined)
-                only = writer.only
-                writer.describe(
-                    {
-                        "memflow.digest": facts.digest,
-                        "memflow.input_fingerprint": fingerprint,
-                        "memflow.rows": str(facts.rows),
-                        "memflow.quarantined": str(facts.quarantined),
-                        **{f"memflow.meta.{name}": value for name, value in facts.meta.items()},
-                    }
+                facts = replace(
+                    facts,
+                    digest=writer.digest,
+                    content=writer.content,
+                    rows=writer.rows,
+                    quarantined=writer.quarantined,
                 )
+                facts = facts.at(self._time_of(facts, former))
+                only = writer.only
+                writer.describe(facts.footer())
 
-        state = self._write_file(path, write)
+        state = self._write_file(path, write, lambda: self._keeping(table, partition, facts))
         self._rows.put(path, None if has_vectors(table) or only is None else state, only or ())
         return facts
+
+    def _replaceable(self, table: str, partition: str) -> Facts | None:
+        """Return the metadata of a partition that a write replaces; None if there is none, or if it cannot be read."""
+        try:
+            return self.facts(table, partition)
+        except BadInput:
+            return None
+
+    def _time_of(self, facts: Facts, former: Facts | None) -> datetime:
+        """Return the time of a write: that of the former version if nothing differs, else a later one."""
+        now = self._clock()
+        if former is None or former.since is None:
+            return now
+        return former.since if former == facts else max(now, former.since + timedelta.resolution)
+
+    @contextmanager
+    def _keeping(self, table: str, partition: str, facts: Facts) -> Iterator[None]:
+        """Keep the current version of a partition while its file is replaced by one with these facts."""
+        with self.kept.locked(table):
+            former = self._replaceable(table, partition)
+            if former is not None and former != facts and table not in APPEND_ONLY:
+                differs = content_of(former) != content_of(facts)
+                path = self.path(table, partition)
+                self.kept.keep(table, stem_of(partition), path, former, with_rows=differs)
+            yield
+
+    def versions(self, table: str, partition: str) -> list[Version]:
+        """Return the versions of a partition, newest first; the first is the current one."""
+        current = self if self._past is None else self._past.current
+        return versions_of(current, self.kept, table, partition)
+
+    def as_of(self, moment: datetime) -> "Lake":
+        """Return a read-only view of the lake as it was at a moment with a time zone.
+
+        Reading rows that `memflow gc` removed raises MissingData. Files without a time, which a former version of
+        memflow wrote, count as having always existed.
+        """
+        view = Lake(self.root, self.filesystem, self._clock)
+        view._past = PastPartitions(Lake(self.root, self.filesystem), self.kept, moment)
+        return view
+
+    def removed_partitions(self, table: str) -> list[str]:
+        """Return the partitions of a past moment whose rows `memflow gc` has removed; none for the lake itself."""
+        return [] if self._past is None else self._past.removed(table)
 
     def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
         """Return the rows of a partition in stored order. Without `vectors`, the vector column has its default value.
@@ -174,6 +197,8 @@ class Lake:
 
     def facts(self, table: str, partition: str) -> Facts | None:
         """Return the metadata of a partition (cached for local files); None if it was never materialized."""
+        if self._past is not None:
+            return self._past.facts(table, partition)
         if self._cache is None:
             return self._stored_facts(table, partition)
         path, state = self.path(table, partition), self.state(table, partition)
@@ -204,25 +229,21 @@ class Lake:
                 stored, found_columns = parquet.metadata.metadata or {}, parquet.schema_arrow
         except MissingData:
             return None
-        found = {name.decode(): value.decode() for name, value in stored.items()}
-        if "memflow.digest" not in found:
+        try:
+            return Facts.of_footer(stored, found_columns, table)
+        except KeyError:
             raise BadInput(
                 f"{self.path(table, partition)} was not written by memflow. Move it away, then rerun "
                 f"{_rebuild_command(table, partition)}."
-            )
-        prefix = "memflow.meta."
-        meta = {name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)}
-        fingerprint = found.get("memflow.input_fingerprint", "")  # a former version wrote another key: stale
-        is_current = found_columns.remove_metadata() == schema(table)
-        columns_hash = _table_columns(table) if is_current else _columns_digest(found_columns)
-        rows, quarantined = int(found["memflow.rows"]), int(found.get("memflow.quarantined", 0))
-        return Facts(found["memflow.digest"], fingerprint, rows, meta, columns_hash, quarantined)
+            ) from None
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist in the lake, sorted."""
+        if self._past is not None:
+            return list(self._past.of(table))
         listed = self.filesystem.get_file_info(fs.FileSelector(self.folder(table), allow_not_found=True))
         return sorted(
-            unquote(info.base_name.removesuffix(".parquet").replace(",", "%2F"))
+            partition_of(info.base_name.removesuffix(".parquet"))
             for info in listed
             if info.is_file and info.extension == "parquet"
         )
@@ -247,7 +268,7 @@ class Lake:
         """Yield an unchanging copy of these tables' current partitions, or of the partitions in `only`, as hard links.
 
         DuckDB opens a file several times, and a writer may replace the file in between. For object stores and for disks
-        without hard links, yield the lake itself.
+        without hard links, yield the lake itself. The snapshot of a past moment has no `removed_partitions`.
         """
         root = Path(self.root) / SNAPSHOTS / secrets.token_hex(8)
         if not self.local or not can_link(root):
@@ -260,13 +281,26 @@ class Lake:
                 for partition in self.current_partitions(table):
                     if only is not None and partition not in only:
                         continue
-                    path = Path(self.path(table, partition))
-                    link_file(path, held / path.name)
+                    self._link(table, partition, held / f"{stem_of(partition)}.parquet")
             copy = Lake(root)
             copy._is_snapshot = True
             yield copy
         finally:
             shutil.rmtree(root, ignore_errors=True)
+
+    def _link(self, table: str, partition: str, at: Path) -> None:
+        """Create a hard link to the file with a partition's rows; to none if they were removed."""
+        if self._past is None:
+            link_file(Path(self.path(table, partition)), at)
+            return
+        facts = self._past.facts(table, partition)
+        for path in self._past.paths(table, partition):
+            with suppress(FileNotFoundError):
+                at.hardlink_to(path)
+                with self.filesystem.open_input_file(str(at)) as file:
+                    if facts is not None and _has_content(file, facts):
+                        return
+                at.unlink()
 
     def folder(self, table: str) -> str:
         """Return the folder of a table's files."""
@@ -280,7 +314,9 @@ class Lake:
             raise BadInput(
                 f"the partition name for the table {table} is empty. Pass `domain` or `domain/assistant`."
             )
-        return f"{self.folder(table)}/{_file_name(partition)}"
+        if self._past is not None and self._past.facts(table, partition) is not None:
+            return self._past.path(table, partition)
+        return f"{self.folder(table)}/{stem_of(partition)}.parquet"
 
     @contextmanager
     def _reading(
@@ -301,6 +337,8 @@ class Lake:
             raise self._unreadable(table, partition, wrong) from wrong
 
     def _open(self, table: str, partition: str) -> pa.NativeFile:
+        if self._past is not None:
+            return self._open_past(self._past, table, partition)
         try:
             return self.filesystem.open_input_file(self.path(table, partition))
         except FileNotFoundError:
@@ -308,6 +346,19 @@ class Lake:
                 f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
                 f"{_asset_key(table)} for this partition, or run {_rebuild_command(table, partition)}."
             ) from None
+
+    def _open_past(self, past: PastPartitions, table: str, partition: str) -> pa.NativeFile:
+        facts = past.facts(table, partition)
+        for path in past.paths(table, partition):
+            with suppress(FileNotFoundError):
+                file = self.filesystem.open_input_file(path)
+                if facts is not None and _has_content(file, facts):
+                    return file
+                file.close()
+        reason = "did not exist yet" if facts is None else "was removed by `memflow gc`"
+        raise MissingData(
+            f"{table} of {partition} as of {past.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."
+        )
 
     def _parquet(self, table: str, partition: str, file: pa.NativeFile) -> pq.ParquetFile:
         try:
@@ -321,34 +372,29 @@ class Lake:
             f"{_rebuild_command(table, partition)}."
         )
 
-    def _write_file(self, path: str, write: Callable[[IO[bytes]], None]) -> FileState | None:
-        """Write a file. Return its state on a local disk, None in an object store."""
+    def _write_file(
+        self,
+        path: str,
+        write: Callable[[IO[bytes]], None],
+        replacing: Callable[[], AbstractContextManager[None]],
+    ) -> FileState | None:
+        """Write a file, and replace the old one inside the context. Return the state of a local file, else None."""
         if self.local:
-            return replace_file(Path(path), write)
+            return replace_file(Path(path), write, replacing)
         self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
         with TemporaryFile() as complete:  # an object appears also where its writer failed
             write(complete)
             complete.seek(0)
-            with self.filesystem.open_output_stream(path) as object_:
+            with replacing(), self.filesystem.open_output_stream(path) as object_:
                 shutil.copyfileobj(complete, object_)
         return None
 
 
-def _columns_digest(columns: pa.Schema) -> str:
-    # Parquet renames the items of lists.
-    lists = [each.type.value_type if pa.types.is_list(each.type) else "" for each in columns]
-    types = [f"list of {of}" if of else str(each.type) for each, of in zip(columns, lists, strict=True)]
-    return digest([[each.name, of, each.nullable] for each, of in zip(columns, types, strict=True)])
-
-
-@cache
-def _table_columns(table: str) -> str:
-    return _columns_digest(schema(table))
-
-
-@lru_cache(maxsize=100_000)
-def _file_name(partition: str) -> str:
-    return f"{quote(partition, safe='@').replace('%2F', ',')}.parquet"
+def _has_content(file: pa.NativeFile, facts: Facts) -> bool:
+    """Return whether a Parquet file has the rows of a version."""
+    stored = pq.read_metadata(file).metadata or {}
+    key = b"memflow.content" if facts.content else b"memflow.digest"
+    return stored.get(key, b"").decode() == content_of(facts)
 
 
 def _asset_key(table: str) -> str:
@@ -368,7 +414,7 @@ def rebuild_commands(partitions: Iterable[str]) -> list[str]:
 
 def _rebuild_command(table: str, partition: str) -> str:
     """Return the command that rebuilds a partition from cached completions, without new requests."""
-    if table in ("raw.records", "score.leaderboard"):
+    if table in ("raw.records", "score.comparisons", "score.history", "score.leaderboard", "score.drift"):
         return "`memflow run`"
     return f"`{rebuild_commands([partition])[0]}`"
 

@@ -1,19 +1,33 @@
-"""Local files of the lake: atomic replacement and hard links."""
+"""Files of the lake: names, and for local files atomic replacement, hard links and locks."""
 
+import fcntl
 import os
 import secrets
 import shutil
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+from urllib.parse import quote, unquote
 
 from resources.file_cache import FileState
 
 ATTEMPTS = 20
 STALE_S = 24 * 3600.0
 """Age in seconds after which a snapshot is deleted: its process was killed."""
+
+
+@lru_cache(maxsize=100_000)
+def stem_of(partition: str) -> str:
+    """Return the name of a partition's files without ending; `domain/full` becomes `domain,full`."""
+    return quote(partition, safe="@").replace("%2F", ",")
+
+
+def partition_of(stem: str) -> str:
+    """Return the partition whose files have this name."""
+    return unquote(stem.replace(",", "%2F"))
 
 
 def link_file(path: Path, at: Path) -> None:
@@ -42,10 +56,23 @@ def can_link(root: Path) -> bool:
     return True
 
 
-def replace_file(path: Path, write: Callable[[IO[bytes]], None]) -> FileState | None:
+@contextmanager
+def lock_file(path: Path) -> Iterator[None]:
+    """Wait for the exclusive lock on a file, which is created if needed, and hold it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # released when the file is closed, also by a kill
+        yield
+
+
+def replace_file(
+    path: Path,
+    write: Callable[[IO[bytes]], Any],
+    replacing: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> FileState | None:
     """Let `write` fill a temporary file, then sync and rename the file to `path`. Return its new state.
 
-    Readers see either the old or the new file.
+    Readers see either the old or the new file. The file is renamed inside the context `replacing`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.writing")
@@ -55,7 +82,8 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], None]) -> FileState | 
             file.flush()
             os.fsync(file.fileno())
             state = FileState.of(os.fstat(file.fileno()))
-        written.replace(path)
+        with replacing():
+            written.replace(path)
     except BaseException:
         written.unlink(missing_ok=True)
         raise

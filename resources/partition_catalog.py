@@ -3,12 +3,14 @@
 For local files, the lake caches metadata by file state, so unchanged files are not opened again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memflow.fingerprint import digest
 from memflow.records import MEASURED, columns
-from resources.lake import RUN, Facts, Lake
+from resources.facts import RUN, Facts
+from resources.lake import Lake
+from resources.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,16 @@ class PartitionCatalog:
         """Return the version of a partition; "" if the partition is missing."""
         entry = self.get(table, partition)
         return "" if entry is None else entry.version
+
+
+def scored_domains(settings: Settings, stored: Collection[str]) -> list[str]:
+    """Return the names in `stored` that are domains: first in the order of the settings, then those that other runs
+    selected, sorted.
+
+    So a run of one domain removes no other domain from the leaderboard.
+    """
+    others = sorted(name for name in stored if name not in settings.domains and settings.has_domain(name))
+    return [*(name for name in settings.domains if name in stored), *others]
 
 
 def _entries(lake: Lake, table: str) -> Iterator[tuple[str, CatalogEntry]]:

@@ -3,6 +3,8 @@
 lake.py handles paths, atomic replacement and caches; columns.py handles Arrow types and validation.
 """
 
+import hashlib
+import io
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import IO, Any
@@ -13,6 +15,7 @@ import pyarrow.parquet as pq
 from memflow.records import TABLES
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.columns import from_array, has_vectors, schema, to_arrays, validate
+from resources.facts import table_columns
 from resources.row_digest import RowDigest
 
 GROUP_ROWS, VECTOR_GROUP_ROWS = 8192, 1024
@@ -27,8 +30,9 @@ def row_group_size(table: str) -> int:
 class RowGroupWriter:
     """A context manager that writes the rows of a table to one Parquet file.
 
-    After `write`, `digest` is the content hash, `rows` the number of rows, and `quarantined` the number of rows with a
-    reason. `only` has the rows if the file has a single row group, otherwise None.
+    After `write`, `digest` is the content hash without measured columns, `content` a hash of the whole content, `rows`
+    the number of rows, and `quarantined` the number of rows with a reason. `only` has the rows if the file has a single
+    row group, otherwise None.
     """
 
     def __init__(self, table: str, file: IO[bytes]) -> None:
@@ -36,8 +40,10 @@ class RowGroupWriter:
         self.rows = 0
         self.quarantined = 0
         self.digest = ""
+        self.content = ""
         self.only: list[Any] | None = []
-        self._parquet = pq.ParquetWriter(file, schema(table), compression="zstd")
+        self._file = _HashedFile(file, table_columns(table))
+        self._parquet = pq.ParquetWriter(self._file, schema(table), compression="zstd")
 
     def __enter__(self) -> "RowGroupWriter":
         return self
@@ -59,10 +65,33 @@ class RowGroupWriter:
             self.rows += len(group)
             self.quarantined += sum(getattr(row, "reason", None) is not None for row in group)
         self.digest = hashed.hexdigest()
+        self.content = self._file.hexdigest()  # before the footer, which has the metadata
 
     def describe(self, metadata: Mapping[str, str]) -> None:
         """Add key-value metadata to the Parquet file."""
         self._parquet.add_key_value_metadata(metadata)
+
+
+class _HashedFile(io.RawIOBase):
+    """A file for writing that hashes what is written. `seed` starts the hash."""
+
+    def __init__(self, file: IO[bytes], seed: str) -> None:
+        self._file = file
+        self._running = hashlib.sha256(seed.encode())
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self._running.update(content)
+        return self._file.write(content)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def hexdigest(self) -> str:
+        """Return the first 32 hex digits of the hash of everything written so far."""
+        return self._running.hexdigest()[:32]
 
 
 def read_rows(

@@ -97,7 +97,16 @@ def test_lake_write_replaces_all_rows_of_the_partition(lake):
 
 @pytest.mark.parametrize(
     "name",
-    ["amemgym_demo", "amemgym_demo/rag_2_4_30@qwen", "a,b/c%2Fd", "../../etc", "ü 中", ".hidden", "a*[b]?"],
+    [
+        "amemgym_demo",
+        "amemgym_demo/rag_2_4_30@qwen",
+        "amemgym_base~2/full",
+        "a,b/c%2Fd",
+        "../../etc",
+        "ü 中",
+        ".hidden",
+        "a*[b]?",
+    ],
 )
 def test_lake_escapes_partition_names_in_paths_and_restores_them(lake, name):
     lake.write("score.verdicts", name, [], fingerprint="")

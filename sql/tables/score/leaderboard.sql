@@ -32,6 +32,8 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     imported VARCHAR,
     differing_settings VARCHAR,
     incomplete VARCHAR,
+    rank_low BIGINT,
+    rank_high BIGINT,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, metric, variant, slice)
 );

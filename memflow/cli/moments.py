@@ -1,0 +1,112 @@
+"""The option `--as-of`: the moment at which commands read the lake. Forms are dates, publications and runs."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from resources.kept_versions import Version
+    from resources.lake import Lake
+
+BEFORE = "before "
+FORMS = (
+    "a date or time such as 2026-11-23 or 2026-11-23T14:30 (local time, unless it has an offset), the number of a "
+    "publication (`memflow runs`), or 'before RUN' with the id of a run"
+)
+
+
+class MomentCommand(TyperCommand):
+    """A command with the option `--as-of`, whose lake (`Front.lake`) shows the given moment."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.params.append(as_of_option())
+
+
+def as_of_option() -> Any:
+    """Return the option `--as-of`, which replaces the context's `Front` by one of that moment."""
+    app = typer.Typer(add_completion=False)
+    help_text = f"Show the lake as it was then: {FORMS}."
+    option = typer.Option("--as-of", metavar="TIME", help=help_text, expose_value=False, callback=_choose)
+
+    @app.command()
+    def command(as_of: Annotated[str | None, option] = None) -> None: ...
+
+    return typer.main.get_command(app).params[0]
+
+
+def _choose(ctx: typer.Context, value: str | None) -> None:
+    if value is not None:
+        ctx.obj = replace(ctx.obj, as_of=value)
+
+
+def lake_as_of(lake: "Lake", text: str) -> "Lake":
+    """Return the lake as of a moment given as text. Raises BadInput for an unknown form or a moment before all data."""
+    moment = parse_moment(lake, text)
+    found = list(_versions(lake))
+    if any((version.since or moment) <= moment for version in found):
+        return lake.as_of(moment)
+    if not found:
+        raise BadInput("the lake is empty. Fill it with `memflow run --demo`.")
+    earliest = min(version.since for version in found if version.since)
+    raise BadInput(
+        f"the lake contained nothing at {moment:%Y-%m-%d %H:%M:%S} UTC. Its earliest state is of "
+        f"{earliest:%Y-%m-%d %H:%M:%S} UTC: use --as-of {earliest.isoformat(timespec='microseconds')} or later."
+    )
+
+
+def removed_partitions(lake: "Lake") -> list[str]:
+    """Return the partitions of a past moment whose rows `memflow gc` has removed, as `TABLE of PARTITION`."""
+    from memflow.records import TABLES
+
+    return [f"{table} of {name}" for table in TABLES for name in lake.removed_partitions(table)]
+
+
+def parse_moment(lake: "Lake", text: str) -> datetime:
+    """Return the moment, in UTC, of a date, a publication's number, or `before RUN`."""
+    if text.startswith(BEFORE):
+        return _before(lake, text.removeprefix(BEFORE).strip())
+    if text.isdecimal() and len(text) < len("20260101"):
+        return _publication(lake, int(text))
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except ValueError:
+        raise BadInput(f"{text!r} is no moment. Use {FORMS}.") from None
+
+
+def _before(lake: "Lake", run: str) -> datetime:
+    if times := [version.since for version in _versions(lake) if version.since and version.facts.run == run]:
+        return min(times) - timedelta.resolution
+    raise BadInput(f"the run {run!r} wrote nothing into the lake. `memflow runs` lists the runs.")
+
+
+def _publication(lake: "Lake", number: int) -> datetime:
+    published: dict[int, str] = {}
+    for partition in lake.partitions("score.history"):
+        published.update(lake.columns("score.history", partition, ("publication", "published_at")))
+    if number not in published:
+        known = (
+            f"Use one from {min(published)} to {max(published)}"
+            if published
+            else "Publish with `memflow run`"
+        )
+        raise BadInput(f"there is no publication {number}. {known}; `memflow runs` lists them.")
+    # The history is computed before the leaderboard is written.
+    at = datetime.fromisoformat(published[number])
+    written = [version.since for version in lake.versions("score.leaderboard", "all") if version.since]
+    return min((since for since in written if since >= at), default=at)
+
+
+def _versions(lake: "Lake") -> "Iterator[Version]":
+    """Yield all versions of all partitions in the lake."""
+    from memflow.records import TABLES
+
+    for table in TABLES:
+        for partition in lake.partitions(table):
+            yield from lake.versions(table, partition)

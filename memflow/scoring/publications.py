@@ -1,0 +1,91 @@
+"""The history of published scores: which scores a publication adds.
+
+A publication adds the scores whose values or inputs differ from the last published ones, and a row for each score that
+is no longer on the leaderboard. resources/score_history.py reads the inputs from the lake.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+from memflow.records import PublishedScore, Score
+
+Key = tuple[str, str, str, str, str]
+SCORE_FIELDS = tuple(field.name for field in fields(Score))
+
+
+@dataclass(frozen=True)
+class ScoreInputs:
+    """What the scores of an assistant in a domain are computed from: content hashes, and the judges."""
+
+    hashes: Sequence[str]
+    judge: str | None
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A moment at which a run publishes scores. `at` is a time in ISO 8601, UTC."""
+
+    at: str
+    run: str | None
+
+
+def key_of(score: Score) -> Key:
+    """Return what identifies a score on the leaderboard."""
+    return score.domain, score.assistant, score.metric, score.variant, score.slice
+
+
+def current_scores(history: Iterable[PublishedScore]) -> dict[Key, PublishedScore]:
+    """Return the newest row of each score, without scores that were removed. Rows are in the order of publication."""
+    newest = {key_of(row): row for row in history}
+    return {key: row for key, row in newest.items() if not row.removed}
+
+
+def rows_to_add(
+    history: Sequence[PublishedScore],
+    scores: Sequence[Score],
+    inputs: Mapping[tuple[str, str], ScoreInputs],
+    publication: Publication,
+) -> list[PublishedScore]:
+    """Return the rows that a publication adds to the history; none if nothing differs.
+
+    `inputs` has the inputs by domain and assistant.
+    """
+    former = current_scores(history)
+    number = max((row.publication for row in history), default=0) + 1
+    found = []
+    for score in scores:
+        of = inputs[score.domain, score.assistant]
+        row = PublishedScore(
+            **{name: getattr(score, name) for name in SCORE_FIELDS},
+            publication=number,
+            published_at=publication.at,
+            run=publication.run,
+            inputs=list(of.hashes),
+            judge=of.judge,
+        )
+        last = former.pop(key_of(score), None)
+        if (
+            last is None
+            or replace(row, publication=last.publication, published_at=last.published_at, run=last.run)
+            != last
+        ):
+            found.append(row)
+    return found + [_removed(row, number, publication) for row in former.values()]
+
+
+def _removed(row: PublishedScore, number: int, publication: Publication) -> PublishedScore:
+    return replace(
+        row,
+        value=None,
+        low=None,
+        high=None,
+        judge_low=None,
+        judge_high=None,
+        deviation=None,
+        publication=number,
+        published_at=publication.at,
+        run=publication.run,
+        inputs=[],
+        removed=True,
+        reason="no longer on the leaderboard",
+    )

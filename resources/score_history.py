@@ -1,0 +1,35 @@
+"""The rows of score.history: those of earlier publications in the lake, and those that a publication adds."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from memflow.benchmarks import registry
+from memflow.pipeline import WRITERS, partition_key
+from memflow.records import PublishedScore, Score
+from memflow.scoring.publications import Publication, ScoreInputs, rows_to_add
+from resources.lake import Lake
+from resources.settings import Settings
+
+TABLE = "score.history"
+PARTITION = "all"
+
+
+def history_rows(settings: Settings, lake: Lake, run: str, scores: Sequence[Score]) -> list[PublishedScore]:
+    """Return the whole history after a run publishes these scores."""
+    history = lake.read_all(TABLE, [name for name in lake.current_partitions(TABLE) if name == PARTITION])
+    pairs = dict.fromkeys((score.domain, score.assistant) for score in scores)
+    inputs = {pair: _inputs(settings, lake, *pair) for pair in pairs}
+    publication = Publication(datetime.now(UTC).isoformat(timespec="microseconds"), run)
+    return [*history, *rows_to_add(history, scores, inputs, publication)]
+
+
+def _inputs(settings: Settings, lake: Lake, domain: str, assistant: str) -> ScoreInputs:
+    found = (
+        lake.facts("question.probes", domain),
+        lake.facts("score.verdicts", partition_key(domain, assistant)),
+    )
+    of = settings.domain(domain)
+    benchmark = registry.benchmark(of.benchmark)
+    judged = any(benchmark.judge_prompts(of, table) for table in WRITERS)
+    judge = ", ".join(settings.judges_of(domain)) if judged else None
+    return ScoreInputs([facts.digest for facts in found if facts is not None], judge)

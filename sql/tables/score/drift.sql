@@ -1,0 +1,36 @@
+-- Grain: One row per change of an assistant's inputs, and metric, variant and slice whose score it may have changed.
+-- Key: published_at, domain, assistant, metric, variant, slice.
+-- Partition: none.
+CREATE TABLE IF NOT EXISTS score.drift (
+    domain VARCHAR NOT NULL,
+    assistant VARCHAR NOT NULL,
+    published_at VARCHAR NOT NULL,
+    before_at VARCHAR NOT NULL,
+    changes VARCHAR[] NOT NULL,
+    metric VARCHAR NOT NULL,
+    variant VARCHAR NOT NULL,
+    slice VARCHAR NOT NULL,
+    before DOUBLE,
+    after DOUBLE,
+    difference DOUBLE,
+    low DOUBLE,
+    high DOUBLE,
+    p DOUBLE,
+    p_adjusted DOUBLE,
+    moved BOOLEAN NOT NULL,
+    improved BOOLEAN,
+    users DOUBLE,
+    answers DOUBLE,
+    judging DOUBLE,
+    changed_users BIGINT NOT NULL,
+    changed_answers BIGINT NOT NULL,
+    changed_judging BIGINT NOT NULL,
+    paired BOOLEAN NOT NULL,
+    n_before BIGINT NOT NULL,
+    n_after BIGINT NOT NULL,
+    episodes_before BIGINT NOT NULL,
+    episodes_after BIGINT NOT NULL,
+    evaluations VARCHAR NOT NULL,
+    reason VARCHAR,
+    PRIMARY KEY (published_at, domain, assistant, metric, variant, slice)
+);
