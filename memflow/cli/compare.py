@@ -1,0 +1,211 @@
+"""`memflow compare`: paired differences between assistants, models, embedders, judges, profiles, samples or moments.
+
+operands.py reads what is compared; memflow/scoring computes the differences.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memflow.cli.output import Sheet, SheetOption, Text, answer_rows
+from memflow.cli.selection import DomainFilter, front_of
+from memflow.errors import BadInput
+from memflow.labels import caveat_of, meta_label
+from memflow.records import Comparison
+from memflow.scoring.judges import STANDARD
+from memflow.suggestions import unknown_name
+
+if TYPE_CHECKING:
+    from memflow.cli.operands import Operand, Stored
+    from memflow.scoring.measures import Measure
+    from resources.lake import Lake
+    from resources.settings import Settings
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class DomainComparison:
+    """The comparison of the operands in one domain. `flips` has the probes whose values differ most, by pair."""
+
+    title: str
+    operands: "Sequence[Stored]"
+    rows: Sequence[Comparison]
+    changed: int
+    flips: Sequence[Mapping[str, Any]]
+
+
+def compare(
+    ctx: typer.Context,
+    operands: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A B...",
+            help="Two or more of [DOMAIN/]ASSISTANT[:VARIANT][=TIME]. A is compared with each of the others.",
+        ),
+    ],
+    domain: DomainFilter = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", metavar="NAME", help="By slice under this metric; may be repeated."),
+    ] = None,
+    slices: Annotated[
+        list[str] | None, typer.Option("--slice", metavar="NAME", help="Only this slice; may be repeated.")
+    ] = None,
+    variant: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="The variant of the verdicts, such as judge_NAME of several judges."
+        ),
+    ] = STANDARD,
+    flips: Annotated[bool, typer.Option("--flips", help="List the probes whose values differ most.")] = False,
+    form: SheetOption = Sheet.text,
+) -> None:
+    """Compare assistants by the probes that both have a value of.
+
+    A difference is A minus B, with a 95 % interval by bootstrap over episodes. p is that of a sign-flip test over
+    episodes, adjusted by Holm's method for the comparisons shown: over all probes for the pairs, and by slice for all
+    slices and pairs of a metric. docs/explanation/comparison.md explains both.
+
+    Examples: `memflow compare rag_2_4_30 full`, `memflow compare full@large full@small`,
+    `memflow compare full:judge_x full:judge_y`, `memflow compare full full=2026-11-20`. TIME has the forms of
+    `--as-of`, which is the moment of operands without one.
+    """
+    from memflow.cli.comparison_text import comparison_parts
+    from memflow.cli.operands import domains_of, parse_operand
+
+    front = front_of(ctx)
+    settings, lake = front.load(), front.lake()
+    parsed = [parse_operand(each, variant) for each in operands]
+    if len(parsed) < 2 or len(set(parsed)) < len(parsed):
+        raise BadInput(
+            "compare needs at least two different operands, such as `memflow compare bm25_message full`."
+        )
+    found = [
+        _compared(settings, lake, parsed, places, with_flips=flips)
+        for places in domains_of(lake, parsed, domain)
+    ]
+    chosen = [replace(each, rows=_chosen(each.rows, metric, slices)) for each in found]
+    label = meta_label(stored.source.meta for each in found for stored in each.operands)
+    shown = [part for each in chosen for part in comparison_parts(each, metric)]
+    if label:
+        caveat = caveat_of(label, "these differences show that the pipeline works; they measure no model.")
+        shown.append(Text(f"\n{label}: {caveat}", "yellow"))
+    rows = [asdict(row) for each in chosen for row in each.rows]
+    answer_rows(form, {"label": label, "domains": [_plain(each) for each in chosen]}, rows, *shown)
+
+
+def _compared(
+    settings: "Settings",
+    lake: "Lake",
+    operands: "Sequence[Operand]",
+    places: Mapping[int, str],
+    *,
+    with_flips: bool,
+) -> DomainComparison:
+    """Return the comparison of the first operand with each of the others in one domain."""
+    from memflow.benchmarks import registry
+    from memflow.cli.operands import read_operand, same_probes, with_others
+    from memflow.scoring.comparisons import DomainContext
+    from memflow.scoring.comparisons import compare as compare_pairs
+    from resources.comparisons import verdict_values
+
+    stored = [read_operand(lake, each, places[at]) for at, each in enumerate(operands)]
+    domains = [settings.domain(each.source.domain) for each in stored]
+    if len({each.benchmark for each in domains}) > 1:
+        given = ", ".join(f"{each.name} ({each.benchmark})" for each in domains)
+        raise BadInput(f"these domains are of different benchmarks: {given}. Compare within one benchmark.")
+    benchmark = registry.benchmark(domains[0].benchmark)
+    probes, changed = same_probes(stored)
+    names, sources, oracles = with_others(stored, everyone=benchmark.aggregates_in_sql)
+    values = verdict_values(names, sources, oracles, probes)
+    scripted = [each.source.meta.get("scripted") == "yes" for each in stored]
+    title = " and ".join(dict.fromkeys(each.name for each in domains))
+    context = DomainContext(title, names, scripted, domains[0].seed)
+    measures = [*benchmark.measures(domains[0], values)]
+    pairs = [(0, other) for other in range(1, len(stored))]
+    rows = [
+        replace(row, variant=stored[0].operand.variant) if row.variant == STANDARD else row
+        for row in compare_pairs(context, measures, pairs)
+    ]
+    found = _flips(measures, names[: len(stored)], [probe.probe_id for probe in probes]) if with_flips else []
+    return DomainComparison(title, stored, _adjusted(rows), changed, found)
+
+
+def _adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
+    """Return the rows with adjusted p values: over the pairs in the slice `all`, and over all other slices."""
+    from memflow.scoring.catalog import find_metric
+    from memflow.scoring.comparison import adjust, better
+
+    families: dict[tuple[str, bool], list[int]] = {}
+    for at, row in enumerate(rows):
+        families.setdefault((row.metric, row.slice == ALL), []).append(at)
+    found = list(rows)
+    for members in families.values():
+        for at, p in zip(members, adjust([rows[at].p for at in members]), strict=True):
+            side = better(rows[at].difference, p, find_metric(rows[at].metric).direction)
+            found[at] = replace(rows[at], p_adjusted=p, better=side)
+    return found
+
+
+def _chosen(
+    rows: Sequence[Comparison], metrics: Sequence[str] | None, slices: Sequence[str] | None
+) -> list[Comparison]:
+    """Return the rows of the chosen metrics and slices. Raises BadInput with similar names for an unknown one."""
+    for kind, wanted, known in (
+        ("compared metric", metrics, {row.metric for row in rows}),
+        ("slice", slices, {row.slice for row in rows}),
+    ):
+        for name in wanted or ():
+            if name not in known:
+                raise BadInput(unknown_name(kind, name, known))
+    return [
+        row for row in rows if (not metrics or row.metric in metrics) and (not slices or row.slice in slices)
+    ]
+
+
+def _flips(
+    measures: "Sequence[Measure]", names: Sequence[str], probes: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the probes with different values, by metric and pair, the largest differences first."""
+    import numpy as np
+
+    from memflow.scoring.measures import MeanMeasure
+
+    found = []
+    for measure in measures:
+        if not isinstance(measure, MeanMeasure) or measure.values.shape[1] != len(probes):
+            continue
+        for other in range(1, len(names)):
+            a, b = measure.values[0], measure.values[other]
+            difference = np.nan_to_num(a - b)
+            order = np.argsort(-np.abs(difference), kind="stable")
+            found += [
+                {
+                    "metric": measure.metric,
+                    "a": names[0],
+                    "b": names[other],
+                    "probe": probes[at],
+                    "episode": measure.episodes[at],
+                    "value_a": float(a[at]),
+                    "value_b": float(b[at]),
+                }
+                for at in order
+                if difference[at]
+            ]
+    return found
+
+
+def _plain(found: DomainComparison) -> dict[str, Any]:
+    from memflow.cli.operands import differing_settings
+
+    return {
+        "domain": found.title,
+        "operands": [asdict(each.operand) | {"label": each.operand.label} for each in found.operands],
+        "comparisons": [asdict(row) for row in found.rows],
+        "differing_settings": differing_settings(found.operands),
+        "changed_probes": found.changed,
+        "flips": list(found.flips),
+    }

@@ -1,0 +1,169 @@
+"""The text of `memflow compare`: a sentence for each pair, tables by metric and slice, and notes."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import RenderableType
+
+from memflow.cli.operands import differing_settings, missing_reasons
+from memflow.cli.output import Text, cut, heading, note, table
+from memflow.metrics.paired import MINIMUM
+from memflow.records import Comparison
+
+if TYPE_CHECKING:
+    from memflow.cli.compare import DomainComparison
+
+ALL = "all"
+FLIPS = 20
+"""Probes that are listed for each metric and pair."""
+LONGEST_REASON = 60
+NUMBERS = ("A", "B", "A - B", "95 % interval", "p", "pairs")
+
+
+def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -> Iterator[RenderableType]:
+    """Yield the comparison in one domain, pair after pair. `metrics` are the metrics to show by slice."""
+    yield heading(found.title)
+    for other in found.operands[1:]:
+        label = other.operand.label
+        rows = [row for row in found.rows if row.b == label]
+        if not rows:
+            yield note(f"{found.operands[0].operand.label} and {label} have no metric in common.")
+            continue
+        by_slice = metrics or [rows[0].metric]
+        whole = [row for row in rows if row.slice == ALL]
+        for row in whole or rows:
+            if row.metric in by_slice:
+                yield Text(sentence(row), style="bold")
+        if whole:
+            yield _table(f"A = {rows[0].a}, B = {label}, over all probes", "metric", whole)
+        for metric in by_slice:
+            of_metric = [row for row in rows if row.metric == metric and row.slice != ALL]
+            if of_metric:
+                yield _table(f"\n{metric} by slice", "slice", of_metric)
+        yield from _unpaired(found, rows, by_slice)
+        power = [text for row in whole if row.metric in by_slice and (text := power_note(row))]
+        yield from map(note, power)
+        yield from _flips(found, label, by_slice)
+    for text in differing_settings(found.operands):
+        yield Text(f"Setting that differs: {text}", style="yellow")
+    if found.changed:
+        yield Text(
+            f"{found.changed:,} probes have another question, options or gold and are not compared.",
+            style="yellow",
+        )
+
+
+def sentence(row: Comparison) -> str:
+    """Return a comparison in words, such as `full is better than none by 0.40 [0.22, 0.58] in accuracy (...)`."""
+    if row.difference is None:
+        return f"{row.a} and {row.b} cannot be compared in {_where(row)}: {row.reason}."
+    if not row.difference and not row.low and not row.high:
+        return f"{row.a} and {row.b} have the same {_where(row)}, {row.value_a:.3f} ({row.n:,} pairs)."
+    basis = f"{row.n:,} pairs in {row.n_episodes:,} episode{'s' * (row.n_episodes != 1)}"
+    if row.p_adjusted is not None:
+        basis += f", p = {p_text(row.p_adjusted)}".replace("= <", "< ")
+    if row.better is None:
+        return (
+            f"{row.a} and {row.b} cannot be told apart in {_where(row)}: A - B is {row.difference:+.3f}"
+            f"{_interval(row, 1)} ({basis})."
+        )
+    winner, loser, sign = (row.a, row.b, 1) if row.better == "a" else (row.b, row.a, -1)
+    return (
+        f"{winner} is better than {loser} by {abs(row.difference):.3f}"
+        f"{_interval(row, sign if row.difference * sign > 0 else -sign)} in {_where(row)} ({basis})."
+    )
+
+
+def power_note(row: Comparison) -> str | None:
+    """Return a note on how many episodes would settle an open comparison; None for a settled one."""
+    if row.better is not None or row.difference is None:
+        return None
+    few = ""
+    if row.n_episodes < MINIMUM:
+        episodes = f"{row.n_episodes} episode{'s' * (row.n_episodes != 1)}"
+        few = f"With {episodes} no difference can be significant; the test needs at least {MINIMUM}."
+    if row.episodes_needed is None:
+        return few or None
+    if row.episodes_needed <= row.n_episodes:
+        return few or (
+            f"{row.metric}: without the other comparisons, these episodes would suffice in 80 % of all studies."
+        )
+    more = (
+        f"{row.metric}: a true difference of {abs(row.difference):.3f} would be found in 80 % of all studies with "
+        f"{row.episodes_needed:,} episodes."
+    )
+    return f"{few} {more}".strip()
+
+
+def p_text(p: float) -> str:
+    """Return a p value with at most three decimals."""
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+
+
+def _where(row: Comparison) -> str:
+    variant = f" ({row.variant})" if row.variant != "standard" else ""
+    return f"{row.metric}{variant}" + (f", {row.slice}" if row.slice != ALL else "")
+
+
+def _interval(row: Comparison, sign: int) -> str:
+    if row.low is None or row.high is None:
+        return ""
+    low, high = sorted((sign * row.low, sign * row.high))
+    return f" [{low:.3f}, {high:.3f}]"
+
+
+def _table(title: str, first: str, rows: Sequence[Comparison]) -> RenderableType:
+    cells: list[list[Any]] = []
+    for row in rows:
+        name = row.slice if first == "slice" else row.metric
+        if first == "metric" and row.variant != "standard":
+            name = f"{name} ({row.variant})"
+        low_high = "" if row.low is None or row.high is None else f"{row.low:+.3f} – {row.high:+.3f}"
+        difference = None if row.difference is None else f"{row.difference:+.3f}"
+        p = "" if row.p_adjusted is None else p_text(row.p_adjusted)
+        better = row.better.upper() if row.better else ""
+        cells.append([name, row.value_a, row.value_b, difference, low_high, p, row.n, better])
+    return table(title, [first, *NUMBERS, "better"], cells, right=NUMBERS, optional=("better",))
+
+
+def _unpaired(
+    found: "DomainComparison", rows: Sequence[Comparison], metrics: Sequence[str]
+) -> Iterator[RenderableType]:
+    """Yield notes on the probes with a value for only one of the two, with the most frequent reasons."""
+    stored = {each.operand.label: each for each in found.operands}
+    for row in rows:
+        if row.slice != ALL or row.metric not in metrics or not (row.unpaired_a or row.unpaired_b):
+            continue
+        texts = [
+            f"{count:,} with a value for {name} only"
+            for name, count in ((row.a, row.unpaired_a), (row.b, row.unpaired_b))
+            if count
+        ]
+        reasons = Counter(dict(missing_reasons(stored[row.a], row.metric)))
+        reasons.update(dict(missing_reasons(stored[row.b], row.metric)))
+        why = "; ".join(
+            f"{cut(reason, LONGEST_REASON)} ({count:,})" for reason, count in reasons.most_common(3)
+        )
+        yield note(
+            f"{row.metric}, not paired: {', '.join(texts)}." + (f" Missing values: {why}." if why else "")
+        )
+
+
+def _flips(found: "DomainComparison", label: str, metrics: Sequence[str]) -> Iterator[RenderableType]:
+    for metric in metrics:
+        rows = [each for each in found.flips if each["metric"] == metric and each["b"] == label]
+        if not rows:
+            continue
+        up = sum(each["value_a"] > each["value_b"] for each in rows)
+        cells = [[each["probe"], each["episode"], each["value_a"], each["value_b"]] for each in rows[:FLIPS]]
+        yield table(
+            f"\n{metric}: probes with different values",
+            ["probe", "episode", "A", "B"],
+            cells,
+            right=("A", "B"),
+        )
+        yield note(
+            f"A is higher on {up:,} probes and B on {len(rows) - up:,}; {len(cells):,} are shown, json has all. "
+            "`memflow show probe ID` shows one."
+        )

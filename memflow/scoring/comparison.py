@@ -1,0 +1,154 @@
+"""Paired comparison of two assistants: values of the same probes, difference, interval and sign-flip test.
+
+metrics/paired.py has the statistics. comparisons.py compares all assistants of a domain.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from memflow.metrics.multiple_tests import holm
+from memflow.metrics.paired import Differences, episodes_needed, mean_differences
+
+LEVEL = 0.05
+"""The significance level of adjusted p values."""
+NO_PAIRS = "no probe has a value for both"
+ONE_EPISODE = "all pairs are of one episode, so there is no interval"
+NOT_FINITE = "the score is not defined for both over these episodes"
+
+
+class Pair(NamedTuple):
+    """The values of one probe for two assistants."""
+
+    episode: str
+    probe_id: str
+    a: float
+    b: float
+
+
+class Pairing(NamedTuple):
+    """The pairs of two assistants, and the numbers of probes with a value for only one of them."""
+
+    pairs: list[Pair]
+    unpaired_a: int
+    unpaired_b: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedDifference:
+    """The difference `value_a - value_b` over pairs, with its 95 % interval and p value.
+
+    The values are over the `n` pairs only. `unpaired_a` and `unpaired_b` count probes with a value for only one of the
+    two. `low`, `high` and `p` are None for a single episode; without pairs, all values are None. `reason` states why.
+    `episodes_needed` is the number of episodes with which a true difference of this size would be found in 80 % of all
+    studies.
+    """
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    n: int
+    n_episodes: int
+    value_a: float | None
+    value_b: float | None
+    unpaired_a: int = 0
+    unpaired_b: int = 0
+    episodes_needed: int | None = None
+    reason: str | None = None
+
+
+def pair_values(a: Mapping[str, float], b: Mapping[str, float], episodes: Mapping[str, str]) -> Pairing:
+    """Pair the values of two assistants by probe id. `episodes` has the episode of every probe that may be paired."""
+    pairs = [
+        Pair(episode, probe, a[probe], b[probe])
+        for probe, episode in episodes.items()
+        if probe in a and probe in b
+    ]
+    of_a, of_b = (sum(probe in values for probe in episodes) for values in (a, b))
+    return Pairing(pairs, of_a - len(pairs), of_b - len(pairs))
+
+
+def compare_pairs(
+    pairs: Iterable[Pair], *, unpaired_a: int = 0, unpaired_b: int = 0, seed: int = 0
+) -> PairedDifference:
+    """Return the mean difference a - b over pairs, clustered by episode. Equal seeds give equal results."""
+    by_episode: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_episode.setdefault(pair.episode, []).append(pair)
+    sums = np.array(
+        [
+            (math.fsum(pair.a for pair in each), math.fsum(pair.b for pair in each), len(each))
+            for _, each in sorted(by_episode.items())
+        ]
+    ).reshape(-1, 3)
+    n = sums[:, 2].sum()
+    return paired_difference(
+        mean_differences(sums[:, :1] - sums[:, 1:2], sums[:, 2:], seed=seed),
+        (sums[:, 0].sum() / n, sums[:, 1].sum() / n) if n else (math.nan, math.nan),
+        n=int(n),
+        unpaired=(unpaired_a, unpaired_b),
+    )
+
+
+def paired_difference(
+    found: Differences, values: Sequence[float], *, n: int, unpaired: tuple[int, int], column: int = 0
+) -> PairedDifference:
+    """Return one column of `found` as a row, given the `values` of a and b over the `n` pairs."""
+    difference, low, high, error, p = (_known(array[column]) for array in found[:5])
+    episodes = int(found.episodes[column])
+    reason = None
+    if difference is None:
+        reason = NOT_FINITE if n else NO_PAIRS
+    elif low is None:
+        reason = ONE_EPISODE
+    value_a, value_b = (_known(value) for value in values)
+    return PairedDifference(
+        difference=difference,
+        low=low,
+        high=high,
+        p=p,
+        n=n,
+        n_episodes=episodes,
+        value_a=value_a,
+        value_b=value_b,
+        unpaired_a=unpaired[0],
+        unpaired_b=unpaired[1],
+        episodes_needed=None
+        if error is None or difference is None
+        else episodes_needed(difference, error, episodes),
+        reason=reason,
+    )
+
+
+def within(found: PairedDifference, span: float) -> PairedDifference:
+    """Return a difference whose interval is cut off at -span and span, for a metric whose range has this width."""
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(found.low, -span), high=min(found.high, span))
+
+
+def adjust(ps: Sequence[float | None]) -> list[float | None]:
+    """Return p values adjusted by Holm's method. A missing p value stays None and is no test."""
+    adjusted = iter(holm([p for p in ps if p is not None]))
+    return [None if p is None else next(adjusted) for p in ps]
+
+
+def better(difference: float | None, p_adjusted: float | None, direction: str) -> str | None:
+    """Return which of the two is significantly better, `a` or `b`; None if the data leave it open."""
+    if (
+        difference is None
+        or p_adjusted is None
+        or p_adjusted > LEVEL
+        or not difference
+        or direction == "neither"
+    ):
+        return None
+    return "a" if (difference > 0) == (direction == "higher") else "b"
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,176 @@
+"""Comparison of every two assistants of a domain, under every measure and in every slice, and the ranks it leaves open.
+
+measures.py has what is compared, metrics/paired.py the statistics. Numbers of pairs are computed at once for all pairs
+of assistants with values of the same items.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from memflow.metrics.paired import aggregate_difference, mean_differences
+from memflow.records import Comparison, Score
+from memflow.scoring.catalog import find_metric
+from memflow.scoring.comparison import PairedDifference, adjust, better, paired_difference, within
+from memflow.scoring.measures import AggregateMeasure, Mask, MeanMeasure, Measure
+
+Positions = tuple[int, int]
+"""The positions of two assistants."""
+
+
+@dataclass(frozen=True)
+class DomainContext:
+    """The domain, its assistants in order, and which of them are scripted. `seed` is the seed of the domain."""
+
+    domain: str
+    assistants: Sequence[str]
+    scripted: Sequence[bool]
+    seed: int = 0
+
+    def row(self, measure: Measure, slice_name: str, pair: Positions, found: PairedDifference) -> Comparison:
+        """Return the row of one comparison, before p values are adjusted."""
+        a, b = pair
+        low, high = find_metric(measure.metric).range
+        found = within(found, high - low)
+        return Comparison(
+            domain=self.domain,
+            metric=measure.metric,
+            variant=measure.variant,
+            slice=slice_name,
+            a=self.assistants[a],
+            b=self.assistants[b],
+            scripted=self.scripted[a] or self.scripted[b],
+            **{name: getattr(found, name) for name in PairedDifference.__slots__},
+        )
+
+
+def all_pairs(assistants: int) -> list[Positions]:
+    """Return the positions of every two assistants, the first before the second."""
+    return [(a, b) for a in range(assistants) for b in range(a + 1, assistants)]
+
+
+def compare(
+    context: DomainContext, measures: Iterable[Measure], pairs: Sequence[Positions]
+) -> list[Comparison]:
+    """Return the comparisons of `pairs` under all measures and in all slices, without adjusted p values."""
+    found: list[Comparison] = []
+    for measure in measures:
+        if isinstance(measure, AggregateMeasure):
+            found += [_aggregate(context, measure, pair) for pair in pairs]
+            continue
+        members = measure.members
+        chosen = [pair for pair in pairs if members is None or members.issuperset(pair)]
+        for name, mask in measure.slices.items():
+            if chosen and np.isfinite(measure.values[:, mask]).any():
+                rows = mean_pairs(measure, mask, chosen, context.seed)
+                found += [context.row(measure, name, pair, rows[pair]) for pair in chosen]
+    return found
+
+
+def mean_pairs(
+    measure: MeanMeasure, mask: Mask, pairs: Sequence[Positions], seed: int
+) -> dict[Positions, PairedDifference]:
+    """Return the difference of each of `pairs` over the items of a slice that both have a value of."""
+    _, episodes = np.unique(
+        [each for each, chosen in zip(measure.episodes, mask, strict=True) if chosen], return_inverse=True
+    )
+    order = np.argsort(episodes, kind="stable")
+    values = measure.values[:, mask][:, order]
+    numbers = episodes[order]
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    known = np.isfinite(values)
+    patterns, pattern = np.unique(known, axis=0, return_inverse=True)
+    pattern = pattern.ravel()
+    groups: dict[Positions, list[Positions]] = {}
+    for a, b in pairs:
+        first, second = sorted((int(pattern[a]), int(pattern[b])))
+        groups.setdefault((first, second), []).append((a, b))
+    columns: list[tuple[Positions, float, float, int]] = []
+    totals, counts = [], []
+    for (first, second), members in groups.items():
+        both = patterns[first] & patterns[second]
+        used = sorted({at for pair in members for at in pair})
+        sums = dict(
+            zip(used, np.add.reduceat(np.where(both, values[used], 0.0), starts, axis=1), strict=True)
+        )
+        of_episode = np.add.reduceat(both.astype(np.float64), starts)
+        n = int(both.sum())
+        for a, b in members:
+            totals.append(sums[a] - sums[b])
+            counts.append(of_episode)
+            columns.append(((a, b), float(sums[a].sum()), float(sums[b].sum()), n))
+    found = mean_differences(np.stack(totals, axis=1), np.stack(counts, axis=1), seed=seed)
+    asked = known.sum(axis=1)
+    return {
+        (a, b): paired_difference(
+            found,
+            (of_a / n, of_b / n) if n else (np.nan, np.nan),
+            n=n,
+            unpaired=(int(asked[a]) - n, int(asked[b]) - n),
+            column=column,
+        )
+        for column, ((a, b), of_a, of_b, n) in enumerate(columns)
+    }
+
+
+def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Positions) -> Comparison:
+    """Return the comparison of two assistants under a score that is no mean over items."""
+    reason = next((measure.reasons[at] for at in pair if at in measure.reasons), None)
+    if reason is not None:
+        nothing = PairedDifference(
+            difference=None,
+            low=None,
+            high=None,
+            p=None,
+            n=0,
+            n_episodes=0,
+            value_a=None,
+            value_b=None,
+            reason=reason,
+        )
+        return context.row(measure, "all", pair, nothing)
+    sums = measure.pair(*pair)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = [float(measure.score(each.sum(axis=0, keepdims=True))[0]) for each in sums[:2]]
+    found = aggregate_difference(sums.a, sums.b, measure.score, seed=context.seed)
+    row = paired_difference(found, values, n=sums.n, unpaired=(sums.unpaired_a, sums.unpaired_b))
+    return context.row(measure, "all", pair, row)
+
+
+def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
+    """Return the rows with adjusted p values and the better assistant.
+
+    One family of tests is all pairs of assistants under one metric, variant and slice of a domain.
+    """
+    families: dict[tuple[str, str, str, str], list[int]] = {}
+    for at, row in enumerate(rows):
+        families.setdefault((row.domain, row.metric, row.variant, row.slice), []).append(at)
+    found = list(rows)
+    for members in families.values():
+        for at, p in zip(members, adjust([rows[at].p for at in members]), strict=True):
+            side = better(rows[at].difference, p, find_metric(rows[at].metric).direction)
+            found[at] = replace(rows[at], p_adjusted=p, better=side)
+    return found
+
+
+def with_ranks(scores: Iterable[Score], comparisons: Iterable[Comparison]) -> list[Score]:
+    """Return the scores with the range of ranks that the comparisons leave open.
+
+    `rank_low` is 1 + the number of assistants that are significantly better, `rank_high` the number of assistants that
+    are not significantly worse. Both are None for a score that is not compared.
+    """
+    counted: dict[tuple[str, str, str, str, str], list[int]] = {}
+    for row in comparisons:
+        if row.p_adjusted is None:
+            continue
+        for side, assistant in (("a", row.a), ("b", row.b)):
+            numbers = counted.setdefault((row.domain, row.metric, row.variant, row.slice, assistant), [1, 1])
+            numbers[0] += row.better is not None and row.better != side
+            numbers[1] += row.better != side
+    found = []
+    for score in scores:
+        key = (score.domain, score.metric, score.variant, score.slice, score.assistant)
+        ranks = counted.get(key) if score.value is not None else None
+        found.append(replace(score, rank_low=ranks[0], rank_high=ranks[1]) if ranks else score)
+    return found

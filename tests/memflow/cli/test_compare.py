@@ -1,0 +1,114 @@
+"""`memflow compare`: operands, sentences, notes and errors."""
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+from factories import comparison
+
+from memflow.chat.scripted import LABEL
+from memflow.cli.comparison_text import power_note, sentence
+from memflow.cli.operands import Operand, parse_operand
+from memflow.errors import BadInput
+
+
+def test_compare_shows_difference_interval_slices_and_label(measured) -> None:
+    shown = measured("compare", "oracle", "none").stdout
+    assert "oracle and none cannot be told apart in accuracy" in shown
+    assert "accuracy by slice" in shown and "period 1" in shown
+    assert "With 1 episode no difference can be significant" in shown
+    assert LABEL in shown
+    found = measured.json("compare", "oracle", "none", "--flips")
+    [domain] = found["domains"]
+    assert found["label"] == LABEL
+    [row] = [row for row in domain["comparisons"] if (row["metric"], row["slice"]) == ("accuracy", "all")]
+    assert row["difference"] == pytest.approx(row["value_a"] - row["value_b"])
+    assert {flip["metric"] for flip in domain["flips"]} >= {"accuracy"}
+    assert all(flip["value_a"] != flip["value_b"] for flip in domain["flips"])
+
+
+def test_compare_fits_80_columns(measured, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, measured("compare", "oracle", "none").stdout.splitlines())) <= 80
+
+
+def test_csv_of_compare_has_one_row_per_metric_and_slice(measured) -> None:
+    rows = list(csv.DictReader(io.StringIO(measured("compare", "oracle", "none", "--format", "csv").stdout)))
+    assert len({(row["metric"], row["slice"]) for row in rows}) == len(rows) > 1
+
+
+def test_first_operand_is_compared_with_each_of_the_others(measured) -> None:
+    assistants = sorted({score["assistant"] for score in measured.json("show", "leaderboard")["scores"]})[:3]
+    [domain] = measured.json("compare", *assistants)["domains"]
+    assert {(row["a"], row["b"]) for row in domain["comparisons"]} == {
+        (assistants[0], other) for other in assistants[1:]
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["oracle", "non"], "Did you mean none"),
+        (["oracle", "none", "--domain", "amemgym_dem"], "Did you mean amemgym_demo"),
+        (["oracle", "none", "--metric", "accurac"], "Did you mean accuracy"),
+        (["oracle", "none", "--slice", "period 99"], "there is no slice"),
+        (["oracle"], "at least two different operands"),
+        (["oracle", "oracle"], "at least two different operands"),
+        (["oracle", "none=yesterday"], "'yesterday' is no moment"),
+        (["oracle", "none=99"], "there is no publication 99"),
+        (["oracle", "none", "--as-of", "2020-01-01"], "the lake contained nothing at"),
+        (["oracle", "amemgym_demo/"], "is no assistant to compare"),
+    ],
+)
+def test_compare_rejects_unknown_names_and_invalid_operands(measured, arguments, message) -> None:
+    ended = measured("compare", *arguments)
+    assert ended.exit_code == 1
+    assert message in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("full", Operand("full")),
+        ("full@large", Operand("full@large")),
+        ("amemgym_base.published~2/full@x", Operand("full@x", "amemgym_base.published~2")),
+        ("d/full:judge_x=2026-11-20T09:00+00:00", Operand("full", "d", "judge_x", "2026-11-20T09:00+00:00")),
+    ],
+)
+def test_operand_has_domain_assistant_variant_and_moment(text: str, expected: Operand) -> None:
+    assert parse_operand(text) == expected
+    assert parse_operand(text).label == text
+
+
+@pytest.mark.parametrize("text", ["", "/full", "full:", "full=", "d/"])
+def test_invalid_operand_is_rejected(text: str) -> None:
+    with pytest.raises(BadInput):
+        parse_operand(text)
+
+
+ROW = comparison(
+    a="full", b="none", value_a=0.25, value_b=0.5, difference=-0.25, low=-0.4, high=-0.1, p=0.01, p_adjusted=0.02,
+    n=480, n_episodes=12, better="b",
+)  # fmt: skip
+
+
+def test_sentence_names_the_better_assistant_with_a_positive_difference() -> None:
+    assert sentence(ROW) == (
+        "none is better than full by 0.250 [0.100, 0.400] in accuracy (480 pairs in 12 episodes, p = 0.020)."
+    )
+    assert power_note(ROW) is None
+
+
+def test_lower_is_better_is_stated_as_a_positive_difference() -> None:
+    assert sentence(replace(ROW, metric="write_failure", better="a")) == (
+        "full is better than none by 0.250 [0.100, 0.400] in write_failure (480 pairs in 12 episodes, p = 0.020)."
+    )
+
+
+def test_open_comparison_states_how_many_episodes_would_settle_it() -> None:
+    still_open = replace(ROW, better=None, p_adjusted=0.2, low=-0.6, episodes_needed=31)
+    assert sentence(still_open).startswith("full and none cannot be told apart in accuracy: A - B is -0.250")
+    assert power_note(still_open) == (
+        "accuracy: a true difference of 0.250 would be found in 80 % of all studies with 31 episodes."
+    )
