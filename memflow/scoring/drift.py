@@ -1,0 +1,244 @@
+"""Drift: how scores changed after a model, prompt, parameter or code changed, and at which stage the change arose.
+
+The stages are users, answers and judging (stages.py). Their parts are effects of replacing one stage after another: the
+score with the new users, and the former replies and verdicts wherever these users did not change; then with the new
+replies; then with the new verdicts. The last is the score after the change, so the parts sum to the difference.
+drift_summary.py describes the rows in words.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from memflow.metrics.paired import aggregate_difference, mean_differences
+from memflow.metrics.two_samples import compare_samples
+from memflow.records import Drift, Probe
+from memflow.scoring.catalog import find_metric
+from memflow.scoring.comparison import LEVEL, ONE_EPISODE, adjust
+from memflow.scoring.measures import MeanMeasure
+from memflow.scoring.stages import STAGES, EvaluationRows, Stage, first_stages, stages_of_metric
+
+INPUTS = "inputs"
+"""The metadata key of the inputs of an evaluation, stored with its verdicts as a JSON object."""
+Values = Mapping[str, float | None]
+"""Values by probe id; None for a verdict without a value."""
+NO_VALUE = "no probe has a value {when} the change"
+
+
+@dataclass(frozen=True)
+class MetricValues:
+    """The values of one assistant under a metric, and the episode of each probe. `slices` are sets of probe ids."""
+
+    values: Values
+    episodes: Mapping[str, str]
+    slices: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, measure: MeanMeasure, probes: Sequence[Probe]) -> "MetricValues":
+        """Return the values of the only assistant of a measure whose items are `probes`."""
+        ids = [probe.probe_id for probe in probes]
+        values = (None if math.isnan(value) else float(value) for value in measure.values[0])
+        return cls(
+            dict(zip(ids, values, strict=True)),
+            dict(zip(ids, measure.episodes, strict=True)),
+            {
+                name: frozenset(each for each, chosen in zip(ids, mask, strict=True) if chosen)
+                for name, mask in measure.slices.items()
+            },
+        )
+
+    def in_slice(self, name: str, scored: Collection[str]) -> dict[str, float | None]:
+        """Return the values of those probes of a slice that are in `scored`."""
+        members = self.slices.get(name, frozenset())
+        return {probe: value for probe, value in self.values.items() if probe in members and probe in scored}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One published evaluation of an assistant in a domain. `inputs` names what the rows depend on, by role.
+
+    `metrics` has the values by metric and variant; `published_at` is the time of the publication (UTC, ISO 8601).
+    """
+
+    rows: EvaluationRows
+    inputs: Mapping[str, str]
+    metrics: Mapping[tuple[str, str], MetricValues]
+    published_at: str
+
+
+def changed_inputs(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return one line per input that changed, such as `judge: small -> large`; a missing one is `none`."""
+    return [
+        f"{name}: {before.get(name, 'none')} -> {after.get(name, 'none')}"
+        for name in dict.fromkeys((*after, *before))
+        if before.get(name) != after.get(name)
+    ]
+
+
+def drift_rows(
+    domain: str, assistant: str, before: Evaluation, after: Evaluation, *, seed: int = 0
+) -> list[Drift]:
+    """Return the drift of each metric that both evaluations have, by slice, without adjusted p values.
+
+    Return no rows if no input changed: then a difference is noise of sampling, or a failed request that was repeated.
+    """
+    changes = changed_inputs(before.inputs, after.inputs)
+    if not changes:
+        return []
+    first = first_stages(before.rows, after.rows)
+    found = []
+    for (metric, variant), new in after.metrics.items():
+        old = before.metrics.get((metric, variant))
+        if old is None:
+            continue
+        episodes = {**old.episodes, **new.episodes}
+        shared = old.values.keys() & new.values.keys()
+        changed = [probe for probe in shared if old.values[probe] != new.values[probe]]
+        stages = stages_of_metric(metric, first, episodes, changed)
+        scored = {probe for each in (old, new) for probe, value in each.values.items() if value is not None}
+        for name in dict.fromkeys((*new.slices, *old.slices)):
+            change = ScoreChange(
+                old.in_slice(name, scored), new.in_slice(name, scored), stages, episodes, seed
+            )
+            if change.before or change.after:
+                row = change.row(domain, assistant, metric, variant, name)
+                found.append(
+                    replace(
+                        row,
+                        changes=changes,
+                        before_at=before.published_at,
+                        published_at=after.published_at,
+                    )
+                )
+    return found
+
+
+@dataclass(frozen=True)
+class ScoreChange:
+    """The values of one score before and after a change. `stages` has the first stage of each probe that differs."""
+
+    before: Values
+    after: Values
+    stages: Mapping[str, Stage]
+    episodes: Mapping[str, str]
+    seed: int = 0
+
+    def parts(self) -> dict[Stage, float]:
+        """Return the part of the difference that each stage causes; their sum is the difference.
+
+        A stage after whose replacement no probe has a value causes nothing; its effect counts for the next stage.
+        Raises ValueError without a value before or after the change.
+        """
+        level = _mean(self.before)
+        found: dict[Stage, float] = {}
+        for at, stage in enumerate(STAGES):
+            replaced = STAGES[: at + 1]
+            values = {
+                probe: value
+                if probe not in self.before or self.stages.get(probe) in replaced
+                else self.before[probe]
+                for probe, value in self.after.items()
+            }
+            if stage == STAGES[-1]:
+                values = dict(self.after)
+            reached = _mean(values) if any(value is not None for value in values.values()) else level
+            found[stage], level = reached - level, reached
+        return found
+
+    @property
+    def paired(self) -> bool:
+        """Whether both scores are over the same probes of unchanged users."""
+        return self.before.keys() == self.after.keys() and not any(
+            self.stages.get(probe) == "users" for probe in self.after
+        )
+
+    def row(self, domain: str, assistant: str, metric: str, variant: str, name: str) -> Drift:
+        """Return the row of the score; times, inputs and the adjusted p value are added later."""
+        old, new = (_sums(values, self.episodes) for values in (self.before, self.after))
+        counts = {stage: sum(self.stages.get(probe) == stage for probe in self.after) for stage in STAGES}
+        counts["users"] += len(self.before.keys() - self.after.keys())
+        row = Drift(
+            domain=domain, assistant=assistant, published_at="", before_at="", metric=metric, variant=variant,
+            slice=name, before=None if not old else _mean(self.before),
+            after=None if not new else _mean(self.after), paired=self.paired,
+            n_before=_count(self.before), n_after=_count(self.after),
+            episodes_before=len(old), episodes_after=len(new),
+            changed_users=counts["users"], changed_answers=counts["answers"],
+            changed_judging=counts["judging"], changes=[],
+        )  # fmt: skip
+        if row.before is None or row.after is None:
+            return replace(row, reason=NO_VALUE.format(when="before" if row.before is None else "after"))
+        difference = row.after - row.before
+        low, high, p = self._test(old, new)
+        direction = find_metric(metric).direction
+        parts = self.parts()
+        return replace(
+            row,
+            difference=difference,
+            low=low,
+            high=high,
+            p=p,
+            reason=ONE_EPISODE if p is None else None,
+            improved=None
+            if direction == "neither" or not difference
+            else (difference > 0) == (direction == "higher"),
+            users=parts["users"],
+            answers=parts["answers"],
+            judging=parts["judging"],
+        )
+
+    def _test(
+        self, old: Mapping[str, tuple[float, int]], new: Mapping[str, tuple[float, int]]
+    ) -> tuple[float | None, float | None, float | None]:
+        """Return the ends of the 95 % interval and the p value of the difference."""
+        if not self.paired:
+            a, b = (np.array([*sums.values()], dtype=np.float64) for sums in (old, new))
+            return compare_samples(a, b, seed=self.seed)[1:]
+        names = sorted(old.keys() | new.keys())
+        a, b = (np.array([sums.get(name, (0.0, 0)) for name in names], dtype=float) for sums in (old, new))
+        if (a[:, 1] == b[:, 1]).all():
+            found = mean_differences(b[:, :1] - a[:, :1], a[:, 1:], seed=self.seed)
+        else:
+            found = aggregate_difference(b, a, lambda sums: sums[:, 0] / sums[:, 1], seed=self.seed)
+        low, high, p = (float(each[0]) for each in (found.low, found.high, found.p))
+        return (low, high, p) if math.isfinite(p) else (None, None, None)
+
+
+def adjusted(rows: Sequence[Drift]) -> list[Drift]:
+    """Return the rows with p values adjusted over all of them by Holm's method, and with `moved`.
+
+    A score of which no value changed cannot be significant, so it is no test (Tarone, Biometrics 46, 1990).
+    """
+    tested = [
+        row.p if row.changed_users or row.changed_answers or row.changed_judging else None for row in rows
+    ]
+    return [
+        replace(
+            row,
+            p_adjusted=row.p if p is None else p,
+            moved=p is not None and p <= LEVEL and bool(row.difference),
+        )
+        for row, p in zip(rows, adjust(tested), strict=True)
+    ]
+
+
+def _mean(values: Values) -> float:
+    known = [value for value in values.values() if value is not None]
+    if not known:
+        raise ValueError("no probe has a value")
+    return math.fsum(known) / len(known)
+
+
+def _count(values: Values) -> int:
+    return sum(value is not None for value in values.values())
+
+
+def _sums(values: Values, episodes: Mapping[str, str]) -> dict[str, tuple[float, int]]:
+    """Return the sum and the number of the values of each episode that has any."""
+    by_episode: dict[str, list[float]] = {}
+    for probe, value in values.items():
+        if value is not None:
+            by_episode.setdefault(episodes[probe], []).append(value)
+    return {episode: (math.fsum(each), len(each)) for episode, each in sorted(by_episode.items())}

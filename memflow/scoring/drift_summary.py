@@ -1,0 +1,171 @@
+"""Drift in words: the last change of each assistant, what moved, and from which stage it comes.
+
+The check and the page of score/drift, `memflow run` and `memflow show drift` use these functions. drift.py computes the
+rows.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memflow.records import Drift
+from memflow.scoring.stages import STAGES, Stage
+
+STAGE_WORDS: Mapping[Stage, str] = {stage: f"changed {stage}" for stage in STAGES}
+SMALLEST_SHARE = 0.05
+"""The share of a difference below which a stage is not named."""
+MOVED = " *"
+"""The mark of a difference beyond noise."""
+COLUMNS = (
+    *("assistant", "metric", "slice", "before", "after", "change", "from"),
+    *("users", "answers", "judging", "95 % interval", "p"),
+)
+
+
+@dataclass(frozen=True)
+class DomainDrift:
+    """The rows of one domain after the same change of inputs. `changes` has one line per changed input."""
+
+    domain: str
+    published_at: str
+    before_at: str
+    changes: Sequence[str]
+    rows: Sequence[Drift]
+
+    @property
+    def moved(self) -> list[Drift]:
+        """The rows that moved beyond noise, largest adjusted evidence first."""
+        return [row for row in self.rows if row.moved]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether no probe has another history, answer or value."""
+        return not any(row.changed_users or row.changed_answers or row.changed_judging for row in self.rows)
+
+    def sentence(self) -> str:
+        """Return what changed, how many scores moved, and from which stages, in one or two sentences."""
+        changed = "; ".join(self.changes)
+        if self.is_equal:
+            return f"{changed}. All messages, answers and verdicts are equal, so no score changed."
+        moved = self.moved
+        if not moved:
+            return f"{changed}. None of {len(self.rows)} scores moved beyond noise."
+        largest = max(moved, key=lambda row: (row.slice == "all", abs(row.difference or 0)))
+        verb = "rose" if (largest.difference or 0) > 0 else "fell"
+        return (
+            f"{changed}. {len(moved)} of {len(self.rows)} scores moved beyond noise: {largest.metric} of "
+            f"{largest.assistant} {verb} from {number(largest.before)} to {number(largest.after)}, "
+            f"{origin([largest])}."
+        )
+
+    def shown(self) -> list[Drift]:
+        """Return the rows to show: over all probes, and slices that moved. Moved and large differences come first."""
+        if self.is_equal:
+            return []
+        rows = [row for row in self.rows if row.slice == "all" or row.moved]
+        return sorted(
+            rows,
+            key=lambda row: (
+                not row.moved,
+                row.slice != "all",
+                -abs(row.difference or 0),
+                row.assistant,
+                row.metric,
+            ),
+        )
+
+
+def last_drifts(rows: Iterable[Drift]) -> list[DomainDrift]:
+    """Return the last change of each assistant, together for assistants of a domain with the same change."""
+    rows = list(rows)
+    last: dict[tuple[str, str], str] = {}
+    for row in rows:
+        key = (row.domain, row.assistant)
+        last[key] = max(last.get(key, ""), row.published_at)
+    return grouped(row for row in rows if row.published_at == last[row.domain, row.assistant])
+
+
+def grouped(rows: Iterable[Drift]) -> list[DomainDrift]:
+    """Return the rows by publication, domain and change: newest first, and first those with scores that moved."""
+    groups: dict[tuple[str, ...], list[Drift]] = {}
+    for row in rows:
+        key = (row.published_at, row.domain, row.before_at, *row.changes)
+        groups.setdefault(key, []).append(row)
+    found = [
+        DomainDrift(domain, published, before, changes, each)
+        for (published, domain, before, *changes), each in groups.items()
+    ]
+    found.sort(key=lambda each: (not each.moved, each.domain))
+    return sorted(found, key=lambda each: each.published_at, reverse=True)
+
+
+def origin(rows: Sequence[Drift]) -> str:
+    """Return from which stages the differences of `rows` come, such as `all of it from changed users`."""
+    shares = stage_shares(rows)
+    if len(shares) == 1:
+        return f"all of it from {STAGE_WORDS[next(iter(shares))]}"
+    named = [f"{share:.0%} from {STAGE_WORDS[stage]}" for stage, share in shares.items()]
+    return " and ".join(named) or "from no stage"
+
+
+def stage_shares(rows: Sequence[Drift]) -> dict[Stage, float]:
+    """Return the share of each stage in the absolute parts of the differences, largest first, without small ones."""
+    sizes = {stage: math.fsum(abs(getattr(row, stage) or 0.0) for row in rows) for stage in STAGES}
+    total = math.fsum(sizes.values())
+    shares = {
+        stage: size / total for stage, size in sizes.items() if total and size / total >= SMALLEST_SHARE
+    }
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
+
+
+def cells(row: Drift) -> tuple[str, ...]:
+    """Return the values of COLUMNS as text."""
+    ends = "" if row.low is None or row.high is None else f"{signed(row.low)} to {signed(row.high)}"
+    shares = stage_shares([row])
+    from_stages = ", ".join(
+        stage if len(shares) == 1 else f"{stage} {share:.0%}" for stage, share in shares.items()
+    )
+    variant = "" if row.variant == "standard" else f" ({row.variant})"
+    return (
+        row.assistant,
+        f"{row.metric}{variant}",
+        row.slice,
+        number(row.before),
+        number(row.after),
+        f"{signed(row.difference)}{MOVED if row.moved else ''}",
+        from_stages,
+        *(signed(getattr(row, stage)) for stage in STAGES),
+        ends,
+        "" if row.p_adjusted is None else f"{row.p_adjusted:.2g}",
+    )
+
+
+def markdown(drifts: Sequence[DomainDrift]) -> str:
+    """Return the drifts as Markdown: per domain a sentence, then a table of its scores."""
+    parts = []
+    for each in drifts:
+        lines = [f"**{each.domain}**: {each.sentence()}"]
+        rows = each.shown()
+        if rows:
+            lines += ["", f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
+            lines += [f"| {' | '.join(_escaped(cell) for cell in cells(row))} |" for row in rows]
+        parts.append("\n".join(lines))
+    if any(each.moved for each in drifts):
+        parts.append(f"{_escaped(MOVED.strip())} beyond noise. change = users + answers + judging.")
+    return "\n\n".join(parts) or "No model, prompt, parameter or code has changed between two publications."
+
+
+def number(value: float | None) -> str:
+    """Return a score with three decimals; empty for None."""
+    return "" if value is None else f"{value:,.3f}"
+
+
+def signed(value: float | None) -> str:
+    """Return a difference with its sign and three decimals, `0` for none; empty for None."""
+    if value is None:
+        return ""
+    return "0" if abs(value) < 5e-4 else f"{value:+,.3f}"
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("*", "\\*")

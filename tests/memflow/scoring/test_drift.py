@@ -1,0 +1,48 @@
+"""The drift of a score after a change, and the parts of it that users, answers and judging cause."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.scoring.drift import ScoreChange
+from memflow.scoring.stages import STAGES
+
+values = st.one_of(st.none(), st.floats(-2, 2).map(lambda value: round(value, 3)))
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> ScoreChange:
+    """A score before and after any change: probes come and go, values are missing, every stage differs somewhere."""
+    probes = [f"p{number}" for number in range(draw(st.integers(1, 12)))]
+    both = [{probe: draw(values) for probe in probes if draw(st.booleans())} for _ in range(2)]
+    stages = {
+        probe: draw(st.sampled_from(STAGES))
+        for probe in probes
+        if both[0].get(probe) != both[1].get(probe) or draw(st.booleans())
+    }
+    return ScoreChange(both[0], both[1], stages, {probe: f"e{hash(probe) % 3}" for probe in probes})
+
+
+def mean(values: dict) -> float | None:
+    known = [value for value in values.values() if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+@given(changes())
+def test_parts_sum_to_the_difference_of_any_change(change: ScoreChange) -> None:
+    before, after = mean(change.before), mean(change.after)
+    if before is None or after is None:
+        return
+    assert math.fsum(change.parts().values()) == pytest.approx(after - before, abs=1e-9)
+
+
+@given(changes())
+def test_stage_without_a_changed_probe_causes_nothing(change: ScoreChange) -> None:
+    if mean(change.before) is None or mean(change.after) is None:
+        return
+    parts = change.parts()
+    for stage in ("answers", "judging"):
+        if stage not in change.stages.values():
+            assert parts[stage] == pytest.approx(0, abs=1e-9)

@@ -1,0 +1,157 @@
+"""Drift end to end, with scripted models: planted shifts are found, and the stage that caused them is named."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from drift_settings import SHIFT, write_settings
+
+from assets.definitions import build_defs
+from memflow.cli.pipeline import Silent, run_pipeline
+from memflow.cli.planned_runs import Outcome, RunRequest
+from memflow.records import Drift
+from memflow.scoring.drift_summary import last_drifts
+from resources.lake import Lake
+from resources.settings import load
+
+Run = Callable[..., Outcome]
+CHECK = "scores_within_noise_after_model_change"
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home that was run once, before any change."""
+    folder = tmp_path_factory.mktemp("drift")
+    run(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(first: Path, tmp_path: Path) -> Path:
+    """Return a copy of the home, to change."""
+    shutil.copytree(first, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def run(folder: Path, *, force: bool = False, **models: str) -> Outcome:
+    settings = load(write_settings(folder, **models))
+    request = RunRequest(list(settings.domains), ["bm25_message"], force=force)
+    outcome = run_pipeline(settings, request, Silent())
+    assert not outcome.failed, [reason for _, reason in outcome.failed]
+    return outcome
+
+
+def drifts(folder: Path) -> list[Drift]:
+    return Lake(folder / "home" / "lake").read("score.drift", "all")
+
+
+def score(folder: Path, domain: str, metric: str) -> Drift:
+    """Return the last drift of a metric over all probes."""
+    last = [row for each in last_drifts(drifts(folder)) for row in each.rows]
+    (found,) = [row for row in last if (row.domain, row.metric, row.slice) == (domain, metric, "all")]
+    return found
+
+
+def check(folder: Path) -> dg.AssetCheckEvaluation:
+    """Return the evaluation of the warning check of score/drift."""
+    definitions = build_defs(load(folder / "memflow.toml"))
+    job = definitions.resolve_job_def("publish_leaderboard")
+    result = job.execute_in_process(instance=dg.DagsterInstance.ephemeral())
+    return next(
+        each
+        for each in result.get_asset_check_evaluations()
+        if (each.asset_key.to_user_string(), each.check_name) == ("score/drift", "warning_rules")
+    )
+
+
+def test_first_publication_and_rerun_without_change_have_no_drift(folder: Path) -> None:
+    assert drifts(folder) == []
+    run(folder, force=True)
+    assert drifts(folder) == []
+
+
+def test_other_simulator_that_answers_the_same_moves_no_score(folder: Path) -> None:
+    outcome = run(folder, simulator="renamed")
+    rows = drifts(folder)
+    assert rows
+    assert not any(row.moved or row.difference for row in rows)
+    assert all(
+        row.changes[0].startswith("simulator: first (") and " -> renamed (" in row.changes[0] for row in rows
+    )
+    assert outcome.drift == rows
+    assert check(folder).passed
+
+
+def test_shift_of_the_simulator_is_found_and_comes_from_users(folder: Path) -> None:
+    run(folder, simulator=SHIFT)
+    row = score(folder, "generated_users", "accuracy")
+    assert (row.moved, row.improved, row.paired) == (True, False, False)
+    assert (row.users, row.answers, row.judging) == (row.difference, 0, 0)
+    evaluation = check(folder)
+    assert not evaluation.passed
+    assert evaluation.severity is dg.AssetCheckSeverity.WARN
+    assert "from changed users" in str(evaluation.metadata["moved"].value)
+    assert any(each.data["rule"] == CHECK for each in evaluation.metadata["rules"].records)
+
+
+def test_shift_of_the_assistant_is_found_and_comes_from_answers(folder: Path) -> None:
+    run(folder, assistant=SHIFT)
+    row = score(folder, "generated_users", "accuracy")
+    assert (row.moved, row.improved, row.paired) == (True, False, True)
+    assert (row.users, row.answers, row.judging) == (0, row.difference, 0)
+    assert [change.partition(":")[0] for change in row.changes] == ["answering model"]
+
+
+def test_shift_of_the_judge_comes_from_judging(folder: Path) -> None:
+    run(folder, judge=SHIFT)
+    row = score(folder, "memorybench_demo", "quality")
+    assert row.difference is not None and row.difference < 0
+    assert (row.users, row.answers, row.judging) == (0, 0, row.difference)
+    assert [change.partition(":")[0] for change in row.changes] == ["judge"]
+
+
+def test_two_shifts_at_once_are_named_and_each_is_found_at_its_stage(folder: Path) -> None:
+    run(folder, assistant=SHIFT, judge=SHIFT)
+    accuracy, quality = (
+        score(folder, *each) for each in (("generated_users", "accuracy"), ("memorybench_demo", "quality"))
+    )
+    assert accuracy.moved and accuracy.answers == accuracy.difference
+    assert quality.judging == quality.difference != 0
+    assert [change.partition(":")[0] for change in quality.changes] == ["answering model", "judge"]
+
+
+def test_publishing_twice_and_after_an_interruption_gives_the_same_rows(folder: Path) -> None:
+    run(folder, simulator=SHIFT)
+    rows = drifts(folder)
+    run(folder, simulator=SHIFT, force=True)
+    assert drifts(folder) == rows
+    # As after a process that was killed between the leaderboard and the drift.
+    Lake(folder / "home" / "lake").write("score.drift", "all", [], fingerprint="before the change")
+    run(folder, simulator=SHIFT)
+    assert drifts(folder) == rows
+
+
+def test_domain_that_is_regenerated_before_the_assistant_is_compared_with_the_last_publication(
+    folder: Path,
+) -> None:
+    settings = load(write_settings(folder, simulator=SHIFT))
+    run_pipeline(settings, RunRequest(["generated_users"], []), Silent())
+    assert drifts(folder) == [], "the verdicts are on outdated probes, and no part of this publication"
+    run(folder, simulator=SHIFT)
+    row = score(folder, "generated_users", "accuracy")
+    assert (row.before, row.moved) == (1.0, True)
+
+
+def test_earlier_drift_stays_after_another_change(folder: Path) -> None:
+    run(folder, simulator=SHIFT)
+    former = drifts(folder)
+    run(folder)
+    rows = drifts(folder)
+    assert rows[-len(former) :] == former
+    back = score(folder, "generated_users", "accuracy")
+    was = next(row for row in former if (row.metric, row.slice) == ("accuracy", "all"))
+    assert replace(back, before=back.after, after=back.before).before == was.before
+    assert back.difference == -(was.difference or 0)
