@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
@@ -81,6 +82,10 @@ class Page:
         """Press the button with this label when it is enabled."""
         self.find(f"//button[contains(., {_quoted(button)}) and not(@disabled)]").click()
 
+    def scroll_to(self, path: str) -> None:
+        """Scroll until the element at the XPath is at the top of its pane."""
+        self.driver.execute_script("arguments[0].scrollIntoView(true)", self.find(path))
+
     def picture(self, name: str) -> None:
         """Save a screenshot if MEMFLOW_SCREENSHOTS names a folder."""
         if self._pictures:
@@ -93,28 +98,41 @@ SLOW = "none@slow"
 """An assistant whose model takes a second for each answer, so that its run can be watched."""
 
 
+CHANGED = "window"
+"""An assistant that is evaluated several times, each time with another number of messages."""
+
+
 @pytest.fixture(scope="module")
-def ui(tmp_path_factory: pytest.TempPathFactory, chromium: Callable[[], Chrome]) -> Iterator[Served]:
-    """Return `memflow dev` on a home with the demo: complete for screenshots, else with one memory."""
+def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the settings of a home with the demo: complete for screenshots, else with few memories."""
     folder = tmp_path_factory.mktemp("ui")
     settings = folder / "memflow.toml"
     few = [] if "MEMFLOW_SCREENSHOTS" in os.environ else ["--memory", "bm25_message", "--no-bounds"]
+    changed = ["--memory", CHANGED, "--no-bounds"]
     with stub_process(latency=1.0) as url:
-        settings.write_text(
-            f"home = {json.dumps(str(folder / 'home'))}\ndomains = ['amemgym_demo', 'memorybench_demo']\n"
-            f"assistants = {json.dumps([*Settings().assistants, SLOW])}\n"
-            f"[models.slow]\nkind = 'endpoint'\nurl = '{url}'\nmodel = 'stub'\nconcurrency = 4\n"
-        )
-        subprocess.run(
-            [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run", "--demo", *few],
-            env=alone(),
-            cwd=ROOT,
-            check=True,
-            capture_output=True,
-            timeout=900,
-        )
-        with served(settings) as dev:
-            yield dev
+        for messages, memories in ((2, changed), (6, changed), (12, changed), (12, few)):
+            settings.write_text(
+                f"home = {json.dumps(str(folder / 'home'))}\ndomains = ['amemgym_demo', 'memorybench_demo']\n"
+                f"assistants = {json.dumps([*Settings().assistants, CHANGED, SLOW])}\n"
+                f"[memories.{CHANGED}]\nsystem = 'recent'\nparameters = {{messages = {messages}}}\n"
+                f"[models.slow]\nkind = 'endpoint'\nurl = '{url}'\nmodel = 'stub'\nconcurrency = 4\n"
+            )
+            subprocess.run(
+                [sys.executable, "-m", "memflow.cli", "--settings", settings, "run", "--demo", *memories],
+                env=alone(),
+                cwd=ROOT,
+                check=True,
+                capture_output=True,
+                timeout=900,
+            )
+        yield settings
+
+
+@pytest.fixture(scope="module")
+def ui(settings_file: Path) -> Iterator[Served]:
+    """Return `memflow dev` on the home with the demo."""
+    with served(settings_file) as dev:
+        yield dev
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Pages of the UI, and a backfill started there. MEMFLOW_SCREENSHOTS=docs saves screenshots."""
+"""Pages of the UI, and a backfill started there. MEMFLOW_SCREENSHOTS=docs/img saves screenshots."""
 
 import re
 import time
@@ -7,6 +7,9 @@ import pytest
 from served import Served, wait
 
 from memflow.records import TABLES, columns
+from resources.lake import Lake
+from resources.partition_scores import published_primary_scores
+from resources.settings import load
 
 pytestmark = pytest.mark.browser
 
@@ -16,6 +19,8 @@ SLOW = "none@slow"
 """The assistant of conftest.py whose model takes a second for each answer."""
 TABLE = "answer.replies"
 CHECKED = "question.probes"
+CHANGED = "window"
+"""The assistant of conftest.py that was evaluated several times, each time with another parameter."""
 
 
 def test_asset_graph_page_shows_every_table(page) -> None:
@@ -40,6 +45,38 @@ def test_asset_page_shows_table_columns_metadata_and_checks(page) -> None:
     page.find("//*[text()='blocking_rules']").click()
     page.reads("Succeeded", "unexpected", "gold_not_blank")
     page.picture("checks")
+
+
+def test_leaderboard_asset_previews_primary_scores_of_every_domain_best_first(page, settings_file) -> None:
+    settings = load(settings_file)
+    scores = published_primary_scores(settings, Lake(settings.lake_root))
+    page.open("/assets/score/leaderboard", 1900, 1100)
+    page.find("//*[contains(text(), 'Show Markdown')]").click()
+    page.reads(*DOMAINS, *(f"{score.value:.3f}" for score in scores), "Label: scripted, not a language model")
+    shown = page.driver.find_element("tag name", "body").text
+    ranked = re.findall(r"^\d+ ([a-z0-9_]+) \d", shown, re.MULTILINE)
+    accuracy = {each.assistant: each.value for each in scores if each.metric == "accuracy"}
+    assert ranked[: len(accuracy)] == sorted(accuracy, key=lambda name: (-accuracy[name], name))
+    page.picture("leaderboard")
+
+
+def test_verdicts_partition_has_scores_with_interval_and_a_plot_over_time(page, settings_file) -> None:
+    settings = load(settings_file)
+    score = next(
+        each
+        for each in published_primary_scores(settings, Lake(settings.lake_root))
+        if (each.domain, each.assistant, each.metric) == (DOMAINS[0], CHANGED, "accuracy")
+    )
+    page.open(f"/assets/score/verdicts?view=partitions&partition={CHANGED}%7C{DOMAINS[0]}", 1500, 1400)
+    page.reads(
+        "accuracy", "accuracy low", "accuracy high", *(f"{end:g}"[:6] for end in (score.value, score.low))
+    )
+    page.open("/assets/score/verdicts", 1500, 1000)
+    page.press("Plots")
+    page.press("Events")
+    page.reads("accuracy", "accuracy low", "accuracy high")
+    page.scroll_to("//button[contains(., 'Plots')]")
+    page.picture("scores")
 
 
 def test_backfill_of_two_domains_started_in_the_ui_succeeds(page, ui: Served) -> None:

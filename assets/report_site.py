@@ -1,0 +1,52 @@
+"""The asset `report/site`: the report of all results as static files, below the home.
+
+It is materialized by its own job, since a report is not needed after every run. resources/report/ writes the files.
+"""
+
+import dagster as dg
+
+from assets.report import OWNERS
+from memflow.pipeline import tables_of
+from resources.lake import Lake
+from resources.ledger.sql_ledger import SqlLedger
+from resources.report.export import export_report
+from resources.report.source import ReportSource
+from resources.settings import Settings
+
+KEY = ["report", "site"]
+JOB = "publish_report"
+FOLDER = "report"
+"""The folder of the report, below the home."""
+
+
+def build(settings: Settings) -> dg.AssetsDefinition:
+    """Return the asset of the report."""
+
+    @dg.asset(
+        key=KEY,
+        deps=[table.split(".") for table in tables_of("all")],
+        group_name="report",
+        kinds={"html"},
+        owners=OWNERS,
+        description="The results as a folder of static files, which a browser opens without a server: `memflow view`. "
+        "Files whose results did not change are kept.",
+    )
+    def report_site(
+        lake: dg.ResourceParam[Lake], ledger: dg.ResourceParam[SqlLedger]
+    ) -> dg.MaterializeResult:
+        written = export_report(ReportSource(settings, lake, ledger), settings.home / FOLDER)
+        return dg.MaterializeResult(
+            metadata={
+                "page": dg.MetadataValue.path(str(written.page.absolute())),
+                "link": dg.MetadataValue.url(written.page.absolute().as_uri()),
+                "pages": dg.MetadataValue.md("\n".join(f"* `{name}`" for name in written.domains)),
+                "files": len(written.files),
+                "written": len(written.written),
+                "removed": len(written.removed),
+                "bytes": written.bytes,
+                **({"warnings": "\n".join(written.warnings)} if written.warnings else {}),
+            },
+            data_version=dg.DataVersion(written.version),
+        )
+
+    return report_site

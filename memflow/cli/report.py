@@ -1,0 +1,167 @@
+"""`memflow report` and `memflow view`: write the results as a folder of static files, and open it in a browser.
+
+resources/report/ writes the files and serves them.
+"""
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memflow.cli.moments import lake_as_of, parse_moment
+from memflow.cli.output import Format, FormatOption, Text, answer, message, note
+from memflow.cli.selection import AssistantFilter, DomainFilter, Front, front_of
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from resources.report.export import Report
+    from resources.report.source import ReportOptions
+
+FOLDER = "report"
+"""The default folder of the report, below the home."""
+
+
+def report(
+    ctx: typer.Context,
+    out: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="The folder to write. [report, in the home]")
+    ] = None,
+    domain: DomainFilter = None,
+    assistant: AssistantFilter = None,
+    without_texts: Annotated[
+        bool,
+        typer.Option(
+            "--without-texts", help="Leave out all texts of dialogues, questions, answers and prompts."
+        ),
+    ] = False,
+    single_file: Annotated[
+        Path | None,
+        typer.Option("--single-file", metavar="FILE", help="Write one HTML file instead, for a small run."),
+    ] = None,
+    example: Annotated[
+        Path | None,
+        typer.Option(
+            "--example",
+            metavar="FOLDER",
+            help="Write the finished report of the demo, which ships with memflow.",
+        ),
+    ] = None,
+    form: FormatOption = Format.text,
+) -> None:
+    """Write the results as a folder of static files: open index.html, or copy the folder to any web host.
+
+    Files whose results did not change are kept. The report needs no network, and contains no keys, addresses or paths
+    of this machine. Texts are subject to the licences of their data sets, which the command names.
+    """
+    from resources.report.source import ReportOptions
+
+    if example is not None:
+        _write_example(example, form)
+        return
+    front = front_of(ctx)
+    options = ReportOptions(tuple(domain or ()), tuple(assistant or ()), texts=not without_texts)
+    if single_file is None:
+        written = _write(front, options, out or front.load().home / FOLDER)
+        answer(form, _data(written), *_shown(written))
+        return
+    if out is not None:
+        raise BadInput("--single-file cannot be combined with a folder. Remove one of them.")
+    from tempfile import TemporaryDirectory
+
+    from resources.report.export import write_single_file
+
+    with TemporaryDirectory() as folder:
+        written = _write(front, options, Path(folder))
+        size = write_single_file(written.folder, single_file)
+    data = {**_data(written), "folder": None, "file": str(single_file.absolute()), "bytes": size}
+    shown = note(f"{single_file.absolute()} is written: {_megabytes(size)}")
+    answer(form, data, shown, *_warnings(written))
+
+
+def view(
+    ctx: typer.Context,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FOLDER]", help="Open this report as it is. [report, in the home]"),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 chooses a free one.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+) -> None:
+    """Bring the report up to date, serve it on 127.0.0.1 and open it in a browser. Press Ctrl-C to stop.
+
+    With a folder, open a report that was written before.
+    """
+    from resources.report.server import open_browser, report_server
+    from resources.report.source import ReportOptions
+
+    if folder is None:
+        front = front_of(ctx)
+        folder = front.load().home / FOLDER
+        _write(front, ReportOptions(), folder)
+    elif not (folder / "index.html").is_file():
+        raise BadInput(f"{folder} contains no report. Write one with `memflow report {folder}`.")
+    with report_server(folder, port) as address:
+        message(f"The report is on {address} (press Ctrl-C to stop)")
+        if browser and not open_browser(address):
+            message("No browser was found. Open the address yourself.")
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            message("memflow: stopped.")
+
+
+def _write_example(folder: Path, form: Format) -> None:
+    from resources.report.example import write_example
+
+    write_example(folder)
+    page = (folder / "index.html").absolute()
+    answer(form, {"folder": str(folder.absolute()), "page": str(page)}, Text(str(page)))
+
+
+def _write(front: Front, options: "ReportOptions", folder: Path) -> "Report":
+    from resources.lake import Lake
+    from resources.ledger.sql_ledger import SqlLedger
+    from resources.report.export import export_report
+    from resources.report.source import ReportSource
+
+    settings = front.load()
+    lake = Lake(settings.lake_root)
+    if front.as_of is not None:
+        options = replace(options, as_of=parse_moment(lake, front.as_of))
+        lake = lake_as_of(lake, front.as_of)
+    with SqlLedger(settings.ledger_url) as ledger:
+        return export_report(ReportSource(settings, lake, ledger, options), folder)
+
+
+def _data(written: "Report") -> dict[str, Any]:
+    return {
+        "folder": str(written.folder.absolute()),
+        "page": str(written.page.absolute()),
+        "files": len(written.files) + 1,
+        "written": len(written.written),
+        "removed": len(written.removed),
+        "bytes": written.bytes,
+        "domains": written.domains,
+        "assistants": written.assistants,
+        "warnings": written.warnings,
+    }
+
+
+def _shown(written: "Report") -> list[Text]:
+    changed = f"{len(written.written):,} of {len(written.files) + 1:,} data files written"
+    removed = f", {len(written.removed):,} removed" if written.removed else ""
+    return [
+        Text(f"{written.page.absolute()}"),
+        note(f"{changed}{removed}; {_megabytes(written.bytes)} in all. `memflow view` opens the report."),
+        *_warnings(written),
+    ]
+
+
+def _warnings(written: "Report") -> list[Text]:
+    return [Text(warning, "yellow") for warning in written.warnings]
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"

@@ -1,0 +1,92 @@
+// All assistants in all domains, by the first primary metric of each domain.
+
+import { HeatMap } from "../components/heatmap.jsx";
+import { DomainTags } from "../components/tag.jsx";
+import { score } from "../format.js";
+import { href } from "../route.js";
+import { findMetric, isBaseline, primaryMetric } from "../site.js";
+
+export function Overview({ site, scores }) {
+  const columns = site.domains.map((domain) => columnOf(site, domain, scores));
+  const strength = new Map(site.assistants.map(({ name }) => [name, meanShare(columns, name)]));
+  const present = site.assistants.filter(({ name }) => columns.some(({ values }) => values.has(name)));
+  const rows = present
+    .map(({ name }) => ({ key: name, label: name, class: isBaseline(site, name) ? "baseline" : null }))
+    .sort((a, b) => (a.class !== null) - (b.class !== null) || strength.get(b.key) - strength.get(a.key));
+  return (
+    <HeatMap
+      caption="Score of the primary metric and its 95 % confidence interval, by assistant and domain. The stronger the color, the better within a domain. Baselines are at the bottom. Choose a domain for its leaderboard, a score for its probes."
+      corner="Assistant"
+      rows={rows}
+      columns={columns}
+      cell={(row, column) => {
+        const found = column.values.get(row.key);
+        return found && { ...found, share: 0.08 + 0.92 * shareOf(column, found.value) };
+      }}
+    />
+  );
+}
+
+function columnOf(site, domain, scores) {
+  const metric = findMetric(site, primaryMetric(site, domain));
+  const found = scores.filter(
+    (row) =>
+      row.domain === domain.name &&
+      row.metric === metric.name &&
+      row.slice === "all" &&
+      row.variant === "standard" &&
+      row.value !== null,
+  );
+  const values = new Map(
+    found.map((row) => [
+      row.assistant,
+      {
+        value: row.value,
+        text: (
+          <>
+            {score(row.value, metric)}
+            {row.low !== null && (
+              <small>
+                {score(row.low, metric)} – {score(row.high, metric)}
+              </small>
+            )}
+          </>
+        ),
+        title: `${row.assistant}, ${metric.title} on ${domain.title}`,
+        href: href("probes", { domain: domain.name, assistant: row.assistant, metric: metric.name }),
+      },
+    ]),
+  );
+  return {
+    key: domain.name,
+    label: domain.title,
+    href: href("leaderboard", { domain: domain.name }),
+    tags: (
+      <small>
+        {domain.name !== domain.title && (
+          <>
+            <code>{domain.name}</code>
+            <br />
+          </>
+        )}
+        {metric.title}
+        {metric.percent ? ", %" : ""} <DomainTags domain={domain} />
+      </small>
+    ),
+    lower: metric.direction === "lower",
+    values,
+    range: [Math.min(...found.map(({ value }) => value)), Math.max(...found.map(({ value }) => value))],
+  };
+}
+
+function shareOf({ range: [from, to], lower }, value) {
+  const share = to > from ? (value - from) / (to - from) : 0.5;
+  return lower ? 1 - share : share;
+}
+
+function meanShare(columns, assistant) {
+  const shares = columns
+    .filter(({ values }) => values.has(assistant))
+    .map((column) => shareOf(column, column.values.get(assistant).value));
+  return shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length);
+}

@@ -1,0 +1,153 @@
+// The leaderboard: all domains at a glance, or one domain in depth.
+
+import { Select } from "../components/fields.jsx";
+import { Loaded, Problem, useData } from "../components/load.jsx";
+import { DomainTags } from "../components/tag.jsx";
+import { Term } from "../components/term.jsx";
+import { load, records } from "../data.js";
+import { count } from "../format.js";
+import { Overview } from "../leaderboard/overview.jsx";
+import { Ranking } from "../leaderboard/ranking.jsx";
+import { Checkpoints, SliceMap } from "../leaderboard/slices.jsx";
+import { Tradeoffs } from "../leaderboard/tradeoffs.jsx";
+import { Usage } from "../leaderboard/usage.jsx";
+import { href } from "../route.js";
+import {
+  byBetter,
+  chosen,
+  distinct,
+  domainOptions,
+  findDomain,
+  findMetric,
+  metricOptions,
+  plainOptions,
+  primaryMetric,
+  slicesOf,
+} from "../site.js";
+
+export default function Leaderboard({ site, params, go }) {
+  const state = useData(async () => {
+    const [scores, costs] = await Promise.all([load("scores"), load("costs")]);
+    return { scores: records(scores), costs };
+  }, []);
+  const name = params.domain ?? (site.domains.length === 1 ? site.domains[0].name : null);
+  const domain = name && findDomain(site, name);
+  if (name && !domain) {
+    return (
+      <Problem link={{ href: href("leaderboard"), label: "Show all domains" }}>This report has no domain {name}.</Problem>
+    );
+  }
+  return (
+    <Loaded state={state}>
+      {({ scores, costs }) =>
+        domain ? (
+          <OneDomain site={site} domain={domain} scores={scores} costs={costs} params={params} go={go} />
+        ) : (
+          <AllDomains site={site} scores={scores} go={go} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function AllDomains({ site, scores, go }) {
+  return (
+    <>
+      <h1>Leaderboard</h1>
+      <p class="lead">
+        {count(distinct(scores, "assistant").length, "assistant")} in {count(site.domains.length, "domain")}
+      </p>
+      <div class="fields">
+        <DomainField site={site} value="" go={go} />
+      </div>
+      {scores.length === 0 ? (
+        <Problem>No scores are published yet. Run `memflow run`, then build the report again.</Problem>
+      ) : (
+        <Overview site={site} scores={scores} />
+      )}
+    </>
+  );
+}
+
+function OneDomain({ site, domain, scores, costs, params, go }) {
+  const inDomain = scores.filter((row) => row.domain === domain.name);
+  const metrics = metricOptions(site, domain, inDomain);
+  const names = metrics.flatMap(({ options }) => options.map(({ value }) => value));
+  const metricName = params.metric ?? chosen(primaryMetric(site, domain), names);
+  const metric = findMetric(site, metricName);
+  const ofMetric = inDomain.filter((row) => row.metric === metricName);
+  const variant = params.variant ?? chosen("standard", distinct(ofMetric, "variant"));
+  const ofVariant = ofMetric.filter((row) => row.variant === variant);
+  const slices = slicesOf(domain, ofVariant);
+  const slice = params.slice ?? chosen("all", slices);
+  const rows = ofVariant.filter((row) => row.slice === slice).map((row) => ({ ...row, ...spentPerProbe(costs.totals, row) }));
+  const ranked = [...rows].sort((a, b) => byBetter(metric, a.value, b.value)).map(({ assistant }) => assistant);
+  const set = (changes) => go("leaderboard", { ...params, domain: domain.name, ...changes });
+  return (
+    <>
+      <h1>
+        {domain.title} <DomainTags domain={domain} />
+      </h1>
+      <p class="lead">
+        {count(rows.length, "assistant")} · <Term text={metric.description}>{metric.title}</Term>
+        {metric.direction && `, ${metric.direction} is better`} ·{" "}
+        <a href={href("domain", { domain: domain.name })}>About this domain</a> ·{" "}
+        <a href={href("compare", { domain: domain.name, metric: metricName, variant })}>Compare assistants</a> ·{" "}
+        <a href={href("history", { domain: domain.name, metric: metricName })}>History</a>
+      </p>
+      <div class="fields">
+        <DomainField site={site} value={domain.name} go={go} />
+        <Select label="Metric" value={metricName} options={metrics} onChange={(value) => set({ metric: value, variant: "", slice: "", sort: "" })} />
+        {slices.length > 1 && (
+          <Select label="Slice" value={slice} options={plainOptions(slices)} onChange={(value) => set({ slice: value })} />
+        )}
+        <Variant rows={ofMetric} value={variant} onChange={(value) => set({ variant: value, slice: "" })} />
+      </div>
+      {rows.length === 0 ? (
+        <Problem link={{ href: href("leaderboard", { domain: domain.name }), label: "Show the primary metric" }}>
+          This domain has no score of the metric {metricName} in the slice {slice}.
+        </Problem>
+      ) : (
+        <>
+          <Ranking
+            site={site}
+            domain={domain}
+            metric={metric}
+            rows={rows}
+            params={{ variant: params.variant, slice: params.slice, sort: params.sort }}
+            onSort={(sort) => set({ sort })}
+          />
+          <Tradeoffs site={site} metric={metric} rows={rows} />
+          <Checkpoints metric={metric} rows={ofVariant} names={ranked} />
+          <SliceMap domain={domain} metric={metric} rows={ofVariant} names={ranked} variant={params.variant} />
+          <Usage domain={domain} rows={costs.usage} names={ranked} />
+        </>
+      )}
+    </>
+  );
+}
+
+function DomainField({ site, value, go }) {
+  const all = { value: "", label: "All domains" };
+  const options = site.domains.length > 1 ? [all, ...domainOptions(site)] : domainOptions(site);
+  return (
+    <Select label="Domain" value={value} options={options} onChange={(domain) => go("leaderboard", { domain })} />
+  );
+}
+
+function Variant({ rows, value, onChange }) {
+  const variants = distinct(rows, "variant");
+  return variants.length > 1 ? (
+    <Select label="Variant" value={value} options={plainOptions(variants)} onChange={onChange} />
+  ) : null;
+}
+
+function spentPerProbe(totals, { domain, assistant }) {
+  const total = totals.find((each) => each.domain === domain && each.assistant === assistant);
+  const per = (value) => (total?.probes && value !== null ? value / total.probes : null);
+  return {
+    tokens: per(total && total.prompt_tokens + total.completion_tokens),
+    cost: per(total?.cost ?? null),
+    seconds: per(total?.seconds ?? null),
+  };
+}

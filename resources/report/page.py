@@ -1,0 +1,72 @@
+"""The page of a report: index.html, and the single file that contains the front end and all data.
+
+The front end is built from app/src and committed in app/dist; nothing is built or downloaded here.
+"""
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Iterable
+from importlib.resources import files
+
+ROBOTS = b"User-agent: *\nDisallow: /\n"
+LICENSES = "LICENSES.txt"
+POLICY = "default-src 'none'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
+FROM_FILES = "script-src 'self' file:; style-src 'self' file: 'unsafe-inline'"
+"""The folder's scripts and styles. Chromium's 'self' does not cover file:// in every version."""
+NO_SCRIPT = "This report needs JavaScript, which runs from this folder alone and sends nothing."
+
+
+def bundle(name: str) -> bytes:
+    """Return a file of the built front end."""
+    return files("resources.report").joinpath("app", "dist", name).read_bytes()
+
+
+def index_page(title: str) -> bytes:
+    """Return the page of a folder, which loads app.css, app.js and data/site.js."""
+    head = '<link rel="stylesheet" href="app.css">'
+    scripts = '<script src="app.js"></script>\n<script src="data/site.js"></script>'
+    return _page(title, f"{POLICY}; {FROM_FILES}", head, scripts)
+
+
+def single_page(title: str, scripts: Iterable[bytes]) -> bytes:
+    """Return a page with the front end and the given data files, of which `site` is the last, inline.
+
+    Only these scripts may run: the page's policy has their hashes.
+    """
+    app = _inline(bundle("app.js").decode("utf-8"))
+    data = "\n" + b"".join(scripts).decode("ascii")
+    style = bundle("app.css").decode("utf-8").replace("</", "<\\/")
+    hashes = " ".join(f"'sha256-{_sha256(each)}'" for each in (app, data))
+    policy = f"{POLICY}; script-src {hashes}; style-src 'unsafe-inline'"
+    return _page(title, policy, f"<style>{style}</style>", f"<script>{app}</script>\n<script>{data}</script>")
+
+
+def _page(title: str, policy: str, head: str, scripts: str) -> bytes:
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<meta name="referrer" content="no-referrer">
+<title>{html.escape(title)}</title>
+{head}
+</head>
+<body>
+<div id="app"><noscript>{NO_SCRIPT}</noscript></div>
+{scripts}
+</body>
+</html>
+""".encode()
+
+
+def _inline(script: str) -> str:
+    """Return a script that does not end its HTML element or open a comment; strings keep their values."""
+    return re.sub(r"<(?=/script|!--)", r"\\x3c", script, flags=re.IGNORECASE)
+
+
+def _sha256(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")

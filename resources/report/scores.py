@@ -1,0 +1,100 @@
+"""The data files of scores: the leaderboard, comparisons, drift and history, as columns and rows."""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from memflow.benchmarks import registry
+from memflow.records import TABLES, columns
+from memflow.scoring.catalog import find_metric
+from resources.report.redaction import Redaction
+from resources.report.source import LEADERBOARD, ReportSource
+from resources.settings import Settings
+
+FILES = {
+    "scores": LEADERBOARD,
+    "comparisons": "score.comparisons",
+    "drift": "score.drift",
+    "history": "score.history",
+}
+"""The table of each data file."""
+REDACTED = ("reason", "incomplete", "differing_settings", "embedder", "imported")
+"""Columns of memflow's own texts, which may name a file or an address."""
+
+
+def score_file(source: ReportSource, name: str) -> dict[str, Any]:
+    """Return the rows of a table of scores whose domain and assistants the report shows."""
+    table = FILES[name]
+    if table not in TABLES:
+        return {"columns": [], "rows": []}
+    names = [column.name for column in columns(table)]
+    shown = _shown(source, table, names)
+    rows: list[list[Any]] = []
+    redacted = [names.index(each) for each in REDACTED if each in names]
+    for partition in source.lake.current_partitions(table):
+        for row in source.lake.columns(table, partition, names):
+            if shown(row):
+                values = list(row)
+                for place in redacted:
+                    values[place] = source.redaction.text(values[place])
+                rows.append(values)
+    return {"columns": names, "rows": rows}
+
+
+def metric_rows(names: Collection[str]) -> list[dict[str, Any]]:
+    """Return title, meaning, direction, unit and range of metrics of the catalog."""
+    return [
+        {
+            "name": name,
+            "title": metric.title,
+            "description": metric.description,
+            "direction": None if metric.direction == "neither" else metric.direction,
+            "unit": metric.unit or None,
+            "range": None if metric.low is None or metric.high is None else [metric.low, metric.high],
+            "low": metric.low,
+            "high": metric.high,
+            "group": metric.group,
+            "source": metric.source or None,
+            "primary": bool(metric.primary_for),
+            "percent": not metric.unit and (metric.low, metric.high) == (0.0, 1.0),
+        }
+        for name in sorted(names)
+        for metric in [find_metric(name)]
+    ]
+
+
+def ordered_metrics(settings: Settings, domain: str, names: Collection[str]) -> list[str]:
+    """Return the metrics of a domain's scores, the primary ones of its benchmark first."""
+    benchmark = settings.domain(domain).benchmark
+    order = [*registry.metrics().get(benchmark, ())]
+    places = {metric.name: place for place, metric in enumerate(order)}
+
+    def key(name: str) -> tuple[bool, int, str]:
+        return benchmark not in find_metric(name).primary_for, places.get(name, len(places)), name
+
+    return sorted(names, key=key)
+
+
+def _shown(source: ReportSource, table: str, names: list[str]) -> Callable[[tuple[Any, ...]], bool]:
+    """Return a function that tells whether the report shows a row."""
+    domain = names.index("domain")
+    assistants = [names.index(name) for name in ("assistant", "a", "b") if name in names]
+    history = table == "score.history"
+    pairs = {(of, name) for of, named in source.assistants.items() for name in named}
+
+    def shown(row: tuple[Any, ...]) -> bool:
+        if history and (
+            row[names.index("slice")] != "all"
+            or source.settings.domain(row[domain]).benchmark
+            not in find_metric(row[names.index("metric")]).primary_for
+        ):
+            return False
+        return all((row[domain], row[place]) in pairs for place in assistants)
+
+    return shown
+
+
+def redacted_name(redaction: Redaction, name: str) -> str:
+    """Return the name of a model or embedder; of a local folder, only its last part."""
+    if name.startswith(("/", "~")) or "\\" in name:
+        return name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return redaction.text(name) or name

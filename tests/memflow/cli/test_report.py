@@ -1,0 +1,96 @@
+"""`memflow report` and `memflow view`."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from report_home import read_data
+
+from resources.report.names import data_name
+
+ASSISTANTS = ["none", "oracle", "full", "awi"]
+
+
+def test_report_has_the_scores_of_show_leaderboard(measured, tmp_path: Path) -> None:
+    written = measured.json("report", str(tmp_path / "report"))
+    assert written["page"] == str(tmp_path / "report/index.html") and Path(written["page"]).is_file()
+    assert written["assistants"] == ASSISTANTS
+    board = read_data(tmp_path / "report", "scores")
+    rows = [dict(zip(board["columns"], row, strict=True)) for row in board["rows"]]
+    shown = measured.json("show", "leaderboard", "--slices", "--variants")["scores"]
+
+    def keys(row):
+        return tuple(row[name] for name in ("domain", "assistant", "metric", "variant", "slice"))
+
+    assert {keys(row): row for row in rows} == {keys(row): row for row in shown}
+
+
+def test_report_is_written_below_the_home_by_default(measured) -> None:
+    written = measured.json("report")
+    assert written["folder"] == str(measured.folder / "report")
+    assert measured.json("report")["written"] == 0
+
+
+def test_report_has_the_prompt_of_every_reply_as_sent(measured, tmp_path: Path) -> None:
+    [domain] = measured.json("report", str(tmp_path / "report"))["domains"]
+    found = read_data(tmp_path / "report", data_name("results", domain, "full", "0"))
+    replies = [reply for each in found["episodes"].values() for reply in each["replies"].values()]
+    assert replies and all(reply["prompt"] for reply in replies)
+    assert all(found["contents"][number] for reply in replies for _, number in reply["prompt"])
+
+
+def test_single_file_is_one_page_without_a_folder(measured, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    written = measured.json("report", "--single-file", str(file), "--assistant", "full")
+    assert written["file"] == str(file) and written["bytes"] == file.stat().st_size
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_single_file_and_folder_together_are_rejected(measured, tmp_path: Path) -> None:
+    error = measured.error("report", str(tmp_path / "a"), "--single-file", str(tmp_path / "b.html"))
+    assert "--single-file cannot be combined with a folder" in error
+
+
+def test_example_is_written_without_a_lake(empty, tmp_path: Path) -> None:
+    assert empty("report", "--example", str(tmp_path / "example")).exit_code == 0
+    assert read_data(tmp_path / "example", "site")["scripted"] is True
+    assert not empty.folder.exists()
+
+
+def test_report_of_an_empty_lake_names_the_next_step(empty) -> None:
+    assert "memflow run --demo" in empty.error("report")
+
+
+def test_report_as_of_a_moment_names_the_moment(measured, tmp_path: Path) -> None:
+    assert measured("report", str(tmp_path / "report"), "--as-of", "2100-01-01T00:00+00:00").exit_code == 0
+    assert read_data(tmp_path / "report", "site")["as_of"] == "2100-01-01T00:00:00+00:00"
+    assert "is no moment" in measured.error("report", "--as-of", "yesterday")
+
+
+def test_folder_without_a_report_cannot_be_viewed(measured, tmp_path: Path) -> None:
+    assert "contains no report" in measured.error("view", str(tmp_path))
+
+
+@pytest.mark.kill
+def test_view_serves_the_report_until_it_is_interrupted(measured, clean_environment) -> None:
+    command = [sys.executable, "-m", "memflow.cli", "--home", str(measured.folder), "view", "--no-browser"]
+    environment = {**clean_environment, "PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "200"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        address = urlsplit(next(word for word in line.split() if word.startswith("http://")))
+        connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=10)
+        connection.request("GET", "/data/site.js")
+        response = connection.getresponse()
+        assert response.status == 200
+        text = response.read().decode()
+        connection.close()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    assert json.loads(text.removeprefix('memflow.take("site",').removesuffix(");\n"))["format"] == 1
