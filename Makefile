@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 # What `make test` leaves to `make test-rest`; the markers are described in pyproject.toml.
 NEEDS_MORE := postgres or browser or daemon or kill or pipeline or vllm or sft
 
-.PHONY: run test test-rest test-all dev check docs bench format lock clean
+.PHONY: run test test-rest test-all dev check docs pictures bench example format lock clean
 
 run: $(READY)              ## run the pipeline on the two demo domains with the scripted chat
 	$(BIN)/memflow run --demo
@@ -37,8 +37,19 @@ check: $(READY)            ## lint, format, types, SQL lint, definitions
 docs: $(READY)             ## build the documentation into site/, with a reference generated from the code; no network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+pictures: $(READY)         ## the pictures of docs/img: terminal (SVG), and screenshots of the UI with a headless Chromium
+	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/report_pictures.py
+	MEMFLOW_SCREENSHOTS=docs/img $(BIN)/pytest -q tests/browser
+
 bench: $(READY)            ## the values of docs/explanation/performance.md, one JSON line each; peers are installed into their own environment
 	$(BIN)/python -m bench
+
+example: $(READY)          ## the report that ships as an example: resources/report/example.zip, from a run of the demo
+	rm -rf $(VENV)/.example
+	$(BIN)/memflow --home $(VENV)/.example run --demo
+	$(BIN)/memflow --home $(VENV)/.example report
+	$(BIN)/python -m resources.report.example $(VENV)/.example/report
 
 format: $(READY)
 	$(BIN)/ruff check --fix

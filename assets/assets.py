@@ -8,25 +8,29 @@ from functools import partial
 from typing import Any
 
 import dagster as dg
-from pydantic import Field
 
 from assets.automation import when_inputs_settle, when_models_change, when_scores_settle
+from assets.evaluation_inputs import inputs_meta
 from assets.fingerprints import ALL, Fingerprints
 from assets.partitions import Partitions, parts
 from assets.report import RowSummary, described, report, usage_of
+from assets.table_metadata import dataset_metadata, domain_metadata, summary_metadata
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.run.recording import scripted_meta
-from memflow.scoring.completeness import INCOMPLETE, gap_lines
-from resources.completeness import all_gaps, stored_gaps
-from resources.lake import FAILED_REQUESTS, RUN, Lake, rebuild_commands
+from resources.comparisons import comparison_rows
+from resources.completeness import stored_gaps
+from resources.drift import drift_table
+from resources.facts import FAILED_REQUESTS, RUN
+from resources.lake import Lake
 from resources.lance import LanceIndex
-from resources.leaderboard import CachedScores, former_partitions, leaderboard_rows
+from resources.leaderboard import CachedScores, leaderboard_rows
 from resources.library import Library
 from resources.models import Models
 from resources.process import release_freed_memory
 from resources.protocol_values import protocol_meta
 from resources.row_groups import GROUP_ROWS
 from resources.score_cache import NAME as SCORES
+from resources.score_history import history_rows
 from resources.settings import Settings
 from resources.steps import StepRunner
 from resources.warehouse import Warehouse
@@ -41,16 +45,6 @@ CONDITIONS = {
     "all": when_scores_settle,
 }
 """The automation condition of each scope."""
-
-
-class SampleConfig(dg.Config):
-    """The Dagster run configuration that limits the size of a domain's sample."""
-
-    limit: int = Field(
-        default=0,
-        ge=0,
-        description="How many users, test questions, trajectories, contexts or episodes to take; 0 takes all.",
-    )
 
 
 def build(
@@ -76,8 +70,6 @@ def model_keys(step: Step) -> list[list[str]]:
 def _assets(
     step: Step, partitions: Partitions, settings: Settings, fingerprints: Fingerprints
 ) -> dg.AssetsDefinition:
-    limited = SampleConfig.to_fields_dict() if step.scope == "domain" else None
-
     @dg.multi_asset(
         name=step.name,
         description=step.description,
@@ -91,7 +83,6 @@ def _assets(
         ],
         partitions_def=partitions.of_scope(step.scope),
         pool=f"model_{dict(reversed(settings.roles.assigned()))[step.models[0]]}" if step.models else None,
-        config_schema=limited,
     )
     def assets(
         context: dg.AssetExecutionContext,
@@ -105,7 +96,14 @@ def _assets(
         domain = None
         cached = CachedScores(settings.home / SCORES, fingerprints.scoring)
         runner = StepRunner(
-            settings, lake, data, models, lambda: leaderboard_rows(settings, lake, warehouse, cached)
+            settings,
+            lake,
+            data,
+            models,
+            lambda: leaderboard_rows(settings, lake, warehouse, cached),
+            lambda: comparison_rows(settings, lake, cached),
+            partial(history_rows, settings, lake),
+            lambda: drift_table(settings, lake),
         )
         run_id = context.run.run_id
         if step.scope in ("dataset", "all"):
@@ -114,8 +112,6 @@ def _assets(
             provenance = scripted_meta(tables["raw.records"]) if step.scope == "dataset" else {}
         else:
             domain = settings.domain(where)
-            if step.scope == "domain":
-                domain = domain.limited(context.op_execution_context.op_config["limit"])
             answers_too = context.job_def.has_node_named("replies")
             tables = runner.run(step, run_id, domain=domain, assistant=assistant, asks_early=answers_too)
             fingerprint = fingerprints.step(step, domain, assistant)
@@ -129,47 +125,40 @@ def _assets(
         for table, summary in summaries.items():
             gaps = stored_gaps(table, domain, assistant, lake, data) if domain else {}
             protocol = protocol_meta(table, settings, domain, assistant) if domain else {}
+            inputs = inputs_meta(table, fingerprints, domain, assistant) if domain else {}
             facts[table] = lake.write(
                 table,
                 key,
                 summary.observe(tables[table]),
                 fingerprint=UNFINISHED if unfinished else fingerprint,
-                meta={RUN: run_id, **provenance, **failed, **gaps, **protocol},
+                meta={RUN: run_id, **provenance, **failed, **gaps, **protocol, **inputs},
             )
         del tables
         if any(each.rows > GROUP_ROWS for each in facts.values()):
             release_freed_memory()
-        more = _publish(step, key, settings, lake, index, warehouse)
-        if step.scope == "dataset":
-            published = data.dataset(where)
-            more = {"licence": published.licence, "origin": published.origin}
+        common = _publish(step, key, index, warehouse)
         for table, written in facts.items():
-            yield report(table, summaries[table], written.digest, usage, **more)
+            if domain is not None:
+                own = domain_metadata(table, domain, assistant, settings, warehouse)
+            elif step.scope == "dataset":
+                own = dataset_metadata(data, where)
+            else:
+                own = summary_metadata(table, key, settings, lake)
+            yield report(table, summaries[table], written.digest, usage, **common, **own)
 
     return assets
 
 
-def _publish(
-    step: Step, key: str, settings: Settings, lake: Lake, index: LanceIndex, warehouse: Warehouse
-) -> dict[str, Any]:
+def _publish(step: Step, key: str, index: LanceIndex, warehouse: Warehouse) -> dict[str, Any]:
     """Write the outputs that other programs read: the search index of entries, and memflow.duckdb.
 
-    Return metadata for Dagster: the path of memflow.duckdb, and which results are incomplete.
+    Return the path of memflow.duckdb as metadata, if it was written.
     """
     if "memory.indexes" in step.writes:
         domain, _, assistant = key.partition("/")
-        index.rebuild(domain, assistant, partial(lake.batches, "memory.indexes", key))
-    if "score.leaderboard" in step.writes:
-        former = former_partitions(settings, warehouse.lake)
-        left_out = {"former_partitions": "\n".join((*former, *rebuild_commands(former)))} if former else {}
-        rows = lake.columns("score.leaderboard", key, ("domain", "assistant", INCOMPLETE))
-        gaps = "\n".join(f"* {line}" for line in gap_lines(rows))
-        incomplete = {INCOMPLETE: dg.MetadataValue.md(gaps)} if gaps else {}
-        return {"duckdb": dg.MetadataValue.path(str(warehouse.publish())), **incomplete, **left_out}
-    if {"question.probes", "score.verdicts"} & {*step.writes}:
-        probes = lake.facts("question.probes", key.partition("/")[0])
-        gap = all_gaps(probes, lake.facts("score.verdicts", key) if "/" in key else None)
-        return {INCOMPLETE: gap} if gap else {}
+        index.rebuild(domain, assistant, partial(warehouse.lake.batches, "memory.indexes", key))
+    if step.scope == "all":
+        return {"duckdb": dg.MetadataValue.path(str(warehouse.publish()))}
     return {}
 
 

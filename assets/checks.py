@@ -17,6 +17,7 @@ from memflow.checks.expectations import expectations_of
 from memflow.checks.rules import Severity
 from memflow.errors import MissingData
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
+from memflow.scoring.drift_summary import last_drifts, markdown
 from resources.checks import Scope, check_partition
 from resources.gx import SUITES, validate_suite
 from resources.lake import Lake
@@ -91,13 +92,15 @@ def _results(
     )
     where = partitions[0] if len(partitions) == 1 else f"{len(partitions)} partitions"
     for name, severity in _checks_of(table).items():
-        yield _result(table, name, where, [each for each in results if each.severity == severity])
+        yield _result(table, name, where, [each for each in results if each.severity == severity], lake)
     if table in SUITES:
         suite = (validate_suite(table, lake.read(table, partition)) for partition in partitions)
-        yield _result(table, SUITE, where, combine(chain.from_iterable(suite)))
+        yield _result(table, SUITE, where, combine(chain.from_iterable(suite)), lake)
 
 
-def _result(table: str, name: str, partition: str, results: Sequence[RuleResult]) -> dg.AssetCheckResult:
+def _result(
+    table: str, name: str, partition: str, results: Sequence[RuleResult], lake: Lake
+) -> dg.AssetCheckResult:
     failed = [each for each in results if not each.passed]
     blocks = name == BLOCKING or any(each.severity == "error" for each in failed)
     return dg.AssetCheckResult(
@@ -110,8 +113,15 @@ def _result(table: str, name: str, partition: str, results: Sequence[RuleResult]
             "rules": rule_table(results),
             "failed": len(failed),
             "evaluated": len(results),
+            **(_moved_scores(lake, partition) if (table, name) == ("score.drift", WARNING) else {}),
         },
     )
+
+
+def _moved_scores(lake: Lake, partition: str) -> dict[str, dg.MetadataValue]:
+    """Return the scores that moved at the last change of each assistant, as metadata of the check of the drift."""
+    moved = [each for each in last_drifts(lake.read("score.drift", partition)) if each.moved]
+    return {"moved": dg.MetadataValue.md(markdown(moved))} if moved else {}
 
 
 def _specs(table: str, shape: dg.PartitionsDefinition | None) -> Iterator[dg.AssetCheckSpec]:

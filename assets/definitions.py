@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets import assets, automation, checks, jobs, models
+from assets import assets, automation, checks, jobs, models, report_site
 from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
 from memflow.pipeline import STEPS
@@ -61,6 +61,7 @@ def build_defs(
         assets=[
             *observed(partitions, settings, fingerprints),
             *assets.build(partitions, settings, fingerprints),
+            report_site.build(settings),
         ],
         asset_checks=checks.build(partitions, settings),
         jobs=jobs.build(),

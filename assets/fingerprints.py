@@ -25,9 +25,11 @@ from memflow.run.prompt_catalog import ANY_ROLE
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import plugin_metrics
 from memflow.scoring.judges import SELF_JUDGES
-from resources.lake import RUN, Lake
+from resources.facts import RUN
+from resources.lake import Lake
 from resources.library import CHECKSUMS, Library
 from resources.metric_backends import fingerprints
+from resources.partition_catalog import scored_domains
 from resources.settings import Settings
 from resources.source_code import SourceCode
 
@@ -60,7 +62,7 @@ class Fingerprints:
         return cls(settings, Lake(settings.lake_root), library)
 
     def step(self, step: Step, where: str | Domain = ALL, assistant: str = "") -> str:
-        """Return the fingerprint of a step for a data set, a domain (including its limit), or the leaderboard."""
+        """Return the fingerprint of a step for a data set, a domain (or a sample of it), or the leaderboard."""
         if step.scope == "all":
             return self._leaderboard(step)
         if step.scope == "dataset":
@@ -126,7 +128,7 @@ class Fingerprints:
             return {**behind, SCRIPTED: "yes"} if self._scripted_judge(step, domain) else behind
         if step.name == "claims":
             scripted = "yes" if self._scripted_judge(step, domain) else "no"
-            return {SCRIPTED: scripted, "states": self._content("state.changes", domain.name)}
+            return {SCRIPTED: scripted, "states": self.content("state.changes", domain.name)}
         return {}
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
@@ -156,7 +158,7 @@ class Fingerprints:
             "model": answering,
             "simulator": next((each for each in simulated if each), NO_SIMULATOR),
             SCRIPTED: "yes" if scripted else "no",
-            "probes": self._content("question.probes", domain.name),
+            "probes": self.content("question.probes", domain.name),
         }
 
     def _window(self, assistant: str) -> str:
@@ -240,6 +242,16 @@ class Fingerprints:
             self._metric_backends[used] = fingerprints(self.settings, used)
         return self._metric_backends[used]
 
+    def code_of(self, step: Step, domain: Domain, assistant: str = "") -> str:
+        """Return the content hash of the code that a step uses in a domain."""
+        memory = self._memory(assistant)[0] if assistant else None
+        return self._code(step, registry.benchmark(domain.benchmark), memory)
+
+    def content(self, table: str, key: str) -> str:
+        """Return the content hash of a partition; empty if it was never materialized."""
+        facts = self.lake.facts(table, key)
+        return "" if facts is None else facts.digest
+
     def _model(self, role: str, step: Step, domain: Domain, assistant: str) -> Any:
         if role == "simulator":
             return self.simulator(step.stage, domain)
@@ -263,12 +275,13 @@ class Fingerprints:
                     meta = {name: value for name, value in facts.meta.items() if name != RUN}
                     contents[f"{table} {key}"] = [facts.digest, meta]
         stored = {key.partition(" ")[2].partition("/")[0] for key in contents}
-        used = {self.settings.domain(name).benchmark for name in self.settings.domains if name in stored}
+        names = scored_domains(self.settings, stored)
+        used = {self.settings.domain(name).benchmark for name in names}
         roots = {_package(registry.benchmark(name)) for name in used}
         return digest(
             step.name,
             contents,
-            list(self.settings.domains),
+            names,
             self.code.digest({step.function.__module__, *SCORING, *roots}),
             queries(),
             plugin_metrics(),
@@ -320,17 +333,13 @@ class Fingerprints:
         """Return the content hashes of the input's partitions from which a partition is built."""
         scope = WRITERS[table].scope
         if scope == "dataset":
-            return [self._content(table, name) for name in domain.datasets]
+            return [self.content(table, name) for name in domain.datasets]
         key = partition_key(domain.name, assistant if scope == "domain x assistant" else "")
-        return [self._content(table, key)]
+        return [self.content(table, key)]
 
     def _meta(self, table: str, key: str) -> Mapping[str, str]:
         facts = self.lake.facts(table, key)
         return {} if facts is None else facts.meta
-
-    def _content(self, table: str, key: str) -> str:
-        facts = self.lake.facts(table, key)
-        return "" if facts is None else facts.digest
 
 
 @lru_cache(maxsize=1)

@@ -1,5 +1,6 @@
-"""The jobs, one per scope of the pipeline, and the schedules. All assets of a job have the same partitions.
+"""The jobs, one per scope of the pipeline and one of the report, and the schedules.
 
+All assets of a job have the same partitions.
 automation.py regenerates assets after a model has changed.
 """
 
@@ -8,6 +9,7 @@ from typing import Any
 
 import dagster as dg
 
+from assets import report_site
 from assets.automation import MODELS
 from assets.partitions import Partitions
 from memflow.pipeline import JOBS, tables_of
@@ -27,6 +29,11 @@ def build() -> list[Any]:
                 description=description,
             )
             for scope, (name, description) in JOBS.items()
+        ),
+        dg.define_asset_job(
+            report_site.JOB,
+            dg.AssetSelection.assets(report_site.KEY),
+            description="Write the report of all results as static files.",
         ),
         dg.define_asset_job(
             OBSERVE[0],

@@ -1,17 +1,21 @@
 """The metadata of all assets and checks.
 
 `described` returns metadata known before a run (key, grain, columns, owners), `report` that of a run (rows, content
-hash, preview, usage), and `rule_table` the results of a check's rules.
+hash, preview, usage), `score_metadata` its scores, and `rule_table` the results of a check's rules.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import dagster as dg
 
 from memflow.checks.evaluation import RuleResult
-from memflow.records import KEYS, TABLES, columns
+from memflow.control_characters import visible
+from memflow.records import KEYS, TABLES, Score, columns
+from memflow.scoring.primary import score_numbers
 from resources.ledger.sql_ledger import SqlLedger
 
 OWNERS = ["team:memflow"]
@@ -92,8 +96,8 @@ def report(
         "content": digest,
         "quarantined": summary.quarantined,
         "preview": dg.MetadataValue.md(preview(summary.first)),
-        **{name: dg.MetadataValue.float(float(value)) for name, value in numbers.items()},
         **more,
+        **{name: dg.MetadataValue.float(float(value)) for name, value in numbers.items()},
     }
     if summary.quarantined:
         metadata["first_reason"] = _cut(summary.first_reason, 500)
@@ -121,6 +125,20 @@ def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
         ],
         schema=RULE_COLUMNS,
     )
+
+
+def score_metadata(scores: Iterable[Score]) -> dict[str, Any]:
+    """Return the values and intervals of scores as numbers, which the UI plots over partitions and time."""
+    return {name: dg.MetadataValue.float(number) for name, number in score_numbers(scores).items()}
+
+
+def report_link(home: Path, page: str, **parameters: str) -> dict[str, Any]:
+    """Return the address of a page of the report as metadata; empty if no report was written to the home folder."""
+    index = home / "report" / "index.html"
+    if not index.is_file():
+        return {}
+    query = f"?{urlencode(parameters)}" if parameters else ""
+    return {"report": dg.MetadataValue.path(f"{index.as_uri()}#/{page}{query}")}
 
 
 def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
@@ -154,7 +172,7 @@ def _of_the_partition(name: str, rows: Sequence[Any]) -> bool:
 
 def _cell(value: Any) -> str:
     text = "" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return _cut(text.replace("|", "\\|").replace("\n", " "), PREVIEW_CHARACTERS)
+    return _cut(visible(text).replace("|", "\\|").replace("\n", " "), PREVIEW_CHARACTERS)
 
 
 def _cut(text: str, length: int) -> str:

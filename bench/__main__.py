@@ -22,6 +22,7 @@ ALL = (
     "trajectories",
     "checkpoints",
     "leaderboard",
+    "comparison",
     "publish",
     "up_to_date",
     "users",

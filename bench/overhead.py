@@ -34,12 +34,14 @@ from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import Scope, partition_key, steps_of
 from resources.checks import Scope as CheckScope
 from resources.checks import check_partition
+from resources.facts import Facts
 from resources.gx import SUITES, validate_suite
-from resources.lake import Facts, Lake
+from resources.lake import Lake
 from resources.lance import LanceIndex
 from resources.leaderboard import leaderboard_rows
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models import Models
+from resources.score_history import history_rows
 from resources.settings import Settings, load
 from resources.steps import StepRunner
 from resources.warehouse import Warehouse
@@ -66,6 +68,7 @@ class Work:
             self.fingerprints.library,
             models,
             lambda: leaderboard_rows(settings, self.lake, self.warehouse),
+            history=partial(history_rows, settings, self.lake),
         )
 
     def run(self, domain: Domain, assistants: Sequence[str]) -> None:

@@ -174,13 +174,31 @@ STEPS: tuple[Step, ...] = (
         "leaderboard",
         evaluation.compute_leaderboard,
         scope="all",
-        writes={"score.leaderboard": "Scores with their intervals, denominators and coverage."},
+        writes={
+            "score.comparisons": "Paired differences with intervals and p values, adjusted by Holm's method.",
+            "score.leaderboard": "Scores with their intervals, denominators and coverage.",
+            "score.history": "Every published score; a publication adds the scores that differ.",
+        },
         inputs=(
             "score.verdicts",
             "score.attributions",
             "score.claims",
             "memory.policies",
             "question.probes",
+        ),
+    ),
+    Step(
+        "drift",
+        evaluation.compute_drift,
+        scope="all",
+        writes={"score.drift": "After a change of models, prompts, parameters or code; former changes stay."},
+        inputs=(
+            "utterance.turns",
+            "question.probes",
+            "memory.transcripts",
+            "answer.replies",
+            "score.verdicts",
+            "score.leaderboard",
         ),
     ),
 )
@@ -198,7 +216,10 @@ JOBS: Mapping[Scope, tuple[str, str]] = {
         "evaluate_memory",
         "Play, answer and score; one domain and assistant per partition.",
     ),
-    "all": ("publish_leaderboard", "Compute the leaderboard over all verdicts, and write memflow.duckdb."),
+    "all": (
+        "publish_leaderboard",
+        "Compare the assistants, compute the leaderboard, and write memflow.duckdb.",
+    ),
 }
 """The name and the description of the job that runs the steps of each scope."""
 

@@ -468,7 +468,99 @@ class Score:
         str | None,
         "What the results lack: data sets, users beyond a limit, quarantined rows, failed replies, dropped messages.",
     ] = None
+    rank_low: Annotated[
+        int | None,
+        "1 + the assistants that are significantly better; null where assistants are not compared.",
+    ] = None
+    rank_high: Annotated[
+        int | None, "The assistants that are not significantly worse, this one included."
+    ] = None
     reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One row per two assistants of a domain, metric, variant and slice: their paired difference a - b."""
+
+    domain: Domain
+    metric: Annotated[str, "The metric; score.metrics describes it."]
+    variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
+    slice: Annotated[str, "`all`, `period 3`, `category 2`, `dataset locomo`, ..."] = "all"
+    a: Annotated[str, "The first assistant. Each two assistants have one row."]
+    b: Annotated[str, "The second assistant."]
+    value_a: Annotated[float | None, "The score of a over the pairs."] = None
+    value_b: Annotated[float | None, "The score of b over the pairs."] = None
+    difference: Annotated[float | None, "value_a - value_b; null without pairs."] = None
+    low: Annotated[float | None, "Lower end of the 95 % interval over episodes; null for one episode."] = None
+    high: Annotated[float | None, "Upper end of the 95 % interval."] = None
+    p: Annotated[float | None, "Two-sided p value of the sign-flip test over episodes."] = None
+    p_adjusted: Annotated[
+        float | None, "p by Holm's method, over all pairs of assistants under this metric, variant and slice."
+    ] = None
+    n: Annotated[int, "Pairs: probes (or questions) with a value for both."]
+    n_episodes: Annotated[int, "Episodes of the pairs."]
+    unpaired_a: Annotated[int, "Probes with a value for a only."] = 0
+    unpaired_b: Annotated[int, "Probes with a value for b only."] = 0
+    episodes_needed: Annotated[
+        int | None, "Episodes with which a difference of this size is found in 80 % of all studies."
+    ] = None
+    better: Annotated[str | None, "`a` or `b` if p_adjusted is at most 0.05; otherwise null."] = None
+    scripted: Annotated[bool, "A scripted chat, not a language model, is behind a or b."]
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedScore(Score):
+    """One row per publication and score whose values or inputs differ from those published before."""
+
+    publication: Annotated[int, "The number of the publication, from 1."]
+    published_at: Annotated[str, "When the scores were computed: ISO 8601, UTC."]
+    run: Annotated[str | None, "The run that published."] = None
+    inputs: Annotated[list[str], "Content hashes of the probes and of the verdicts."] = field(
+        default_factory=list
+    )
+    judge: Annotated[str | None, "The judges of the domain; null where no metric has a judge."] = None
+    removed: Annotated[bool, "The score is no longer on the leaderboard; its value is null."] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """One row per change of an assistant's inputs, and metric, variant and slice whose score it may have changed."""
+
+    domain: Domain
+    assistant: Assistant
+    published_at: Annotated[str, "When the score after the change was first published, UTC, ISO 8601."]
+    before_at: Annotated[str, "When the score before the change was published."]
+    changes: Annotated[
+        list[str], "What changed, one line each: `simulator: NAME (fingerprint) -> NAME (fingerprint)`."
+    ]
+    metric: Annotated[str, "The metric."]
+    variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
+    slice: Annotated[str, "`all`, or a slice of the benchmark."] = "all"
+    before: Annotated[float | None, "The score before the change; null without a value."] = None
+    after: Annotated[float | None, "The score after the change; null without a value."] = None
+    difference: Annotated[float | None, "`after` minus `before`."] = None
+    low: Annotated[float | None, "Lower end of the difference's 95 % interval, over episodes."] = None
+    high: Annotated[float | None, "Upper end of the 95 % interval."] = None
+    p: Annotated[float | None, "p value of no difference; null for a single episode."] = None
+    p_adjusted: Annotated[float | None, "p adjusted over all scores of the publication (Holm)."] = None
+    moved: Annotated[bool, "The difference is beyond noise: `p_adjusted` is at most 0.05."] = False
+    improved: Annotated[bool | None, "The score is better after the change; null if equal or unordered."] = (
+        None
+    )
+    users: Annotated[float | None, "Part of the difference from other users: messages and probes."] = None
+    answers: Annotated[float | None, "Part from other answers to unchanged users."] = None
+    judging: Annotated[float | None, "Part from other verdicts on unchanged answers."] = None
+    changed_users: Annotated[int, "Probes that are new or removed, or with other messages before them."]
+    changed_answers: Annotated[int, "Probes of unchanged users with another answer."]
+    changed_judging: Annotated[int, "Probes with an unchanged answer and another value."]
+    paired: Annotated[bool, "The test pairs probes; otherwise it compares two samples of episodes."]
+    n_before: Annotated[int, "Probes with a value before the change."]
+    n_after: Annotated[int, "Probes with a value after the change."]
+    episodes_before: Annotated[int, "Episodes of the probes before the change."]
+    episodes_after: Annotated[int, "Episodes of the probes after the change."]
+    evaluations: Annotated[str, "Content hash of both evaluations, of before and after the change."] = ""
+    reason: Annotated[str | None, "Why there is no difference or no test; null where both exist."] = None
 
 
 TABLES: dict[str, type] = {
@@ -489,7 +581,10 @@ TABLES: dict[str, type] = {
     "score.verdicts": Verdict,
     "score.attributions": FailureAttribution,
     "score.claims": Claim,
+    "score.comparisons": Comparison,
     "score.leaderboard": Score,
+    "score.history": PublishedScore,
+    "score.drift": Drift,
 }
 
 KEYS: dict[str, tuple[str, ...]] = {
@@ -510,9 +605,15 @@ KEYS: dict[str, tuple[str, ...]] = {
     "score.verdicts": ("domain", "assistant", "probe_id", "metric", "variant"),
     "score.attributions": ("domain", "assistant", "probe_id"),
     "score.claims": ("domain", "assistant", "claim_id", "variant"),
+    "score.comparisons": ("domain", "metric", "variant", "slice", "a", "b"),
     "score.leaderboard": ("domain", "assistant", "metric", "variant", "slice"),
+    "score.history": ("publication", "domain", "assistant", "metric", "variant", "slice"),
+    "score.drift": ("published_at", "domain", "assistant", "metric", "variant", "slice"),
 }
 """The key columns of each table."""
+
+APPEND_ONLY = frozenset({"score.history"})
+"""Tables to which rows are only added, so that the lake keeps no earlier versions of them."""
 
 MEASURED = frozenset(
     {"latency_s", "models_s", "own_s", "model_calls", "completion", "prompt_tokens", "completion_tokens"}

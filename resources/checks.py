@@ -11,6 +11,7 @@ from typing import Any
 from memflow.benchmarks.domains import Domain
 from memflow.checks.evaluation import Engine, OtherColumns, OtherRows, RuleResult, check_rows
 from memflow.checks.expectations import expectations_of
+from memflow.pipeline import WRITERS
 from memflow.records import columns
 from resources.gx import Suite, suites_of, validate_rows
 from resources.lake import Lake
@@ -20,7 +21,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class Scope:
-    """The domain or benchmark that the rows of a partition belong to; both are None for the leaderboard."""
+    """The domain or benchmark that the rows of a partition belong to; both are None for tables over all domains."""
 
     domain: Domain | None = None
     benchmark: str | None = None
@@ -30,7 +31,7 @@ class Scope:
         """Return the scope of a partition. Raises BadSettings for an unknown domain or data set."""
         if table == "raw.records":
             return cls(benchmark=Library(settings.data, settings.datasets).dataset(partition).benchmark)
-        if table == "score.leaderboard":
+        if WRITERS[table].scope == "all":
             return cls()
         domain = settings.domain(partition.partition("/")[0])
         return cls(domain, domain.benchmark)

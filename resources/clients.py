@@ -18,6 +18,7 @@ from memflow.judges.scripted import OBEDIENT, obedient_handlers
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from memflow.run.handlers import handlers
+from memflow.run.shifted import SHIFTED, shifted_handlers
 from memflow.shares import Share
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
@@ -27,7 +28,7 @@ from resources.event_loop import detached
 from resources.ledger.sql_ledger import SqlLedger
 from resources.recorded_embedder import EMBEDDING, RecordedEmbedder
 from resources.settings import Settings
-from resources.settings_sections import COMMAND_LINE_MODEL
+from resources.settings_sections import COMMAND_LINE
 from resources.vllm import VllmServers
 
 BUSY_S = 0.002
@@ -107,6 +108,8 @@ class Clients:
             answers = handlers(settings.own_memories())
             if model.model in OBEDIENT:
                 answers = obedient_handlers(answers, all_cases(), model.model)
+            elif model.model == SHIFTED:
+                answers = shifted_handlers(answers)
             return ScriptedChat(answers, name=model.fingerprint(), sampling=model.sampling())
         # Starting a server takes minutes, in which other models are called.
         url = model.url if model.kind == "endpoint" else await asyncio.to_thread(self.servers.url, name)
@@ -117,7 +120,7 @@ class Clients:
             sampling=model.sampling(),
             budget=self.budget,
             prices=Prices(model.price_in, model.price_out),
-            section="" if name == COMMAND_LINE_MODEL else f"models.{name}",
+            section="" if name.startswith(COMMAND_LINE) else f"models.{name}",
             endpoint=Endpoint(
                 url,
                 key_variables=model.key_variable,
@@ -128,7 +131,9 @@ class Clients:
                 timeout=model.timeout,
                 response_bytes=model.response_bytes,
                 answers=self.answers,
-                setting=f"`url` of model {name}",
+                setting="--url"
+                if name.startswith(COMMAND_LINE)
+                else f"`url` of model {name} in memflow.toml",
             ),
         )
         return await self._stack.enter_async_context(chat)

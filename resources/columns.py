@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from memflow.errors import BadInput
 from memflow.records import KEYS, TABLES, Column, columns
+from memflow.suggestions import unknown_name
 
 ARROW: dict[Any, pa.DataType] = {
     str: pa.string(),
@@ -148,7 +149,7 @@ def from_array(array: pa.Array) -> list[Any]:
 
 def unknown_table(table: str) -> BadInput:
     """Return the exception for an unknown table name."""
-    return BadInput(f"there is no table {table!r}. Use one of: {', '.join(TABLES)}")
+    return BadInput(unknown_name("table", table, TABLES, "memflow sql --help"))
 
 
 def _type_error(table: str, column: Column, number: int, row: Any, value: Any) -> BadInput:

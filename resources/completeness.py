@@ -12,7 +12,8 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.pipeline import partition_key
 from memflow.scoring.completeness import INCOMPLETE, dataset_gap, joined, limit_gap, quarantine_gap
-from resources.lake import Facts, Lake
+from resources.facts import Facts
+from resources.lake import Lake
 from resources.library import Library
 
 QUARANTINED = {

@@ -108,7 +108,8 @@ def _opened(database: Any, name: str) -> Any:
 
 def _name(domain: str, assistant: str) -> str:
     """Return the name of the LanceDB table of a domain and assistant, in characters that LanceDB allows."""
-    return quote(f"{domain}.{assistant}".replace("@", "."), safe="").replace("%", "-")
+    quoted = quote(f"{domain}.{assistant}".replace("@", "."), safe="")
+    return quoted.replace("~", "%7E").replace("%", "-")
 
 
 def _indexed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

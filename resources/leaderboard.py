@@ -10,7 +10,7 @@ from pathlib import Path
 from memflow.records import Score
 from resources.domain_scores import QUERIED, SCORED, DomainScorer
 from resources.lake import Lake
-from resources.partition_catalog import PartitionCatalog
+from resources.partition_catalog import PartitionCatalog, scored_domains
 from resources.score_cache import DomainCache
 from resources.settings import Settings
 from resources.warehouse import Warehouse
@@ -27,7 +27,7 @@ class CachedScores:
 def leaderboard_rows(
     settings: Settings, lake: Lake, warehouse: Warehouse, cached: CachedScores | None = None
 ) -> list[Score]:
-    """Return the scores of every assistant in every domain of the settings.
+    """Return the scores of every assistant in every stored domain that the settings can resolve (`scored_domains`).
 
     Without `cached`, all scores are computed and none is cached.
     """
@@ -39,8 +39,8 @@ def leaderboard_rows(
             name, _, assistant = partition.partition("/")
             assistants.setdefault(name, []).append(assistant)
     scorers = []
-    for name in settings.domains:
-        if name not in former and catalog.get("question.probes", name) is not None:
+    for name in scored_domains(settings, catalog.of("question.probes")):
+        if name not in former:
             domain = settings.domain(name)
             cache = DomainCache(name, None if cached is None else cached.path)
             code = "" if cached is None else cached.code(domain.benchmark)
@@ -60,6 +60,6 @@ def former_partitions(settings: Settings, lake: Lake) -> list[str]:
             partition
             for table in SCORED
             for partition in lake.partitions(table)
-            if partition.partition("/")[0] in settings.domains and lake.is_former(table, partition)
+            if settings.has_domain(partition.partition("/")[0]) and lake.is_former(table, partition)
         }
     )

@@ -3,7 +3,6 @@
 Settings contain no secrets: a model has the name of the environment variable with its API key.
 """
 
-import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -25,12 +24,15 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import DEFAULT_PROFILE, Domain
 from memflow.benchmarks.protocol import apply_profile, profile_in, with_profile
+from memflow.benchmarks.samples import MARK, base_of, sample_in
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
+from memflow.suggestions import unknown_name
 from resources.settings_sections import (
     Bounds,
     Embedder,
     Encoder,
+    History,
     Judges,
     Model,
     OwnDataset,
@@ -91,6 +93,7 @@ class Settings(BaseSettings):
     bounds: Bounds = Bounds()
     embedder: Embedder = Embedder()
     training: Training = Training()
+    history: History = History()
     encoder: dict[Literal["en", "zh"], Encoder] = Field(
         default_factory=dict, description="BERTScore's model by language; without one BERTScore has no value."
     )
@@ -134,10 +137,7 @@ class Settings(BaseSettings):
         of_domains = [(f"judges.{domain}", name) for domain, names in self.judges.items() for name in names]
         for place, name in [*((f"roles.{role}", name) for role, name in self.roles.assigned()), *of_domains]:
             if name not in self.models:
-                known = ", ".join(self.models)
-                raise ValueError(
-                    f"{place} is {name}, but [models.{name}] does not exist. Use one of: {known}"
-                )
+                raise ValueError(f"{place}: {unknown_name('model', name, self.models, 'memflow models')}")
         for assistant in self.assistants:
             memory, _, model = assistant.partition("@")
             if not KEY.fullmatch(memory) or (model and not KEY.fullmatch(model)):
@@ -146,28 +146,38 @@ class Settings(BaseSettings):
                     "names in [a-z0-9_]."
                 )
             if model and model not in self.models:
-                raise ValueError(
-                    f"the assistant {assistant} uses the unknown model {model}. Add [models.{model}], or fix the name."
-                )
+                what = unknown_name("model", model, self.models, "memflow models")
+                raise ValueError(f"the assistant {assistant}: {what}. [models.{model}] adds it")
         return self
 
     @model_validator(mode="after")
     def _domains_exist(self) -> "Settings":
         for name in self.domains:
             if not self.has_domain(name):
-                raise ValueError(
-                    f"the domain {name} does not exist. Fix the name, or add [own_domains.{name}] to "
-                    "memflow.toml."
-                )
+                base = _base_of(name)
+                known = {*registry.domains(), *self.own_domains}
+                what = unknown_name("domain", base, known, "memflow domains")
+                raise ValueError(f"{what}. [own_domains.{base}] adds it")
         for name in self.own_domains:
+            if MARK in name:
+                raise ValueError(
+                    f"the domain name {name!r} in [own_domains] contains {MARK}, which marks a sample. Choose another "
+                    f"name; a sample of an own domain is run as DOMAIN{MARK}N."
+                )
             if profile_in(name)[1] != DEFAULT_PROFILE:
                 raise ValueError(
                     f"the domain name {name!r} in [own_domains] ends with a profile. Choose another name, and set "
                     "`profile` of the domain."
                 )
         for name in self.judges:
+            if MARK in name:
+                raise ValueError(
+                    f"[judges] names the sample {name}, whose judges are those of {_base_of(name)}. Remove the limit "
+                    "from the name."
+                )
             if name not in registry.domains() and name not in self.own_domains:
-                raise ValueError(f"[judges] names the domain {name}, which does not exist. Fix the name.")
+                known = {*registry.domains(), *self.own_domains}
+                raise ValueError(f"[judges]: {unknown_name('domain', name, known, 'memflow domains')}")
         for name in self.own_datasets:
             if not KEY.fullmatch(name) or name in registry.datasets():
                 raise ValueError(
@@ -189,7 +199,13 @@ class Settings(BaseSettings):
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
     def domain(self, name: str) -> Domain:
-        """Return a domain by name. Raises BadSettings for an unknown name, with the known names."""
+        """Return a domain by name: DOMAIN, DOMAIN.PROFILE, or a sample of one of them with `~N` at the end.
+
+        Raises BadSettings for an unknown name, with the known names, and for an invalid name of a sample.
+        """
+        base, limit = sample_in(name)
+        if limit:
+            return self.domain(base).limited(limit)
         stem, profile = profile_in(name)
         if profile != DEFAULT_PROFILE:
             domain = self.domain(stem)
@@ -209,8 +225,11 @@ class Settings(BaseSettings):
         return registry.find_domain(name, {each: Domain(each, "", (), "") for each in self.own_domains})
 
     def has_domain(self, name: str) -> bool:
-        """Return whether a domain of this name exists. The name may have a profile: `DOMAIN.PROFILE`."""
-        stem, _ = profile_in(name)
+        """Return whether a domain of this name exists. The name may have the forms that `domain` accepts."""
+        try:
+            stem, _ = profile_in(base_of(name))
+        except BadSettings:
+            return False
         return stem in self.own_domains or stem in registry.domains()
 
     @property
@@ -245,8 +264,12 @@ class Settings(BaseSettings):
         return assistant.partition("@")[2] or self.roles.assistant
 
     def judges_of(self, domain: str) -> tuple[str, ...]:
-        """Return the judges' model names: those of the domain in [judges], with or without profile, or of the role."""
-        return self.judges.get(domain) or self.judges.get(domain.partition(".")[0]) or self.roles.judges
+        """Return the judges' model names: those of the domain in [judges], with or without profile, or of the role.
+
+        The judges of a sample are those of its domain.
+        """
+        base = base_of(domain)
+        return self.judges.get(base) or self.judges.get(base.partition(".")[0]) or self.roles.judges
 
     def role_models(self) -> list[str]:
         """Return the names of the models of all roles, and of the judges in [judges]."""
@@ -309,7 +332,7 @@ class Settings(BaseSettings):
     def model(self, name: str) -> Model:
         """Return a model by name. Raises BadSettings for an unknown name, with the known names."""
         if name not in self.models:
-            raise BadSettings(f"[models.{name}] does not exist. Use one of: {', '.join(self.models)}")
+            raise BadSettings(unknown_name("model", name, self.models, "memflow models"))
         return self.models[name]
 
 
@@ -333,7 +356,7 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         message = f"{first['msg'].rstrip('.')}. Fix this setting."
         if first["type"] == "extra_forbidden":
-            message = f"there is no such setting. {_suggestion(first['loc'])}"
+            message = _unknown_setting(first["loc"])
         raise BadSettings(f"{file}: {place}: {message}") from wrong
     except (SettingsError, ValueError) as wrong:
         raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
@@ -345,12 +368,18 @@ def example() -> str:
     return files("resources").joinpath("memflow.toml").read_text(encoding="utf-8")
 
 
-def _suggestion(location: tuple[int | str, ...]) -> str:
-    """Return the setting most similar to the unknown one at `location`, or the list of all settings of the section."""
+def _base_of(name: str) -> str:
+    """Return the name of a sample's domain. Raises ValueError for an invalid name, as a validator of settings must."""
+    try:
+        return base_of(name)
+    except BadSettings as wrong:
+        raise ValueError(str(wrong)) from wrong
+
+
+def _unknown_setting(location: tuple[int | str, ...]) -> str:
+    """Return the message for the unknown setting at `location`, with similar settings of the section."""
     section: Any = Settings
     for part in location[:-1]:
         is_dict = get_origin(section) is dict
         section = get_args(section)[1] if is_dict else section.model_fields[part].annotation
-    known = [*section.model_fields]
-    similar = difflib.get_close_matches(str(location[-1]), known, n=1)
-    return f"Did you mean `{similar[0]}`?" if similar else f"Settings here: {', '.join(known)}."
+    return unknown_name("setting", str(location[-1]), section.model_fields, "memflow init example.toml")

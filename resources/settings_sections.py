@@ -1,5 +1,6 @@
 """The sections of memflow.toml: models, roles, embedder, encoders, and a user's memories, data sets and domains."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -54,8 +55,13 @@ Url = Annotated[str, AfterValidator(_without_credentials)]
 """An address without user and password."""
 
 
-COMMAND_LINE_MODEL = "cli"
-"""The name of the model that the options --url and --model define."""
+COMMAND_LINE = "cli_"
+"""The first characters of the names of models that the options --url and --model define."""
+
+
+def command_line_name(model: str) -> str:
+    """Return the name of the model that --url and --model define: `cli_qwen_qwen3_8b` for Qwen/Qwen3-8B."""
+    return COMMAND_LINE + re.sub("[^a-z0-9_]+", "_", model.lower())
 
 
 class StrictModel(BaseModel):
@@ -282,6 +288,17 @@ class Embedder(StrictModel):
     def fingerprint(self) -> str:
         """Return the content hash of the settings that determine the vectors."""
         return digest(self.kind or HASHING, self.model, self.name)
+
+
+class History(StrictModel):
+    """What `memflow gc` keeps of the rows that later runs replaced."""
+
+    days: float = Field(
+        30, ge=0, le=36_500, description="Remove rows that were replaced longer ago, in days."
+    )
+    gigabytes: float = Field(
+        5, ge=0, le=1_000_000, description="Remove the oldest replaced rows beyond this size, in gigabytes."
+    )
 
 
 class Training(StrictModel):

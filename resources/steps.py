@@ -13,7 +13,7 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.pipeline import WRITERS, Step, partition_key
-from memflow.records import Record, Score
+from memflow.records import Comparison, Drift, PublishedScore, Record, Score
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
 from memflow.shares import WHOLE, Share
@@ -35,6 +35,12 @@ class StepRunner:
     models: Models
     leaderboard: Callable[[], list[Score]] = list
     """Computes the rows of the leaderboard."""
+    comparisons: Callable[[], list[Comparison]] = list
+    """Computes the comparisons of assistants."""
+    history: Callable[[str, list[Score]], list[PublishedScore]] = lambda run, scores: []
+    """Returns the published scores of all time, after a run published the given ones."""
+    drift: Callable[[], list[Drift]] = list
+    """Computes the rows of the drift after changes."""
 
     def run(
         self,
@@ -53,7 +59,12 @@ class StepRunner:
         return only the rows of its episodes. Steps that call models run in the processes that the settings configure.
         """
         calls_models = False
-        partition: dict[str, Any] = {"leaderboard": self.leaderboard}
+        partition: dict[str, Any] = {
+            "leaderboard": self.leaderboard,
+            "comparisons": self.comparisons,
+            "history": partial(self.history, run_id),
+            "drift": self.drift,
+        }
         inputs: Mapping[str, bool] = dict.fromkeys(step.inputs, True)
         if dataset:
             published = self.library.dataset(dataset)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from memflow.records import (
     Change,
     Claim,
+    Comparison,
     Entity,
     Entry,
     FailureAttribution,
@@ -21,6 +22,7 @@ from memflow.records import (
     Policy,
     Probe,
     Profile,
+    PublishedScore,
     Record,
     Reply,
     Score,
@@ -81,6 +83,7 @@ def row(row_type: type[T], **values: Any) -> T:
 attribution = partial(row, FailureAttribution)
 change = partial(row, Change)
 claim = partial(row, Claim)
+comparison = partial(row, Comparison)
 entity = partial(row, Entity)
 entry = partial(row, Entry)
 feedback_round = partial(row, FeedbackRound)
@@ -93,6 +96,7 @@ record = partial(row, Record)
 reply = partial(row, Reply)
 metric_context = partial(row, MetricContext)
 score = partial(row, Score)
+published_score = partial(row, PublishedScore)
 transcript_message = partial(row, TranscriptMessage)
 turn = partial(row, Turn)
 variable = partial(row, Variable)

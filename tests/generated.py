@@ -64,6 +64,6 @@ def generate(name: str, limit: int = 0) -> Generated:
     found, _ = library.datasets_of(domain)
     made = Generated(domain, dry_run())
     records = [row for each in found for row in benchmark.records(each, library.paths(each))]
-    made.dry_run.add("raw.records", name, records)
+    made.dry_run.add("raw.records", domain.name, records)
     made.dry_run.run("domain", domain)
     return made

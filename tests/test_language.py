@@ -11,7 +11,14 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("memflow", "assets", "resources", "sql", "tests", "docs", "bench", "examples")
-EXCLUDED = ("/prompts/", "/sample/", "/answers.py", "docs/glossary.md", "tests/test_language.py")
+EXCLUDED = (
+    "/prompts/",
+    "/sample/",
+    "/answers.py",
+    "/node_modules/",
+    "docs/glossary.md",
+    "tests/test_language.py",
+)
 
 FORMER = {
     r"mend(s|ed|ing)?": "fix, repair",

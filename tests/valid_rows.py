@@ -3,6 +3,7 @@
 import factories as make
 
 from memflow.benchmarks.domains import Domain
+from memflow.records import Drift
 
 DOMAIN = Domain("d", "memorybench", ("set",), "A small world")
 DAYS = ("2020-10-01", "2021-01-01")
@@ -95,8 +96,28 @@ def valid_rows():
             *(make.claim(**claim, claim_id=f"c{n}", value=1.0) for n in range(3, 12)),
             make.claim(**claim, claim_id="c12", reason="no message of the period tells it"),
         ],
+        "score.comparisons": [
+            make.comparison(
+                b="none", value_a=0.75, value_b=0.25, difference=0.5, low=0.25, high=0.75, p=0.01,
+                p_adjusted=0.02, n=20, n_episodes=10, better="a",
+            ),
+            make.comparison(b="oracle", n=0, n_episodes=0, reason="no probe has a value for both"),
+        ],
         "score.leaderboard": [
             make.score(**score, value=0.5, low=0.25, high=0.75),
             make.score(**score, assistant="x", memory="x", value=None, reason="too few verdicts"),
+        ],
+        "score.history": [
+            make.published_score(**score, value=0.6, publication=1, published_at="2026-01-01T00:00:00+00:00"),
+            make.published_score(
+                **score, value=0.5, low=0.25, high=0.75, publication=2, published_at="2026-01-02T00:00:00+00:00"
+            ),
+        ],
+        "score.drift": [
+            make.row(
+                Drift, published_at="2026-02-01", before_at="2026-01-01", changes=["judge: a -> b"], before=0.5,
+                after=0.25, difference=-0.25, low=-0.5, high=0.0, p=0.2, p_adjusted=0.4, users=-0.25,
+                answers=0.0, judging=0.0,
+            )
         ],
     }  # fmt: skip

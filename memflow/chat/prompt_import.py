@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from memflow.chat.prompts import Prompt
 from memflow.errors import BadInput
+from memflow.suggestions import unknown_name
 
 FORMAT = "{}"
 """The default placeholder style: Python's format strings, with `{{` for a brace."""
@@ -43,7 +44,7 @@ def python_text(source: str, key: str, where: str) -> str:
         if isinstance(target, ast.Name)
     }
     if name not in values:
-        raise BadInput(f"{where} assigns no constant {name}. Use one of: {', '.join(values) or 'none'}.")
+        raise BadInput(unknown_name("constant", name, values, owner=where))
     node = values[name]
     for part in path:
         node = _child(_items(node), part, f"{where}: {key}")

@@ -15,8 +15,15 @@ NOT_EMPTY = (
     "score.leaderboard",
 )
 
-REASON_IS_NORMAL = ("score.attributions", "score.leaderboard")
-"""Tables whose rows may have a reason although nothing failed: some probes have no evidence, some scores no value."""
+REASON_IS_NORMAL = (
+    "score.attributions",
+    "score.comparisons",
+    "score.history",
+    "score.leaderboard",
+    "score.drift",
+)
+"""Tables whose rows may have a reason although nothing failed: some probes have no
+evidence, some scores no value, some comparisons no interval."""
 
 
 def _rules_of(table: str) -> list[Expectation]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from memflow.checks.every_table import QUARANTINED
 from memflow.checks.rules import (
     AcceptedValues,
+    AcrossTables,
     Between,
     EachRow,
     Expectation,
@@ -19,9 +20,11 @@ from memflow.checks.rules import (
     expect,
 )
 from memflow.memories.memory import FAILURE
-from memflow.records import FailureAttribution, Policy, Score
+from memflow.records import Comparison, Drift, FailureAttribution, Policy, PublishedScore, Score
 from memflow.scoring.catalog import in_range
 from memflow.scoring.comparability import differing_settings
+from memflow.scoring.comparison import LEVEL
+from memflow.scoring.publications import SCORE_FIELDS, current_scores, key_of
 
 
 def _gaps_between_steps(policies: Sequence[Policy]) -> list[int]:
@@ -104,6 +107,62 @@ def _value_in_interval(score: Score) -> bool:
     if score.value is None or score.low is None or score.high is None:
         return True
     return score.low <= score.value <= score.high
+
+
+def _repeated_pairs(rows: Sequence[Comparison]) -> list[int]:
+    """Return the indices of comparisons of two assistants that an earlier row has, in either order."""
+    seen = set()
+    found = []
+    for at, row in enumerate(rows):
+        key = (row.domain, row.metric, row.variant, row.slice, frozenset((row.a, row.b)))
+        if key in seen or row.a == row.b:
+            found.append(at)
+        seen.add(key)
+    return found
+
+
+def _is_difference_of_values(row: Comparison) -> bool:
+    if row.difference is None or row.value_a is None or row.value_b is None:
+        return row.difference is None
+    scale = max(1.0, abs(row.value_a), abs(row.value_b))
+    return abs(row.difference - (row.value_a - row.value_b)) < 1e-9 * scale
+
+
+def _is_change_of_scores(row: Drift) -> bool:
+    if row.difference is None or row.before is None or row.after is None:
+        return row.difference is None
+    return abs(row.difference - (row.after - row.before)) < 1e-9 * max(1.0, abs(row.before), abs(row.after))
+
+
+def _parts_sum_to_difference(row: Drift) -> bool:
+    if row.difference is None:
+        return (row.users, row.answers, row.judging) == (None, None, None)
+    parts = (row.users or 0.0) + (row.answers or 0.0) + (row.judging or 0.0)
+    return abs(parts - row.difference) < 1e-9 * max(1.0, abs(row.before or 0.0), abs(row.after or 0.0))
+
+
+def _moved_scores(rows: Sequence[Drift]) -> list[int]:
+    """Return the indices of scores that moved beyond noise at the last change of their assistant."""
+    last: dict[tuple[str, str], str] = {}
+    for row in rows:
+        key = (row.domain, row.assistant)
+        last[key] = max(last.get(key, ""), row.published_at)
+    return [
+        at for at, row in enumerate(rows) if row.moved and row.published_at == last[row.domain, row.assistant]
+    ]
+
+
+def _newest_not_on_leaderboard(history: Sequence[PublishedScore], scores: Sequence[Score]) -> list[int]:
+    """Return the indices of the newest published scores that differ from the leaderboard or are not on it."""
+    newest = {id(row) for row in current_scores(history).values()}
+    shown = {key_of(score): score for score in scores}
+    return [
+        at for at, row in enumerate(history) if id(row) in newest and _score_of(row) != shown.get(key_of(row))
+    ]
+
+
+def _score_of(row: PublishedScore) -> Score:
+    return Score(**{name: getattr(row, name) for name in SCORE_FIELDS})
 
 
 _ONE_OF_VALUE_AND_REASON = EachRow(lambda row: (row.value is None) == (row.reason is not None))
@@ -201,6 +260,18 @@ EXPECTED: tuple[Expectation, ...] = (
         },
     ),
     *expect(
+        "score.comparisons",
+        {
+            "each_pair_of_assistants_once": WholeTable(_repeated_pairs),
+            "difference_is_value_a_minus_value_b": EachRow(_is_difference_of_values),
+            "pairs_at_least_episodes": EachRow(lambda row: row.n >= row.n_episodes),
+            "adjusted_p_at_least_p": EachRow(lambda row: row.p is None or row.p <= row.p_adjusted <= 1),
+            "better_assistant_only_if_significant": EachRow(
+                lambda row: row.better is None or row.p_adjusted <= LEVEL
+            ),
+        },
+    ),
+    *expect(
         "score.leaderboard",
         {
             "coverage_between_0_and_1": Between("coverage", 0, 1),
@@ -217,6 +288,27 @@ EXPECTED: tuple[Expectation, ...] = (
             "one_simulator_per_domain": WholeTable(_minority_simulators),
             "comparable_scores_have_same_prompt_and_model_version": WholeTable(_other_prompt_or_model),
         },
+        "warn",
+    ),
+    *expect(
+        "score.history",
+        {
+            "newest_scores_equal_leaderboard": AcrossTables(
+                ("score.history", "score.leaderboard"), _newest_not_on_leaderboard
+            ),
+        },
+    ),
+    *expect(
+        "score.drift",
+        {
+            "difference_is_after_minus_before": EachRow(_is_change_of_scores),
+            "parts_of_stages_sum_to_difference": EachRow(_parts_sum_to_difference),
+            "moved_only_if_significant": EachRow(lambda row: not row.moved or row.p_adjusted <= LEVEL),
+        },
+    ),
+    *expect(
+        "score.drift",
+        {"scores_within_noise_after_model_change": WholeTable(_moved_scores)},
         "warn",
     ),
 )

@@ -14,20 +14,25 @@ from typer.core import TyperGroup
 from memflow.cli.annotate import annotate
 from memflow.cli.catalog import data, domains
 from memflow.cli.checks import checks
+from memflow.cli.compare import compare
 from memflow.cli.dev import dev
 from memflow.cli.export import export
 from memflow.cli.finetune import finetune
+from memflow.cli.gc import gc
 from memflow.cli.imports import imports
 from memflow.cli.judges import judges
 from memflow.cli.ledger import ledger
 from memflow.cli.memories import memories
 from memflow.cli.models import models
+from memflow.cli.moments import MomentCommand
 from memflow.cli.output import message
 from memflow.cli.plan import plan
 from memflow.cli.plot import plot
 from memflow.cli.prompts import prompts
 from memflow.cli.query import sql
+from memflow.cli.report import report, view
 from memflow.cli.run import run
+from memflow.cli.runs import runs
 from memflow.cli.selection import Front
 from memflow.cli.setup import doctor, init
 from memflow.cli.show import show
@@ -92,14 +97,19 @@ app.command(rich_help_panel=MEASURE)(dev)
 app.command(rich_help_panel=MEASURE)(finetune)
 app.add_typer(imports, name="import", rich_help_panel=MEASURE)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
+app.command(cls=MomentCommand, rich_help_panel=LOOK)(compare)
 app.add_typer(export, name="export", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(plot)
+app.command(cls=MomentCommand, rich_help_panel=LOOK)(report)
+app.command(rich_help_panel=LOOK)(view)
 app.add_typer(annotate, name="annotate", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(checks)
+app.command(cls=MomentCommand, rich_help_panel=LOOK)(runs)
+app.command(rich_help_panel=LOOK)(gc)
 app.command(rich_help_panel=LOOK)(usage)
 app.command("accounts", hidden=True, help="The former name of `usage`.")(usage)
 app.add_typer(ledger, name="ledger", rich_help_panel=LOOK)
-app.command(rich_help_panel=LOOK)(sql)
+app.command(cls=MomentCommand, rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)
 app.command(rich_help_panel=KNOW)(memories)
 app.add_typer(prompts, name="prompts", rich_help_panel=KNOW)

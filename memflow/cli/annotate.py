@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
 from memflow.cli.selection import (
     JudgeOption,
     ModelOption,
@@ -219,10 +218,10 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
 
 def _judge(settings: "Settings") -> str:
     """Return the annotator name of the judge: the model's name in memflow.toml, otherwise its name at the server."""
-    from resources.settings_sections import COMMAND_LINE_MODEL
+    from resources.settings_sections import COMMAND_LINE
 
     name = settings.roles.judges[0]
-    return (settings.model(name).model if name == COMMAND_LINE_MODEL else name)[:LONGEST_NAME]
+    return (settings.model(name).model if name.startswith(COMMAND_LINE) else name)[:LONGEST_NAME]
 
 
 def _data(made: "Report") -> dict[str, Any]:

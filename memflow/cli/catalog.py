@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.text import Text
 
 from memflow.cli.data_check import check
-from memflow.cli.output import Format, FormatOption, answer, heading, message, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
 from memflow.cli.selection import front_of
 
 if TYPE_CHECKING:
@@ -26,14 +25,17 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """List the domains with their benchmark and title, and the benchmarks of other packages that cannot be used.
 
     A domain is a benchmark's testbed, and a partition of the asset graph. The JSON output also has the data sets and
-    parameters of each domain.
+    parameters of each domain, and its samples in memflow.toml or in earlier runs.
     """
     from memflow.benchmarks import registry
+    from memflow.benchmarks.samples import is_sample
+    from resources.added_partitions import with_added_partitions
 
     settings = front_of(ctx).load()
     problems = registry.problems()
     broken = {each.name for each in problems}
     known = {**registry.domains(), **{name: settings.domain(name) for name in settings.own_domains}}
+    samples = [settings.domain(name) for name in with_added_partitions(settings).domains if is_sample(name)]
     rows = [
         {
             "domain": name,
@@ -43,6 +45,7 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
             "parameters": dict(domain.parameters),
             "seed": domain.seed,
             "in_settings": name in settings.domains,
+            "samples": [sample.name for sample in samples if sample.base == name],
         }
         for name, domain in known.items()
         if domain.benchmark not in broken or domain.benchmark not in registry.installed().plugins
@@ -69,8 +72,10 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         note(
             "\n`memflow data` lists the data sets that are found; `memflow run --domain NAME` runs a domain."
         ),
+        *([note(f"Samples: {', '.join(sample.name for sample in samples)}.")] if samples else []),
         note(
             "DOMAIN.published and DOMAIN.memflow have other protocol profiles than DOMAIN (docs/how-to/profiles.md).\n"
+            "DOMAIN~N is a sample of DOMAIN (docs/how-to/samples.md).\n"
             "[own_domains.NAME] in memflow.toml is a domain of your own, with other data sets, parameters or seed: see"
             " docs/how-to."
         ),

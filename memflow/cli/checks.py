@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.text import Text
 
 from memflow.checks.evaluation import Engine, RuleResult, combine
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, note, table
 from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
 from memflow.errors import BadInput, MemflowError
+from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from resources.lake import Lake
@@ -113,7 +113,7 @@ def _targets(
 
     name = (of_table or "").replace("/", ".")
     if name and name not in TABLES:
-        raise BadInput(f"there is no table {of_table!r}. Use one of: {', '.join(TABLES)}")
+        raise BadInput(unknown_name("table", name, TABLES, "memflow sql --help"))
     stored = [(each, partition) for each in TABLES for partition in lake.partitions(each)]
     if not any(not name or each == name for each, _ in stored):
         raise BadInput(

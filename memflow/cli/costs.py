@@ -86,11 +86,10 @@ def costs(
     `--per instance` shows calls, tokens and price per user: generation, simulated user, replies, memory and answers. A
     replay costs the same as the first run.
     """
-    from resources.lake import Lake
     from resources.ledger.sql_ledger import SqlLedger
 
     settings = front_of(ctx).load()
-    lake = Lake(settings.lake_root)
+    lake = front_of(ctx).lake()
     with SqlLedger(settings.ledger_url) as ledger:
         if per is Per.instance:
             instance_costs(form, settings, lake, ledger, domain)

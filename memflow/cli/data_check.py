@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, note
+from memflow.cli.output import Format, FormatOption, Text, answer, note
 from memflow.cli.selection import front_of
 
 if TYPE_CHECKING:

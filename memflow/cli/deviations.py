@@ -58,7 +58,6 @@ def deviations(
     embedder, prompts, sample, and what memflow always does differently.
     """
     from memflow.benchmarks import registry
-    from resources.lake import Lake
     from resources.prompt_folders import activate_prompts
 
     settings = front_of(ctx).load()
@@ -71,7 +70,7 @@ def deviations(
             f"the benchmark {of.benchmark} of the domain {name} declares no protocol points, so there is nothing to "
             "compare. Choose a domain of another benchmark."
         )
-    values, is_run = _values(settings, Lake(settings.lake_root), of, assistant)
+    values, is_run = _values(settings, front_of(ctx).lake(), of, assistant)
     systems = {settings.memory_of(name).system.name for name in values}
     points = [
         point

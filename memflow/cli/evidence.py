@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import RenderableType
-from rich.text import Text
 
-from memflow.cli.output import cut, note, table
+from memflow.cli.output import Text, note, table
 from memflow.records import RECALL_AT_10, Score
 from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
 from memflow.scoring.completeness import incomplete_results
@@ -14,7 +13,6 @@ from memflow.scoring.completeness import incomplete_results
 TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
 """The metrics of the table, in order, and their columns."""
 OPTIONAL = ("budget", "k", "embedder", "tokens\nper probe", "probes", "reason")
-LONGEST_REASON = 50
 
 
 def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
@@ -97,5 +95,5 @@ def _row(assistant: str, found: dict[str, Score]) -> list[Any]:
         one.k,
         one.budget,
         one.embedder,
-        cut(reason or "", LONGEST_REASON),
+        reason,
     ]

@@ -53,7 +53,7 @@ class Executor:
         result = self._jobs[run.job].execute_in_process(
             partition_key=pair(run.domain, run.assistant) if run.assistant else run.partition,
             instance=self._opened.instance,
-            run_config={"ops": run.config, "loggers": QUIET},
+            run_config={"loggers": QUIET},
             tags={"memflow/reason": "command line", **self._opened.tags},
             raise_on_error=False,
         )

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, heading, message, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput, BadSettings
 

@@ -5,11 +5,10 @@ memflow/run/dry_run.py counts requests; plan.py computes prices and prints. Noth
 
 from dataclasses import dataclass, field
 
-from rich.console import Console
-
 from assets.fingerprints import Fingerprints
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
+from memflow.cli.output import terminal_console
 from memflow.cli.selection import Selection
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile, StepForecast
 from memflow.run.handlers import handlers
@@ -44,9 +43,9 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
     own, library = settings.own_memories(), fingerprints.library
     dry_run = DryRun(_models(settings), handlers(own), own=own, latency=latency, load=fingerprints.lake.read)
     result = Forecast(dry_run.forecasts)
-    with Console(stderr=True).status("dry run") as status:
+    with terminal_console(stderr=True).status("dry run") as status:
         for name in selection.domains:
-            domain = settings.domain(name).limited(selection.limit)
+            domain = settings.domain(name)
             benchmark = registry.benchmark(domain.benchmark)
             found, lacking = library.datasets_of(domain)
             if lacking:

@@ -70,6 +70,7 @@ def examine(front: Front) -> list[Finding]:
         *_trainer(settings),
         *_benchmarks(settings),
         *_own(settings),
+        _history(settings),
     ]
 
 
@@ -253,6 +254,21 @@ def _prompts(settings: "Settings") -> Iterator[Finding]:
         )
     else:
         yield Finding("prompts", "ok", f"{len(found)} replaced")
+
+
+def _history(settings: "Settings") -> Finding:
+    """Return the size of the replaced rows that the lake keeps."""
+    from resources.garbage_collection import kept_bytes
+    from resources.lake import Lake
+
+    kept = kept_bytes(Lake(settings.lake_root)) / 1e9
+    limit = settings.history.gigabytes
+    found = (
+        f"{kept:,.3f} GB of replaced rows; `memflow gc` keeps {limit:g} GB and {settings.history.days:g} days"
+    )
+    return Finding(
+        "history", "ok" if kept <= limit else "absent", found, "" if kept <= limit else "Run `memflow gc`."
+    )
 
 
 def _benchmarks(settings: "Settings") -> Iterator[Finding]:

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.text import Text
 from typer.core import TyperGroup
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Import, ImportedResults, Option
-from memflow.cli.output import Format, FormatOption, answer, heading, note
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, note
+from memflow.cli.profiles import standard_variant
 from memflow.cli.selection import front_of
 from memflow.cli.views import LakeReader, build_command, option_parameter, parameter, with_signature
 from memflow.errors import BadInput
@@ -62,7 +62,7 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
             )
         read = imports[of.benchmark].read
         read = load_object(read) if isinstance(read, str) else read
-        results: ImportedResults = read(LakeReader(settings), of, folder)
+        results: ImportedResults = read(LakeReader(settings, front_of(ctx).lake()), of, folder)
         store_results(settings, domain, results)
         add_partitions(settings, settings, [domain], [])
         outcome = run_pipeline(with_added_partitions(settings), RunRequest((), ()), Silent())
@@ -85,14 +85,10 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
 def _print(form: Format, domain: str, benchmark: str, results: ImportedResults, scores: list[Any]) -> None:
     """Print the numbers of imported replies, the primary scores, and the faults."""
     from memflow.cli.summary import leaderboard_table
-    from memflow.scoring.catalog import find_metric
+    from memflow.scoring.primary import primary_scores
 
-    primary = [
-        score
-        for score in scores
-        if (score.domain, score.assistant) == (domain, results.assistant)
-        and benchmark in find_metric(score.metric).primary_for
-    ]
+    imported = [score for score in scores if (score.domain, score.assistant) == (domain, results.assistant)]
+    primary = primary_scores(imported, lambda _: benchmark, standard_variant)
     lost = {
         "replies": sum(reply.reason is not None for reply in results.replies),
         "verdicts": sum(verdict.reason is not None for verdict in results.verdicts),

@@ -5,10 +5,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from memflow.chat.scripted import LABEL
-from memflow.cli.output import Format, FormatOption, answer, cut, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table
 from memflow.cli.selection import check_names, front_of
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
 from memflow.cli.selection import DomainFilter, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
+    from resources.lake import Lake
     from resources.settings import Settings
 
 LONGEST = 120
@@ -33,7 +33,7 @@ def made(
 
     Messages and probes are counted for valid users only.
     """
-    rows = share_made(front_of(ctx).load())
+    rows = share_made(front_of(ctx).load(), front_of(ctx).lake())
     if not rows:
         raise BadInput("the lake contains no generated domain. Generate two with `memflow run --demo`.")
     generated = list(dict.fromkeys(row["domain"] for row in rows))
@@ -48,12 +48,11 @@ def made(
     answer(form, chosen, *shown, note("\nMessages and probes are counted for valid users only."))
 
 
-def share_made(settings: "Settings") -> list[dict[str, Any]]:
+def share_made(settings: "Settings", lake: "Lake") -> list[dict[str, Any]]:
     """Return the number of rows and of quarantined rows by table and domain, with the most frequent reasons."""
-    from resources.lake import Lake
     from resources.warehouse import Warehouse
 
-    return list(Warehouse(Lake(settings.lake_root), settings.warehouse_path).query("made"))
+    return list(Warehouse(lake, settings.warehouse_path).query("made"))
 
 
 def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableType]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, cut, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table
 from memflow.cli.selection import front_of, own_of
 
 if TYPE_CHECKING:

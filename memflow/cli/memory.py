@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
 from memflow.cli.selection import front_of
 from memflow.cli.snapshots import EpisodeSnapshots, probe_of, row_of, snapshots_of
 from memflow.errors import BadInput
+from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.memories.entries import Item
@@ -55,19 +55,17 @@ def memory(
 
     With --diff: the entries added, retired and changed between two checkpoints. Nothing is replayed.
     """
-    from resources.lake import Lake
 
     if diff is not None and (checkpoint is not None or probe is not None):
         raise BadInput("--diff cannot be combined with --checkpoint or --probe. Remove one of them.")
     if probe is not None and (checkpoint is not None or episode is not None):
         raise BadInput("--probe cannot be combined with --episode or --checkpoint. Remove one of them.")
-    lake = Lake(front_of(ctx).load().lake_root)
+    lake = front_of(ctx).lake()
     asked = None if probe is None else probe_of(lake, domain, probe)
     snapshots = snapshots_of(lake, domain, assistant, episode if asked is None else asked.episode_id)
     for name in kind or ():
         if name not in snapshots.kinds:
-            known = ", ".join(snapshots.kinds) or "none"
-            raise BadInput(f"{assistant} has no memory entry of kind {name!r}. Use one of its kinds: {known}")
+            raise BadInput(unknown_name("memory entry of kind", name, snapshots.kinds, owner=assistant))
     title = {"domain": domain, "assistant": assistant, "episode": snapshots.episode}
     if asked is not None:
         title |= {"probe": asked.probe_id}

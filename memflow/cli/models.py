@@ -4,9 +4,8 @@ import asyncio
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 

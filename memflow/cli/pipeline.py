@@ -18,6 +18,7 @@ from assets.fingerprints import Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.errors import MemflowError
+from resources.drift import new_drift
 from resources.leaderboard import former_partitions
 from resources.process_locks import has_stale_locks
 from resources.settings import Settings
@@ -71,6 +72,8 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
         outcome.failed_requests = failed_requests(fingerprints.lake, planned)
         if fingerprints.lake.current_partitions("score.leaderboard"):
             outcome.scores = fingerprints.lake.read("score.leaderboard", "all")
+        if any(run.scope == "all" for run in outcome.ran):
+            outcome.drift = new_drift(fingerprints.lake)
         if schedule.executor is not None:
             outcome.usage = _usage(schedule.executor.models.ledger, set(outcome.runs))
     return outcome

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, cell, duration, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, note, table
 from memflow.cli.selection import (
     AnnotatorOption,
     AssistantOption,

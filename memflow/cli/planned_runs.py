@@ -11,8 +11,8 @@ from typing import Any
 from assets.fingerprints import ALL, Fingerprints
 from memflow.benchmarks.datasets import Dataset
 from memflow.errors import MissingData
-from memflow.pipeline import JOBS, WRITERS, Scope, partition_key, steps_of, tables_of
-from memflow.records import Score
+from memflow.pipeline import JOBS, WRITERS, Scope, partition_key, tables_of
+from memflow.records import Drift, Score
 from resources.lake import Lake
 from resources.settings import Settings
 
@@ -21,13 +21,12 @@ from resources.settings import Settings
 class RunRequest:
     """The request of `memflow run`: the domains and assistants to materialize.
 
-    `limit` applies to every domain; `force` reruns up-to-date partitions (from the ledger); at most `parallel`
+    `force` reruns up-to-date partitions (from the ledger); at most `parallel`
     partitions run at once.
     """
 
     domains: Sequence[str]
     assistants: Sequence[str]
-    limit: int = 0
     force: bool = False
     parallel: int = 1
 
@@ -44,7 +43,6 @@ class PlannedRun:
     """The data set or the domain; None for the scope `all`."""
     up_to_date: Callable[[], bool]
     assistant: str = ""
-    config: dict[str, Any] = field(default_factory=dict)
     after: tuple["PlannedRun", ...] = ()
 
     @property
@@ -74,11 +72,21 @@ class Outcome:
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
+    drift: list[Drift] = field(default_factory=list)
+    """The drift after the changes that this run was the first to publish."""
     former: list[str] = field(default_factory=list)
     """Partitions that the leaderboard leaves out, because a former version of memflow wrote them."""
     usage: list[dict[str, Any]] = field(default_factory=list)
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By planned run: failed requests that the next run sends again."""
+
+    @property
+    def evaluated(self) -> set[tuple[str, str]]:
+        """The domains and assistants whose current results the leaderboard contains; empty if it was not published."""
+        available = [*self.ran, *self.up_to_date]
+        if not any(run.scope == "all" for run in available):
+            return set()
+        return {(run.domain, run.assistant) for run in available if run.scope == "domain x assistant"}
 
 
 def failed_requests(lake: Lake, planned: Sequence[PlannedRun]) -> dict[str, int]:
@@ -110,12 +118,8 @@ def plan_runs(
     ingested: dict[str, PlannedRun] = {}
     generated: list[PlannedRun] = []
     evaluated: list[PlannedRun] = []
-    sample = {"config": {"limit": request.limit}}
-    config = {step.name: sample for step in steps_of("domain")}
-    for domain in (settings.domain(name).limited(request.limit) for name in request.domains):
-        generate = PlannedRun(
-            "domain", domain.name, partial(fingerprints.up_to_date, "domain", domain), config=config
-        )
+    for domain in (settings.domain(name) for name in request.domains):
+        generate = PlannedRun("domain", domain.name, partial(fingerprints.up_to_date, "domain", domain))
         try:
             found, lacking = fingerprints.library.datasets_of(domain)
         except MissingData as error:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, cell, cut, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, heading, note, table
 from memflow.cli.selection import assistants_of, front_of
 from memflow.errors import BadInput
 
@@ -43,11 +42,10 @@ def probe(
 
     Without --assistant: the question, and one line per assistant with its reply.
     """
-    from resources.lake import Lake
     from resources.ledger.sql_ledger import SqlLedger
 
     settings = front_of(ctx).load()
-    lake = Lake(settings.lake_root)
+    lake = front_of(ctx).lake()
     asked = _find_probe(lake, probe_id, domain)
     assistants = assistants_of(lake, "answer.replies", asked.domain)
     if assistant is not None and assistant not in assistants:

@@ -5,6 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from memflow.errors import BadSettings
+from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from resources.settings import Settings
@@ -18,9 +19,10 @@ def profiled_domains(settings: "Settings", names: Sequence[str], profile: str) -
     """
     from memflow.benchmarks import registry
     from memflow.benchmarks.domains import DEFAULT_PROFILE, PROFILES
+    from memflow.benchmarks.samples import MARK
 
     if profile not in PROFILES:
-        raise BadSettings(f"there is no profile {profile!r}. Use one of: {', '.join(PROFILES)}.")
+        raise BadSettings(unknown_name("profile", profile, PROFILES))
     found = []
     for name in names:
         domain = settings.domain(name)
@@ -37,7 +39,8 @@ def profiled_domains(settings: "Settings", names: Sequence[str], profile: str) -
                 f"profile {profile}. Select other domains with --domain, or remove --profile."
             )
         else:
-            found.append(f"{name}.{profile}")
+            base, mark, limit = name.partition(MARK)
+            found.append(f"{base}.{profile}{mark}{limit}")
     return found
 
 
@@ -51,16 +54,11 @@ def standard_variant(domain: str, metric: str) -> str:
 def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:
     """Return a function from (domain, metric) to the variant that tables show first."""
     from memflow.benchmarks import registry
-    from memflow.benchmarks.domains import DEFAULT_PROFILE
-    from memflow.benchmarks.protocol import variants
     from memflow.benchmarks.protocol_settings import STANDARD
 
     @cache
     def chosen(domain: str) -> Mapping[str, str]:
-        of = settings.domain(domain) if settings.has_domain(domain) else None
-        if of is None or of.profile == DEFAULT_PROFILE:
-            return {}
-        return variants(registry.protocol(of.benchmark).points, of.profile)
+        return registry.shown_variants(settings.domain(domain)) if settings.has_domain(domain) else {}
 
     return lambda domain, metric: chosen(domain).get(metric, STANDARD)
 

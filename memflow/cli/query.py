@@ -4,9 +4,9 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from memflow.cli.output import Format, FormatOption, answer, cut, note, table
+from memflow.cli.moments import removed_partitions
+from memflow.cli.output import Format, FormatOption, answer, cut, message, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
@@ -23,10 +23,9 @@ def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = F
 
     Tables are stage.name: raw.records, state.profiles, state.variables, state.changes, state.entities, utterance.turns,
     question.keys, question.probes, feedback.sessions, memory.transcripts, memory.indexes, memory.policies,
-    memory.feedback, answer.replies, score.verdicts, score.attributions, score.claims, score.leaderboard. Nothing can be
-    changed.
+    memory.feedback, answer.replies, score.verdicts, score.attributions, score.claims, score.leaderboard,
+    score.history. Nothing can be changed.
     """
-    from resources.lake import Lake
     from resources.warehouse import Warehouse
 
     if statement == "-":
@@ -36,13 +35,16 @@ def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = F
             'the SQL statement is empty. Add one, for example memflow sql "SELECT * FROM score.leaderboard"'
         )
     settings = front_of(ctx).load()
-    rows = Warehouse(Lake(settings.lake_root), settings.warehouse_path).sql(statement)
+    lake = front_of(ctx).lake()
+    rows = Warehouse(lake, settings.warehouse_path).sql(statement)
+    if removed := removed_partitions(lake):
+        message(f"memflow: not in the result, because `memflow gc` removed it: {', '.join(removed)}")
     shown = [[_cell(value) for value in row.values()] for row in rows]
     numbers = {name for name in rows.columns if rows and all(_is_number(row[name]) for row in rows)}
     answer(
         form,
         list(rows),
-        table("", [escape(name) for name in rows.columns], shown, right=numbers),
+        table("", rows.columns, shown, right=numbers),
         note(f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}"),
     )
 

@@ -30,6 +30,7 @@ from memflow.cli.selection import (
     UrlOption,
     VerifierOption,
     front_of,
+    scripted_note,
     select,
 )
 
@@ -153,10 +154,11 @@ def run(
     request = RunRequest(
         selection.domains,
         selection.assistants,
-        selection.limit,
         force or again,
         at_once,
     )
+    if (scripted := scripted_note(settings, selection.assistants)) is not None:
+        message(scripted)
     if (unset := own_words_note(settings, selection.domains)) is not None:
         message(unset)
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)

@@ -1,14 +1,17 @@
 """The options that `memflow run` and `memflow plan` share, and the domains and assistants that they select."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.benchmarks.samples import MAX_LIMIT
+from memflow.cli.moments import lake_as_of
 from memflow.cli.profiles import profiled_domains
 from memflow.errors import BadInput, BadSettings
+from memflow.suggestions import MOST_NAMES, unknown_name
 
 if TYPE_CHECKING:
     from memflow.memories.user_memories import UserMemory
@@ -56,10 +59,12 @@ LimitOption = Annotated[
     int,
     _option(
         "--limit",
-        "How many users, test questions, trajectories, contexts or episodes of each domain to take; 0 takes all.",
+        "Run a sample of each domain, DOMAIN~N: its first N users, test questions, trajectories, contexts or episodes. "
+        "A sample is a domain of its own, which shares its answers with the whole domain; 0 takes all.",
         _WHAT,
-        metavar=None,
+        metavar="N",
         min=0,
+        max=MAX_LIMIT,
     ),
 ]
 BoundsOption = Annotated[
@@ -148,6 +153,15 @@ class Front:
     settings: Path | None = None
     home: Path | None = None
     debug: bool = False
+    as_of: str | None = None
+    """The moment at which the command reads the lake (`--as-of`)."""
+
+    def lake(self) -> "Lake":
+        """Return the lake of the settings, as of the moment of `--as-of` if given."""
+        from resources.lake import Lake
+
+        lake = Lake(self.load().lake_root)
+        return lake if self.as_of is None else lake_as_of(lake, self.as_of)
 
     def load(self, **over: Any) -> "Settings":
         """Return the settings, with the values in `over` replaced. Raises BadSettings for invalid settings."""
@@ -170,7 +184,6 @@ class Selection:
     settings: "Settings"
     domains: tuple[str, ...]
     assistants: tuple[str, ...]
-    limit: int = 0
 
 
 def select(
@@ -211,6 +224,7 @@ def select(
         raise BadSettings(
             f"--demo uses the scripted chat and cannot be combined with {options}. Remove one of them."
         )
+    _check_domains(front, domains or ())
     over = _models("scripted" if demo else model, url, preset, roles)
     if judge_of_options := over.get("roles", {}).get("judge"):  # also instead of the judges of single domains
         over["judges"] = dict.fromkeys(front.load().judges, judge_of_options)
@@ -222,11 +236,13 @@ def select(
         over["memories"] = {name: {"path": path} for name, path in paths.items()}
     settings = front.load(**over)
     chosen = domains or (demo_domains() if demo else settings.domains)
-    wanted = tuple(dict.fromkeys(chosen if profile is None else profiled_domains(settings, chosen, profile)))
-    for name in wanted:
-        settings.domain(name)
+    if profile is not None:
+        chosen = profiled_domains(settings, chosen, profile)
+    wanted = tuple(dict.fromkeys(sampled_domains(settings, chosen, limit)))
     called = [_assistant_name(each) for each in (*(memories or ()), *(assistants or ()))]
-    own = DEMO_MEMORIES if demo else settings.assistants
+    own: Sequence[str] = DEMO_MEMORIES if demo else settings.assistants
+    if (answering_model := settings.roles.assistant) != front.load().roles.assistant:
+        called, own = (_with_model(names, answering_model) for names in (called, own))
     if called and bounds:
         called = _with_baselines(settings, wanted, called)
     answering = tuple(dict.fromkeys(called or own))
@@ -236,7 +252,23 @@ def select(
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
     settings = front.load(**over)
     activate_prompts(settings)
-    return Selection(settings, wanted, answering, limit)
+    return Selection(settings, wanted, answering)
+
+
+def sampled_domains(settings: "Settings", names: Sequence[str], limit: int) -> list[str]:
+    """Return the names of the samples of domains with this limit, or the same names if the limit is 0.
+
+    Raises BadSettings for an unknown domain, and for a sample with another limit.
+    """
+    found = []
+    for domain in map(settings.domain, names):
+        if limit and domain.limit not in (0, limit):
+            raise BadSettings(
+                f"the domain {domain.name} is a sample with the limit {domain.limit}, but --limit is {limit}. Use "
+                f"--domain {domain.base}, or remove --limit."
+            )
+        found.append(domain.limited(limit or domain.limit).name)
+    return found
 
 
 def demo_domains() -> tuple[str, ...]:
@@ -246,11 +278,16 @@ def demo_domains() -> tuple[str, ...]:
     return tuple(spec.demo for spec in registry.specs() if spec.demo)
 
 
-def check_names(owner: str, kind: str, names: Sequence[str] | None, known: Collection[str]) -> None:
-    """Raise BadInput if a name is not in `known`; the message names the `kind` and the owner, such as the lake."""
+def check_names(
+    owner: str, kind: str, names: Sequence[str] | None, known: Collection[str], command: str = ""
+) -> None:
+    """Raise BadInput if a name is not in `known`; the message names the `kind` and the owner, such as the lake.
+
+    `command` lists all names.
+    """
     for name in names or ():
         if name not in known:
-            raise BadInput(f"{owner} has no {kind} {name!r}. Use one of: {', '.join(sorted(known))}")
+            raise BadInput(unknown_name(kind, name, known, command, owner))
 
 
 def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:
@@ -263,18 +300,47 @@ def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory
     """Raise BadInput if the lake has no partition of `table` for a domain and assistant; list stored assistants."""
     played = assistants_of(lake, table, domain)
     if assistant not in played:
-        names = ", ".join(played) or "none"
-        raise BadInput(
-            f"{domain} has no stored run of assistant {assistant!r} (stored assistants: {names}). Create it with "
-            f"`memflow run --domain {domain} --assistant {assistant}`."
-        )
+        what = unknown_name("stored run of assistant", assistant, played, owner=domain)
+        raise BadInput(f"{what}. Create it with `memflow run --domain {domain} --assistant {assistant}`.")
+
+
+def scripted_note(settings: "Settings", assistants: Iterable[str]) -> str | None:
+    """Return a note on the assistants that the scripted chat answers for; None if a language model answers for all."""
+    from memflow.chat.scripted import LABEL
+
+    names = [name for name in assistants if settings.model(settings.model_of(name)).kind == "scripted"]
+    if not names:
+        return None
+    some = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+    return (
+        f"memflow: the chat of {some} is {LABEL}. Its scores measure no model. To use one, add --url and --model, or "
+        "[models] and [roles] in memflow.toml."
+    )
+
+
+def _check_domains(front: Front, names: Sequence[str]) -> None:
+    """Raise BadSettings for an unknown domain, before other options are checked."""
+    settings = front.load() if names else None
+    for name in names:
+        if settings is not None:
+            settings.domain(name)
+
+
+def _with_model(assistants: Iterable[str], model: str) -> list[str]:
+    """Return the assistants, with the model in the names of those that have none.
+
+    Assistants of another model than the default of memflow.toml so have names of their own, and never replace its
+    results.
+    """
+    return [name if "@" in name else f"{name}@{model}" for name in assistants]
 
 
 def _models(
     model: str | None, url: str | None, preset: str | None, named: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the `models` and `roles` settings of the options --model, --url, --preset and the role options."""
-    from resources.settings_sections import COMMAND_LINE_MODEL
+    from resources.endpoints.addresses import check_address
+    from resources.settings_sections import command_line_name
 
     over: dict[str, Any] = {}
     if url and not model:
@@ -287,9 +353,11 @@ def _models(
         )
     roles: dict[str, str] = {}
     if url:
+        check_address("--url", url)
         served = {"kind": "endpoint", "url": url, "model": model, **({"preset": preset} if preset else {})}
-        over["models"] = {COMMAND_LINE_MODEL: served}
-        model = COMMAND_LINE_MODEL
+        name = command_line_name(model or "")
+        over["models"] = {name: served}
+        model = name
     if model:
         roles = dict.fromkeys(ROLES, model)
     roles |= named
@@ -302,12 +370,16 @@ def _embedder(
     configured: "Embedder", name: str | None, address: str | None, url: str | None
 ) -> dict[str, Any]:
     """Return the `embedder` setting that --embedder and --embedder-url set; `url` is the chat model's address."""
+    from resources.endpoints.addresses import check_address
+
     if not name:
         raise BadSettings("--embedder-url is given without a model. Add --embedder with the model's name.")
     if not address and name == "hashing":
         return {"kind": "hashing", "dimensions": configured.dimensions}
     if not address and Path(name).expanduser().is_dir():
         return {"kind": "folder", "model": name}
+    if address:
+        check_address("--embedder-url", address)
     served = address or configured.url or url
     if not served:
         raise BadSettings(

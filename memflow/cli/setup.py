@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, message, note, table, write
+from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, write
 from memflow.cli.selection import front_of
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]

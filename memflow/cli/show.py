@@ -1,12 +1,11 @@
 """`memflow show`: the leaderboard and the verdicts. probe.py shows a probe, memory.py the content of a memory."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.text import Text
 
 from memflow.cli.costs import costs
 from memflow.cli.deviations import deviations
@@ -14,11 +13,12 @@ from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_j
 from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
-from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
 from memflow.cli.probe import probe
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.published_scores import PublishedScores
 from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
+from memflow.cli.show_drift import drift
 from memflow.cli.show_judges import judges
 from memflow.cli.views import ViewGroup
 from memflow.labels import caveat_of, score_label
@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from memflow.records import Score
     from resources.lake import Lake
 
-LONGEST_REASON, LONGEST_ANSWER = 60, 30
+LONGEST_ANSWER = 30
+COMMON_RANKS = (
+    "Assistants with a common rank cannot be told apart. `memflow compare A B` shows the difference of two."
+)
+EVERY = "(every assistant)"
+"""The name in the row of a bound that has the same value for all assistants."""
 
 show = typer.Typer(
     cls=ViewGroup,
@@ -39,6 +44,7 @@ show.command("probe")(probe)
 show.command("costs")(costs)
 show.command("deviations")(deviations)
 show.command("made")(made)
+show.command("drift")(drift)
 show.command("judges")(judges)
 show.command("memory")(memory)
 show.command("metrics")(metrics)
@@ -77,7 +83,8 @@ def leaderboard(
     published = PublishedScores(_lake(ctx), slices=slices)
     for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
         if chosen:
-            check_names("the leaderboard", option, chosen, published.names(option))
+            command = "memflow show metrics" if option == "metric" else ""
+            check_names("the leaderboard", option, chosen, published.names(option), command)
     found = [
         place
         for place, row in published.rows.items()
@@ -150,14 +157,14 @@ def verdicts(
             cut(row["parsed"] or "", LONGEST_ANSWER),
             row["metric"] if row["variant"] == "standard" else f"{row['metric']} ({row['variant']})",
             row["value"],
-            cut(row["reason"] or "", LONGEST_REASON),
+            row["reason"],
         )
         for row in shown
     ]
     answer(
         form,
         shown,
-        table("", columns, rows, right=("value",)),
+        table("", columns, rows, right=("value",), optional=("gold", "answer", "value", "reason")),
         note(f"\n{len(shown):,} of {len(found):,} verdicts. `memflow show probe ID` shows one whole."),
     )
 
@@ -176,12 +183,14 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
         deviations = slices and any(score.deviation is not None for score in of_domain)
         judged = any(score.judge_low is not None for score in of_domain)
-        columns += ["assistant", "model", "embedder", "value", *(["deviation"] if deviations else [])]
+        columns += ["assistant", "value", *(["deviation"] if deviations else [])]
         columns += ["judges"] if judged else []
-        columns += ["95 % interval", "n", "episodes", "coverage", "reason"]
+        ranked = any(score.rank_low is not None for score in of_domain)
+        columns += ["rank"] if ranked else []
+        columns += ["95 % interval", "n", "episodes", "coverage", "model", "embedder", "reason"]
         rows: list[list[Any]] = []
         last: list[Any] = []
-        for score in of_domain:
+        for score in without_repeated_bounds(of_domain):
             group = [
                 score.metric,
                 *([score.variant] if variants else []),
@@ -191,13 +200,34 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             last = group
             value = [_number(score, score.value), *([score.deviation] if deviations else [])]
             value += [_range(score, score.judge_low, score.judge_high)] if judged else []
-            rows.append([*head, score.assistant, score.model, score.embedder, *value, *_rest(score)])
+            value += [_ranks(score)] if ranked else []
+            rows.append([*head, score.assistant, *value, *_rest(score)])
         yield heading(domain)
         if rows:
-            numbers = ("value", "deviation", "judges", "95 % interval", "n", "episodes", "coverage")
+            numbers = ("value", "deviation", "judges", "rank", "95 % interval", "n", "episodes", "coverage")
             optional = ("episodes", "embedder", "model", "n", "coverage", "reason")
             yield table("", columns, rows, right=numbers, optional=optional)
+        if rows and ranked:
+            yield note(COMMON_RANKS)
         yield from causes
+
+
+def without_repeated_bounds(scores: Sequence["Score"]) -> list["Score"]:
+    """Return the scores with one row, for EVERY assistant, in place of those of a bound that is the same for all."""
+    from memflow.scoring.catalog import find_metric
+
+    groups: dict[tuple[str, ...], list[Score]] = {}
+    for score in scores:
+        groups.setdefault((score.domain, score.metric, score.variant, score.slice), []).append(score)
+    found = []
+    for group in groups.values():
+        first = group[0]
+        values = {(each.value, each.low, each.high, each.n, each.model, each.reason) for each in group}
+        if find_metric(first.metric).group == "bound" and len(group) > 1 and len(values) == 1:
+            found.append(replace(first, assistant=EVERY, embedder=None))
+        else:
+            found += group
+    return found
 
 
 def best_first(scores: Sequence["Score"]) -> list["Score"]:
@@ -229,13 +259,24 @@ def _range(score: "Score", low: float | None, high: float | None) -> str:
     return "" if None in ends else f"{ends[0]} – {ends[1]}"
 
 
+def _ranks(score: "Score") -> str:
+    """Return the range of ranks that the comparisons leave open, such as `1 – 3`."""
+    if score.rank_low is None or score.rank_high is None:
+        return ""
+    return (
+        f"{score.rank_low} – {score.rank_high}" if score.rank_low < score.rank_high else f"{score.rank_low}"
+    )
+
+
 def _rest(score: "Score") -> list[Any]:
     return [
         _range(score, score.low, score.high),
         count(score),
         score.n_episodes,
         f"{score.coverage:.0%}",
-        cut(score.reason or "", LONGEST_REASON),
+        score.model,
+        score.embedder,
+        score.reason,
     ]
 
 
@@ -244,6 +285,4 @@ def _wanted(value: str, among: Sequence[str] | None) -> bool:
 
 
 def _lake(ctx: typer.Context) -> "Lake":
-    from resources.lake import Lake
-
-    return Lake(front_of(ctx).load().lake_root)
+    return front_of(ctx).lake()

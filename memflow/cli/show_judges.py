@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 from memflow.labels import caveat_of, score_label
@@ -36,10 +35,9 @@ def judges(ctx: typer.Context, domain: DomainArgument = None, form: FormatOption
     columns.
     """
     from memflow.scoring.judge_agreement import judge_agreements
-    from resources.lake import Lake
 
     settings = front_of(ctx).load()
-    lake = Lake(settings.lake_root)
+    lake = front_of(ctx).lake()
     scores = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
     names = [domain] if domain else list(dict.fromkeys(score.domain for score in scores))
     found = [

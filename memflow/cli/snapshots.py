@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memflow.cli.selection import check_played
 from memflow.errors import BadInput
+from memflow.suggestions import MOST_NAMES, unknown_name
 
 if TYPE_CHECKING:
     from memflow.memories.entries import Item
@@ -148,10 +149,11 @@ def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None)
             "Choose another assistant or domain."
         )
     if episode is None and len(pasts) > 1:
-        raise BadInput(f"{partition} has several episodes: {', '.join(pasts)}. Choose one with --episode.")
+        some = ", ".join([*pasts][:MOST_NAMES]) + (", ..." if len(pasts) > MOST_NAMES else "")
+        raise BadInput(f"{partition} has {len(pasts)} episodes: {some}. Choose one with --episode.")
     name = episode or next(iter(pasts))
     if name not in pasts:
-        raise BadInput(f"{partition} has no episode {name!r}. Use one of: {', '.join(pasts)}")
+        raise BadInput(unknown_name("episode", name, pasts, owner=partition))
     return EpisodeSnapshots(name, pasts[name])
 
 

@@ -1,25 +1,27 @@
 """The summary at the end of `memflow run`: leaderboard, usage, failures, missing data, path of the database."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.protocol_settings import STANDARD
+from memflow.benchmarks.samples import sample_in
 from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges
 from memflow.cli.made import made_of, share_made
-from memflow.cli.output import FittedTable, heading, table
+from memflow.cli.output import FittedTable, Text, heading, table
 from memflow.cli.planned_runs import Outcome
-from memflow.cli.profiles import standard_variant, variant_chooser
+from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
 from memflow.labels import HASHED_CAVEAT, score_label
 from memflow.records import Score
-from memflow.scoring.catalog import find_metric, is_evidence_score, sort_key
-from resources.lake import rebuild_commands
+from memflow.scoring.catalog import find_metric
+from memflow.scoring.drift_summary import DomainDrift, grouped
+from memflow.scoring.primary import primary_scores, ranked_assistants
+from resources.lake import Lake, rebuild_commands
 
 MEANING = "Its scores show that the pipeline works; they measure no model."
 
@@ -44,23 +46,20 @@ class Summary:
     """The tables of its domains' users, where something in them is quarantined."""
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By run: failed requests that the next run sends again."""
-    shown_variant: Callable[[str, str], str] = standard_variant
-    """The variant that the tables show, by domain and metric."""
+    drifts: list[DomainDrift] = field(default_factory=list)
+    """The changes of inputs that this run was the first to publish, of its domains."""
 
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
-        """Return the summary of the selected domains and assistants: their scores, and the usage of their runs."""
-        scores = [
-            score
-            for score in outcome.scores
-            if score.domain in selection.domains and score.assistant in selection.assistants
-        ]
+        """Return the summary of the domains and assistants of this run, without scores of former runs."""
+        scores = [score for score in outcome.scores if (score.domain, score.assistant) in outcome.evaluated]
         failed = [(run.name, reason) for run, reason in outcome.failed]
         path = str(selection.settings.warehouse_path)
         benchmarks = {name: selection.settings.domain(name).benchmark for name in selection.domains}
+        shown_variant = variant_chooser(selection.settings)
         return cls(
             scores,
-            [score for score in scores if benchmarks[score.domain] in find_metric(score.metric).primary_for],
+            primary_scores(scores, benchmarks.__getitem__, shown_variant),
             outcome.usage,
             failed,
             outcome.missing,
@@ -71,11 +70,11 @@ class Summary:
             path,
             [
                 row
-                for row in share_made(selection.settings)
+                for row in share_made(selection.settings, Lake(selection.settings.lake_root))
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
             outcome.failed_requests,
-            variant_chooser(selection.settings),
+            [each for each in grouped(outcome.drift) if each.domain in selection.domains],
         )
 
     @property
@@ -97,6 +96,7 @@ class Summary:
                 "skipped": self.skipped,
             },
             "failed_requests": self.failed_requests,
+            "drift": {each.domain: each.sentence() for each in self.drifts},
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
             "duckdb": self.duckdb,
@@ -108,8 +108,14 @@ class Summary:
         for domain in dict.fromkeys(score.domain for score in self.scores):
             of_domain = [score for score in self.scores if score.domain == domain]
             primary = [score for score in self.primary if score.domain == domain]
-            shown += [heading(domain), leaderboard_table(primary, self.shown_variant), *evidence(of_domain)]
+            title = heading(" · ".join((domain, *_labels(domain, of_domain))))
+            shown += [title, leaderboard_table(primary), *evidence(of_domain)]
         shown += [*gaps(self.scores), *self_judges(self.scores), *replaced_prompts(self.scores)]
+        shown += [
+            Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
+            for each in self.drifts
+            if each.moved
+        ]
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if self.usage:
@@ -120,14 +126,14 @@ class Summary:
         if self.former:
             shown.append(heading("not in the leaderboard, because a former version of memflow wrote them"))
             shown += [Text(f"  {name}") for name in self.former]
-            shown.append(Text("Rebuild them with the --limit of their former run; no request is sent twice:"))
+            shown.append(Text("Rebuild them; no request is sent twice:"))
             shown += [Text(f"  {command}") for command in rebuild_commands(self.former)]
         if self.failed_requests:
             shown.append(heading("failed requests; rerun the command to send them again, and only them"))
             shown += [
                 Text(f"  {name}: {count:,}", style="red") for name, count in self.failed_requests.items()
             ]
-        shown += [Text(f"failed: {name}: {reason}", style="red") for name, reason in self.failed]
+        shown += self._failures()
         if self.label == LABEL:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
         elif self.label:
@@ -138,34 +144,39 @@ class Summary:
             done += f" {len(self.skipped)} skipped, because their inputs failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
+    def _failures(self) -> list[RenderableType]:
+        """Return what failed, why, and what to do; nothing if no run failed."""
+        if not self.failed:
+            return []
+        return [
+            heading("failed; nothing above is a result of these runs"),
+            *(Text(f"  {name}: {reason}", style="red") for name, reason in self.failed),
+            Text(
+                "Fix the cause, then rerun the command: it continues, and sends no answered request again. "
+                "`memflow show leaderboard` shows the results of earlier runs."
+            ),
+        ]
 
-def leaderboard_table(
-    scores: Sequence[Score], shown_variant: Callable[[str, str], str] = standard_variant
-) -> FittedTable:
-    """Return the scores over all probes as a table: one row per assistant, best first, and one column per metric.
+
+def _labels(domain: str, scores: Sequence[Score]) -> list[str]:
+    """Return the labels of a domain's scores: scripted or hashed, sample, incomplete."""
+    limit = sample_in(domain)[1]
+    labels = [score_label(scores), f"sample of {limit}" if limit else None]
+    labels.append("incomplete" if any(score.incomplete for score in scores) else None)
+    return [label for label in labels if label]
+
+
+def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
+    """Return the primary scores of a domain as a table: one row per assistant, best first, and one column per metric.
 
     The head of a column with another variant than `standard` contains the variant.
     """
-    whole = [
-        score
-        for score in scores
-        if (score.slice, score.variant) == ("all", shown_variant(score.domain, score.metric))
-        and not is_evidence_score(score)
-    ]
-    named = {score.metric: score.variant for score in whole if score.variant != STANDARD}
-    metrics = list(dict.fromkeys(score.metric for score in whole))
-    by_assistant: dict[str, dict[str, Score]] = {}
-    for score in whole:
-        by_assistant.setdefault(score.assistant, {})[score.metric] = score
-
-    def rank(item: tuple[str, Mapping[str, Score]]) -> float:
-        first = item[1].get(metrics[0])
-        return sort_key(metrics[0], None if first is None else first.value)
-
+    named = {score.metric: score.variant for score in scores if score.variant != STANDARD}
+    metrics = list(dict.fromkeys(score.metric for score in scores))
     names = [_column(metric, named.get(metric)) for metric in metrics]
     rows = [
         [assistant, *(cell(row.get(metric)) for metric in metrics), *_counts(row)]
-        for assistant, row in sorted(by_assistant.items(), key=rank)
+        for assistant, row in ranked_assistants(scores)
     ]
     return table(
         "",

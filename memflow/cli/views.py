@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.text import Text
 from typer.core import TyperGroup
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
 from memflow.cli.evidence import gaps
+from memflow.cli.moments import as_of_option
 from memflow.cli.output import (
     Format,
     FormatOption,
     Sheet,
     SheetOption,
+    Text,
     answer,
     answer_rows,
     heading,
@@ -39,18 +40,17 @@ from memflow.scoring.completeness import incomplete_results
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
     from memflow.records import Score
-    from resources.lake import Facts
+    from resources.facts import Facts
+    from resources.lake import Lake
     from resources.settings import Settings
 
 
 class LakeReader:
     """A `Reader` of the lake that the settings declare. The metadata of a missing partition is empty."""
 
-    def __init__(self, settings: "Settings") -> None:
-        from resources.lake import Lake
-
+    def __init__(self, settings: "Settings", lake: "Lake") -> None:
         self._settings = settings
-        self._lake = Lake(settings.lake_root)
+        self._lake = lake
 
     @property
     def width(self) -> int:
@@ -95,12 +95,14 @@ class ViewGroup(TyperGroup):
         return [*super().list_commands(ctx), *registry.views()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        own = super().get_command(ctx, cmd_name)
-        found = None if own is not None else registry.views().get(cmd_name)
-        if found is None:
-            return own
-        spec, view = found
-        return build_command(cmd_name, view.help, _view_function(view), panel=spec.title)
+        command = super().get_command(ctx, cmd_name)
+        found = None if command is not None else registry.views().get(cmd_name)
+        if found is not None:
+            spec, view = found
+            command = build_command(cmd_name, view.help, _view_function(view), panel=spec.title)
+        if command is not None and all(each.name != "as_of" for each in command.params):
+            command.params.append(as_of_option())
+        return command
 
 
 class ExportGroup(TyperGroup):
@@ -119,7 +121,7 @@ class ExportGroup(TyperGroup):
 
 def reader_of(ctx: typer.Context) -> Reader:
     """Return a reader of the lake in the settings of a command."""
-    return LakeReader(front_of(ctx).load())
+    return LakeReader(front_of(ctx).load(), front_of(ctx).lake())
 
 
 def printed(parts: Iterable[Part]) -> list[RenderableType]:

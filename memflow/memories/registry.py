@@ -166,8 +166,8 @@ def _configure(name: str, system: System, given: Mapping[str, Any]) -> MemoryCon
     values = {parameter.name: parameter.default for parameter in known.values()}
     for key, value in given.items():
         if key not in known:
-            takes = ", ".join(known) or "none"
-            raise BadSettings(f"the memory {name} has no parameter {key!r}. Use one of: {takes}")
+            command = f"memflow memories {name}"
+            raise BadSettings(unknown_name("parameter", key, known, command, owner=f"the memory {name}"))
         values[key] = _parse_value(f"the memory {name}: {key}", value, known[key])
     return MemoryConfig(name, system, {**values, **system.fixed})
 

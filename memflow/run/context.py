@@ -16,7 +16,7 @@ from memflow.chat.requests import Chat
 from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
-from memflow.records import Probe, Score
+from memflow.records import Comparison, Drift, Probe, PublishedScore, Score
 from memflow.run.early_answers import EarlyAnswers
 from memflow.shares import WHOLE, Share
 from memflow.timing import Clock
@@ -63,7 +63,8 @@ class StepContext:
     """The context of one step on one partition.
 
     The scope of the step determines the attributes: `dataset` and `files` for a data set, `domain` for a domain, also
-    `assistant` and `memory` for an assistant. For scope `all`, `leaderboard` computes the scores.
+    `assistant` and `memory` for an assistant. For scope `all`, `leaderboard` computes the scores, `comparisons` the
+    comparisons of assistants and `drift` the changes of scores; `history` adds scores to the published ones.
     """
 
     dataset: Dataset
@@ -74,6 +75,9 @@ class StepContext:
     memory: MemoryConfig
     metric_backends: Callable[[Mapping[str, Chat]], MetricBackends]
     leaderboard: Callable[[], list[Score]]
+    comparisons: Callable[[], list[Comparison]]
+    history: Callable[[list[Score]], list[PublishedScore]]
+    drift: Callable[[], list[Drift]]
     early: EarlyAnswers | None = None
     """Set if the probes are asked in the same run, so that they can be asked during play."""
     share: Share = WHOLE

@@ -1,4 +1,4 @@
-"""The pipeline steps that evaluate one assistant in one domain, and the step that computes the leaderboard.
+"""The pipeline steps that evaluate one assistant in one domain, and those that compute the leaderboard and drift.
 
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
@@ -20,6 +20,7 @@ from memflow.run.evolution import Environment, count_events, evolves, play_assis
 from memflow.run.play import PlayedEpisode
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute
+from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.judges import claims_of_judges
 
 CHECKPOINTS_AT_ONCE = 256
@@ -202,5 +203,16 @@ async def judge_claims(context: StepContext) -> Tables:
 
 
 async def compute_leaderboard(context: StepContext) -> Tables:
-    """Compute the scores of every assistant in every domain."""
-    return {"score.leaderboard": context.leaderboard()}
+    """Compare every two assistants of a domain, and compute the scores of every assistant with its range of ranks."""
+    comparisons = context.comparisons()
+    scores = with_ranks(context.leaderboard(), comparisons)
+    return {
+        "score.comparisons": comparisons,
+        "score.leaderboard": scores,
+        "score.history": context.history(scores),
+    }
+
+
+async def compute_drift(context: StepContext) -> Tables:
+    """Compare the scores of each assistant whose inputs changed with those of its publication before the change."""
+    return {"score.drift": context.drift()}

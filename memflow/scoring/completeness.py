@@ -14,10 +14,15 @@ INCOMPLETE = "incomplete"
 
 
 def limit_gap(limit: int, size: int | None, unit: str) -> str | None:
-    """Return a text on how many of a domain's `size` units a limit selects; None if the limit selects all units."""
+    """Return a text on how many of a domain's `size` units a sample has; None if its limit selects all units."""
     if not limit or (size is not None and size <= limit):
         return None
-    return f"{limit:,} of {'an unknown number of' if size is None else f'{size:,}'} {unit} (limit {limit})"
+    return f"sample of {limit:,} of {'an unknown number of' if size is None else f'{size:,}'} {unit}"
+
+
+def sample_text(limit: int, unit: str, base: str) -> str:
+    """Return a text on the limit of a sample, such as `at most 2 users of BASE`."""
+    return f"at most {limit:,} {unit} of {base}"
 
 
 def dataset_gap(missing: Iterable[str], planned: int) -> str | None:

@@ -81,7 +81,7 @@ def _score(metric: str, name: str, rows: Sequence[OperationSums], context: Metri
         metric,
         sums,
         sum(count for _, count in sums) if writing else sum(row.asked for row in rows),
-        seed=seeded(context.seed, context.domain, metric, name),
+        seed=seeded(context.seed, context.base, metric, name),
         slice_name=name,
         reason=reason,
         items="reads",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memflow.benchmarks.samples import base_of
 from memflow.metrics.intervals import Interval, mean_interval
 from memflow.records import Probe, Score
 
@@ -30,6 +31,11 @@ class MetricContext:
     simulator: str
     scripted: bool
     seed: int = 0
+
+    @property
+    def base(self) -> str:
+        """The domain without the limit of a sample. Seeds of intervals are derived from it."""
+        return base_of(self.domain)
 
     @classmethod
     def of(cls, domain: "Domain", results: "AssistantResults") -> "MetricContext":

@@ -48,7 +48,7 @@ def evidence_scores(
             name,
             part,
             context,
-            seeded(context.seed, context.domain, each.seed_name, variant, name),
+            seeded(context.seed, context.base, each.seed_name, variant, name),
         )
         for name, part in parts.items()
         for each, variant in metrics

@@ -3,6 +3,8 @@
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from memflow.errors import BadSettings
+
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -14,6 +16,20 @@ def display_address(url: str) -> str:
         return address.rpartition("@")[2]
     host, slash, path = rest.partition("/")
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+
+
+def check_address(option: str, url: str) -> None:
+    """Raise BadSettings unless `url`, the value of a command's option, is an http or https address with a host."""
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise BadSettings(
+            f"{option} is {display_address(url)!r}, which is no address. Write http:// or https://, a host and a path, "
+            "such as http://127.0.0.1:8000/v1."
+        )
 
 
 def has_credentials(url: str) -> bool:

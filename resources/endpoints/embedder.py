@@ -77,7 +77,7 @@ class EndpointEmbedder:
             concurrency=concurrency,
             patience=patience,
             response_bytes=RESPONSE_BYTES,
-            setting="`url` of [embedder]",
+            setting="`url` of [embedder] in memflow.toml",
         )
         self._batcher: RequestBatcher[TimedVector] | None = None
 

@@ -232,8 +232,7 @@ class Endpoint:
             self._down = True
             self.answers.pop(self.url, None)
             return EndpointDown(
-                f"Cannot connect to {self.address} ({history}). Start the server or fix {self.setting} in "
-                "memflow.toml, then rerun."
+                f"Cannot connect to {self.address} ({history}). Start the server or fix {self.setting}, then rerun."
             )
         if last.broken:
             return NoAnswer(f"{self.address} kept sending broken responses ({history}).", "broken")

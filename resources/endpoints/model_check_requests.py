@@ -96,7 +96,7 @@ async def open_post(model: Model) -> AsyncIterator[Post]:
                     concurrency=1,
                     patience=PATIENCE_S,
                     tries=TRIES,
-                    setting="`url` of the model",
+                    setting="`url` of the model in memflow.toml",
                 )
                 endpoints[key] = await stack.enter_async_context(endpoint)
             try:

@@ -58,6 +58,14 @@ class Record:
         return (*_context_of(self.account), self.request.prompt)
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """A stored request: its messages and its completion."""
+
+    messages: tuple[ChatMessage, ...]
+    completion: Completion
+
+
 class InsertStatement:
     """An INSERT of many rows: SQLAlchemy compiles it for one row; the placeholders are repeated for further rows.
 
@@ -141,6 +149,19 @@ def read_completions(connection: Connection, digests: Sequence[str]) -> dict[str
         for row in connection.execute(query):
             completion = Completion(*row)
             found[completion.digest] = completion
+    return found
+
+
+def read_requests(connection: Connection, digests: Sequence[str]) -> dict[str, RecordedRequest]:
+    """Return the stored messages and completions of the requests with these digests, by digest."""
+    found: dict[str, RecordedRequest] = {}
+    for start in range(0, len(digests), MAX_ROWS):
+        some = completions.c.digest.in_(digests[start : start + MAX_ROWS])
+        for *completion, messages in connection.execute(
+            SELECT_COMPLETIONS.add_columns(completions.c.messages).where(some)
+        ):
+            answer = Completion(*completion)
+            found[answer.digest] = RecordedRequest(decompress_messages(messages), answer)
     return found
 
 

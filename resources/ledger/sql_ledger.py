@@ -28,11 +28,13 @@ from resources.ledger.rows import (
     MAX_ROWS,
     InsertStatement,
     Record,
+    RecordedRequest,
     compress_messages,
     decompress_messages,
     read_completions,
+    read_requests,
 )
-from resources.ledger.tables import completions, embedding_times, embeddings
+from resources.ledger.tables import completions, embedding_times, embeddings, uses
 from resources.ledger.usage import GROUPS, UsageRow, failed_by, needed_by, unfinished_by, used_by
 from resources.ledger.writer import LedgerWriter
 
@@ -108,6 +110,17 @@ class SqlLedger:
         if written is None:
             raise KeyError(digest)
         return decompress_messages(written)
+
+    def requests(self, digests: Sequence[str]) -> dict[str, RecordedRequest]:
+        """Return the recorded requests with these digests, by digest; unknown digests are omitted."""
+        with self.connect() as connection:
+            return read_requests(connection, digests)
+
+    def run_starts(self, runs: Collection[str]) -> dict[str, float]:
+        """Return the time of the first request of each run in seconds since 1970; runs without requests are omitted."""
+        query = sa.select(uses.c.run, sa.func.min(uses.c.at)).where(uses.c.run.in_(sorted(runs)))
+        with self.connect() as connection:
+            return {run: at for run, at in connection.execute(query.group_by(uses.c.run))}
 
     def digests(self) -> set[str]:
         """Return the request digests of all completions."""

@@ -22,7 +22,7 @@ from resources.lake import Lake
 from resources.settings import Settings, load
 from resources.stub import stub_process
 
-BAD, GOOD = "amemgym_base", "amemgym_demo"
+BAD, GOOD = "amemgym_base~1", "amemgym_demo~1"
 FILE = "amemgym/v1.base/data.json"
 ASSISTANTS = ("none", "oracle")
 
@@ -58,8 +58,8 @@ def measured_once(folder: Path, domain: str, assistants: tuple[str, ...], **over
         patch.chdir(folder)
         for name in [name for name in os.environ if name.startswith("MEMFLOW_")]:
             patch.delenv(name)
-        settings = load(over={"home": folder / "home", **over})
-        assert run_pipeline(settings, RunRequest((domain,), assistants, limit=1), Silent()).failed == []
+        settings = load(over={"home": folder / "home", "domains": (domain,), **over})
+        assert run_pipeline(settings, RunRequest((domain,), assistants), Silent()).failed == []
     return settings.home
 
 
@@ -76,16 +76,16 @@ def published_is_measured(data: Path, published_home: Path) -> None:
 
 
 def settings_of(data: Path, **over: Any) -> Settings:
-    return load(over={"home": data.parent / "home", "data": data, **over})
+    return load(over={"home": data.parent / "home", "data": data, "domains": (BAD, GOOD), **over})
 
 
 def measured(settings: Settings, *domains: str, assistants: tuple[str, ...] = ASSISTANTS) -> Outcome:
-    return run_pipeline(settings, RunRequest(domains, assistants, limit=1), Silent())
+    return run_pipeline(settings, RunRequest(domains, assistants), Silent())
 
 
 def printed_summary(settings: Settings, outcome: Outcome, *domains: str) -> str:
     """Return the summary that is printed at the end of a run."""
-    summary = Summary.of(Selection(settings, domains, ASSISTANTS, 1), outcome)
+    summary = Summary.of(Selection(settings, domains, ASSISTANTS), outcome)
     return "\n".join(str(each) for each in summary.shown())
 
 
@@ -215,7 +215,7 @@ def test_missing_data_file_fails_only_the_domain_that_reads_the_file(data: Path)
 def test_run_without_data_sets_raises_missing_data_before_writing_the_lake(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
-    with pytest.raises(MissingData, match="amemgym_base: none of its data sets is installed"):
+    with pytest.raises(MissingData, match=f"{BAD}: none of its data sets is installed"):
         measured(settings, BAD)
     assert not (settings.home / "lake").exists()
 
@@ -251,7 +251,7 @@ def unused_port() -> int:
 def test_unreachable_model_endpoint_fails_the_run_fast_and_allows_a_rerun(data: Path) -> None:
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=600.0))
-    order = RunRequest((BAD,), ("none@there", "none"), limit=1)
+    order = RunRequest((BAD,), ("none@there", "none"))
     started = time.monotonic()
     outcome = run_pipeline(settings, order, Silent())
     took = time.monotonic() - started
@@ -274,7 +274,7 @@ def test_next_run_repeats_requests_that_a_failing_server_did_not_answer(data: Pa
     """Rows that the failing server did not answer have a reason. The next run replaces only these rows."""
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=0.5))
-    order = RunRequest((BAD,), ("none@there",), limit=1)
+    order = RunRequest((BAD,), ("none@there",))
     with stub_process(port=port, fail=1.0):
         lost = run_pipeline(settings, order, Silent())
     assert lost.failed == []

@@ -8,7 +8,6 @@ import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
@@ -101,24 +100,6 @@ def test_jobs_schedules_sensors_and_assets_have_descriptions(defs: dg.Definition
     assert [each.name for each in named if not each.description] == []
     graph = defs.resolve_asset_graph()
     assert [key for key in graph.get_all_asset_keys() if not graph.get(key).description] == []
-
-
-def fields(shape: Any) -> Iterator[tuple[str, Any]]:
-    for name, field in getattr(shape, "fields", {}).items():
-        yield name, field
-        yield from fields(field.config_type)
-
-
-def test_every_config_field_has_a_default_and_a_description(defs: dg.Definitions) -> None:
-    found = 0
-    for job in defs.jobs or []:
-        for node in defs.resolve_job_def(job.name).all_node_defs:
-            schema = node.config_schema.config_type if isinstance(node, dg.OpDefinition) else None
-            for name, field in fields(schema):
-                found += 1
-                assert not field.is_required, f"{node.name}.{name} has to be given"
-                assert field.description, f"{node.name}.{name} says nothing of itself"
-    assert found > 0
 
 
 def test_every_job_accepts_an_empty_run_config(defs: dg.Definitions) -> None:

@@ -84,14 +84,14 @@ def test_assistants_from_run_options_become_partitions_that_can_be_rerun(
     assert set(node.partitions_def.get_partition_keys()) == {
         f"{assistant}|{domain}"
         for assistant in ("full", "mine")
-        for domain in ("memorybench_demo", "amemgym_demo")
+        for domain in ("memorybench_demo", "amemgym_demo~1")
     }
     with open_instance(tmp_path / "home") as opened:
         [materialized] = opened.instance.get_materialized_partitions(dg.AssetKey(["answer", "replies"]))
-        assert materialized == "mine|amemgym_demo"
+        assert materialized == "mine|amemgym_demo~1"
         again = definitions.resolve_job_def("evaluate_memory").execute_in_process(
             instance=opened.instance,
-            partition_key=dg.MultiPartitionKey({"domain": "amemgym_demo", "assistant": "mine"}),
+            partition_key=dg.MultiPartitionKey({"domain": "amemgym_demo~1", "assistant": "mine"}),
         )
         assert again.success
     assert load().assistants == ("full",), "a run without options still defaults to memflow.toml"

@@ -58,23 +58,20 @@ def test_ledger_resource_shows_a_url_from_the_environment_as_variable_name(tmp_p
 
 def test_jobs_write_lake_warehouse_and_ledger_into_the_configured_home(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    settings = load(over={"home": tmp_path / "home"})
+    settings = load(over={"home": tmp_path / "home", "domains": ("amemgym_demo~1",)})
     definitions = build_defs(settings)
-    config = {
-        "ops": {step: {"config": {"limit": 1}} for step in ("states", "turns", "keys", "probes", "sessions")}
-    }
     with dg.DagsterInstance.ephemeral() as instance:
-        for job, partition, run_config in (
-            ("ingest_datasets", "personas_sample", {}),
-            ("generate_domain", "amemgym_demo", config),
-            ("evaluate_memory", dg.MultiPartitionKey({"domain": "amemgym_demo", "assistant": "full"}), {}),
-            ("publish_leaderboard", None, {}),
+        for job, partition in (
+            ("ingest_datasets", "personas_sample"),
+            ("generate_domain", "amemgym_demo~1"),
+            ("evaluate_memory", dg.MultiPartitionKey({"domain": "amemgym_demo~1", "assistant": "full"})),
+            ("publish_leaderboard", None),
         ):
             result = definitions.resolve_job_def(job).execute_in_process(
-                instance=instance, partition_key=partition, run_config=run_config
+                instance=instance, partition_key=partition
             )
             assert result.success, job
     lake = Lake(settings.lake_root)
     assert lake.read("score.leaderboard", "all")
-    assert lake.facts("answer.replies", "amemgym_demo/full").fingerprint != ""
+    assert lake.facts("answer.replies", "amemgym_demo~1/full").fingerprint != ""
     assert settings.warehouse_path.exists() and (settings.home / "ledger.sqlite").exists()

@@ -58,7 +58,7 @@ def test_domain_gaps_name_missing_data_sets_optional_files_and_quarantined_users
     assert domain_gaps(domain, only_second, library) == "1 of 2 data sets (without first)"
 
 
-@pytest.mark.parametrize(("limit", "expected"), [(0, None), (2, "2 of 3 users (limit 2)"), (3, None)])
+@pytest.mark.parametrize(("limit", "expected"), [(0, None), (2, "sample of 2 of 3 users"), (3, None)])
 def test_domain_gaps_contain_the_number_of_users_within_the_limit(
     limit: int, expected: str | None, lake: Lake, library: Library
 ) -> None:
@@ -96,10 +96,10 @@ def test_replies_to_quarantined_test_probes_do_not_count_as_failed(lake: Lake) -
 
 
 def test_all_gaps_joins_the_gaps_stored_with_probes_and_verdicts(lake: Lake) -> None:
-    write(lake, "question.probes", "d", probes(None, "no gold"), **{INCOMPLETE: "2 of 20 users (limit 2)"})
+    write(lake, "question.probes", "d", probes(None, "no gold"), **{INCOMPLETE: "sample of 2 of 20 users"})
     write(lake, "score.verdicts", "d/full", [], **{INCOMPLETE: "1 of 3 replies failed"})
     of_probes, of_verdicts = lake.facts("question.probes", "d"), lake.facts("score.verdicts", "d/full")
     assert all_gaps(of_probes, of_verdicts) == (
-        "2 of 20 users (limit 2); 1 of 2 probes quarantined; 1 of 3 replies failed"
+        "sample of 2 of 20 users; 1 of 2 probes quarantined; 1 of 3 replies failed"
     )
     assert all_gaps(None, None) is None

@@ -51,7 +51,7 @@ def change(table: str, row: Any, chance: random.Random) -> dict[str, Any]:
 
 def worlds(domain: Domain) -> dict[str, dict[str, list[Any]]]:
     """Return two sets of tables: valid rows of a domain and an assistant, and damaged rows."""
-    valid = {**valid_rows(), **generated(domain.name)}
+    valid = {**valid_rows(), **generated(domain.base)}
     return {"valid": valid, "damaged": {table: damaged(table, valid[table], 1) for table in TABLES}}
 
 

@@ -116,3 +116,13 @@ def test_entry_index_rejects_invalid_searches_and_vectors(index):
         index.search("d", "recent", text="tea")
     with pytest.raises(BadInput, match=r"vectors of different lengths \(\[2, 3\]\)"):
         index.rebuild("d", "full", batches([ENTRIES[0], entry(9, "x", 1, vector=[1.0, 2.0])]))
+
+
+@pytest.mark.parametrize("domain", ["amemgym_base~2", "amemgym_base.published~2"])
+def test_entries_of_a_sample_are_indexed_apart_from_those_of_the_whole_domain(tmp_path, domain):
+    index = LanceIndex(tmp_path / "lance")
+    whole = domain.partition("~")[0]
+    index.rebuild(domain, "rag@big", batches(ENTRIES[:2]))
+    index.rebuild(whole, "rag@big", batches(ENTRIES[1:]))
+    assert sorted(ids(index.search(domain, "rag@big", text="Caroline"))) == ["e1", "e2"]
+    assert ids(index.search(whole, "rag@big", text="Caroline")) == ["e2"]

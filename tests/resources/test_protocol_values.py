@@ -102,10 +102,10 @@ def test_stored_values_contain_those_of_the_run_and_the_missing_data_as_sample(t
     stored = stored_values(lake, domain, "none")
     assert stored is not None and (stored["user_model"], stored["sample"]) == ("paper", ALL)
     lake.write(
-        "question.probes", "amemgym_base", [], fingerprint="", meta={"incomplete": "2 of 20 users (limit 2)"}
+        "question.probes", "amemgym_base", [], fingerprint="", meta={"incomplete": "sample of 2 of 20 users"}
     )
     stored = stored_values(lake, domain, "none")
-    assert stored is not None and stored["sample"] == "2 of 20 users (limit 2)"
+    assert stored is not None and stored["sample"] == "sample of 2 of 20 users"
 
 
 def test_protocol_values_are_stored_with_verdicts_only() -> None:

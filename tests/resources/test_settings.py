@@ -154,10 +154,10 @@ def test_unlisted_domains_are_used_only_if_selected_by_name() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("asistants = ['a']", "asistants: there is no such setting. Did you mean `assistants`"),
-        ("[roles]\njugde = 'x'", r"roles\.jugde: .* Did you mean `judge`"),
-        ("[models.x]\nmodle = 'm'", r"models\.x\.modle: .* Did you mean `model`"),
-        ("zzz = 1", "zzz: there is no such setting. Settings here: home, data"),
+        ("asistants = ['a']", "asistants: there is no setting 'asistants'. Did you mean assistants"),
+        ("[roles]\njugde = 'x'", r"roles\.jugde: .* Did you mean judge"),
+        ("[models.x]\nmodle = 'm'", r"models\.x\.modle: .* Did you mean model"),
+        ("zzz = 1", "there is no setting 'zzz'. `memflow init example.toml` lists all"),
         ("domains = ['nosuch']", "nosuch"),
         ("assistants = ['full@nosuch']", "nosuch"),
         ("assistants = ['Full Context']", "Full Context"),
@@ -227,7 +227,7 @@ def test_settings_set_the_token_bound_of_answers_per_role() -> None:
     assert bounds.of("assistant") == TokenBound(16384, 4096)
     assert bounds.of("memory") == bounds.of("judge") == TokenBound()
     assert bounds.fingerprint("judge", "memory") == "" != bounds.fingerprint("judge", "assistant")
-    with pytest.raises(BadSettings, match="Did you mean `assistant`"):
+    with pytest.raises(BadSettings, match="Did you mean assistant"):
         load(written("[bounds.assistent]\noutput = 1\n"))
 
 
@@ -279,7 +279,7 @@ def test_domain_name_with_a_profile_is_the_domain_under_this_profile() -> None:
 
 @pytest.mark.parametrize("name", ["amemgym_base.paper", "amemgym_base.other", "unknown.published"])
 def test_settings_reject_a_domain_with_an_unknown_profile(name: str) -> None:
-    with pytest.raises(BadSettings, match=f"the domain {name} does not exist"):
+    with pytest.raises(BadSettings, match=f"there is no domain '{name}'"):
         load(written(f'domains = ["{name}"]'))
 
 
@@ -311,6 +311,43 @@ memorybench_demo = "strict"
 """
 
 
+def test_domain_name_with_a_limit_is_a_sample_of_the_domain() -> None:
+    own = '[own_domains."my.own"]\nbenchmark = "amemgym"\ndatasets = []'
+    settings = load(written(f'domains = ["amemgym_base~2"]\n{own}'))
+    assert settings.domains == ("amemgym_base~2",)
+    for base in ("amemgym_base", "amemgym_base.published", "my.own"):
+        assert settings.domain(f"{base}~2") == settings.domain(base).limited(2)
+        assert settings.has_domain(f"{base}~2")
+    with pytest.raises(BadSettings, match=r"no domain 'amemgym_bas'.*amemgym_base"):
+        settings.domain("amemgym_bas~2")
+
+
+@pytest.mark.parametrize(
+    "name", ["amemgym_base~0", "amemgym_base~x", "amemgym_base~2~3", "amemgym_base~2.published"]
+)
+def test_settings_reject_an_invalid_name_of_a_sample(name: str) -> None:
+    assert not load().has_domain(name)
+    for attempt in (lambda: load(written(f'domains = ["{name}"]')), lambda: load().domain(name)):
+        with pytest.raises(BadSettings, match="A sample is named DOMAIN~N"):
+            attempt()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('domains = ["missing~2"]', r"no domain 'missing'.*\[own_domains.missing\]"),
+        ('[own_domains."mine~2"]\nbenchmark = "amemgym"\ndatasets = []', "contains ~, which marks a sample"),
+        (
+            '[judges]\n"amemgym_base~2" = "scripted"',
+            "names the sample amemgym_base~2, whose judges are those of",
+        ),
+    ],
+)
+def test_settings_reject_samples_where_a_whole_domain_is_declared(text: str, message: str) -> None:
+    with pytest.raises(BadSettings, match=message):
+        load(written(text))
+
+
 def test_judges_of_a_domain_replace_those_of_the_role() -> None:
     settings = load(written(JUDGES.format(judge='["scripted", "strict"]')))
     assert settings.judges_of("amemgym_demo") == ("scripted", "strict")
@@ -324,7 +361,7 @@ def test_judges_of_a_domain_replace_those_of_the_role() -> None:
     [
         ("[]", "are empty or repeated"),
         ('["strict", "strict"]', "are empty or repeated"),
-        ('["strict", "gone"]', r"roles.judge is gone, but \[models.gone\] does not exist"),
+        ('["strict", "gone"]', r"roles.judge: there is no model 'gone'"),
     ],
 )
 def test_judges_must_be_distinct_models_of_the_settings(judge: str, message: str) -> None:
@@ -333,7 +370,7 @@ def test_judges_must_be_distinct_models_of_the_settings(judge: str, message: str
 
 
 def test_judges_of_an_unknown_domain_are_rejected() -> None:
-    with pytest.raises(BadSettings, match="the domain gone, which does not exist"):
+    with pytest.raises(BadSettings, match="there is no domain 'gone'"):
         load(written('[judges]\ngone = "scripted"'))
 
 

@@ -10,7 +10,7 @@ import pytest
 import memflow
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
-from memflow.records import TABLES
+from memflow.records import APPEND_ONLY, TABLES
 from resources.lake import Lake
 from resources.settings import load
 
@@ -32,13 +32,17 @@ def own_environment() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def contents() -> Callable[[Path], dict[str, str]]:
-    """Return a function that maps each table and partition of a home to its content hash."""
+    """Return a function that maps each table and partition of a home to its content hash.
+
+    Append-only tables are left out: they contain the times and runs of a home.
+    """
 
     def of(home: Path) -> dict[str, str]:
         lake = Lake(home / "lake")
         return {
             f"{table} {partition}": lake.facts(table, partition).digest
             for table in TABLES
+            if table not in APPEND_ONLY
             for partition in lake.partitions(table)
         }
 
@@ -47,7 +51,10 @@ def contents() -> Callable[[Path], dict[str, str]]:
 
 @pytest.fixture
 def run_in() -> Callable[..., Outcome]:
-    """Return a function that runs the pipeline: `run_in(home, domains, assistants, limit=1, models={...})`."""
+    """Return a function that runs the pipeline: `run_in(home, domains, assistants, limit=1, models={...})`.
+
+    With a limit, samples of the domains are run.
+    """
 
     def run(
         home: Path,
@@ -59,8 +66,13 @@ def run_in() -> Callable[..., Outcome]:
         **over: Any,
     ) -> Outcome:
         settings = load(over={"home": home, **over})
-        named = tuple(dict.fromkeys((*settings.domains, *domains)))
-        settings = settings.model_copy(update={"domains": named})
-        return run_pipeline(settings, RunRequest(domains, assistants, limit, force), Silent())
+        if limit:
+            domains = tuple(settings.domain(name).limited(limit).name for name in domains)
+        named = {
+            "domains": tuple(dict.fromkeys((*settings.domains, *domains))),
+            "assistants": tuple(dict.fromkeys((*settings.assistants, *assistants))),
+        }
+        settings = settings.model_copy(update=named)
+        return run_pipeline(settings, RunRequest(domains, assistants, force), Silent())
 
     return run

@@ -14,7 +14,7 @@ from resources.lake import Lake
 from resources.settings import Settings, load
 from resources.stub import stub_process
 
-DOMAIN = "comem_demo_annotated"
+DOMAIN = "comem_demo_annotated~3"
 QUESTIONS = 6 + 5 + 6  # of the first three dialogues
 
 
@@ -48,7 +48,7 @@ def request_digests(log: Path) -> list[str]:
 
 def test_next_run_continues_the_annotation_that_the_budget_stopped(tmp_path: Path) -> None:
     home, log = tmp_path / "home", tmp_path / "asked.jsonl"
-    order, watcher = RunRequest((DOMAIN,), ("none",), limit=3), Counting()
+    order, watcher = RunRequest((DOMAIN,), ("none",)), Counting()
     with stub_process(latency=0.01, log=log) as url:
         settings = settings_of(home, url)
         stopped = run_pipeline(settings, order, watcher, Budget(calls=100))

@@ -19,7 +19,7 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.settings import load
 from resources.stub import stub_process
 
-DOMAIN, ASSISTANT = "amemgym_demo", "full"
+DOMAIN, ASSISTANT = "amemgym_demo~1", "full"
 PARTITION = f"{DOMAIN}/{ASSISTANT}"
 CHARACTERS = 5400
 """The mean length of an answer: 900 words."""
@@ -36,7 +36,6 @@ def run_with(run_in: Callable[..., Outcome], tmp_path: Path) -> Callable[..., Ou
                 tmp_path / "home",
                 (DOMAIN,),
                 (ASSISTANT,),
-                limit=1,
                 models={"m": model},
                 roles={"assistant": "m"},
             )
@@ -93,7 +92,7 @@ def test_run_reports_answers_cut_at_512_tokens(run_with: Callable[..., Outcome],
     assert usage["assistant"].cut == 2 * len(replies), "each was requested again, with twice the limit"
     assert usage["simulator"].cut == 0
 
-    selection = Selection(settings, (DOMAIN,), (ASSISTANT,), 1)
+    selection = Selection(settings, (DOMAIN,), (ASSISTANT,))
     console = Console(file=io.StringIO(), width=200)
     for part in Summary.of(selection, outcome).shown():
         console.print(part)

@@ -24,10 +24,11 @@ from memflow.chat.scripted import LABEL
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import tables_of
-from memflow.records import BY_EVIDENCE, RECALL_AT_10, TABLES
+from memflow.records import BY_EVIDENCE, MEASURED, RECALL_AT_10, TABLES, columns
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.instance import open_instance
+from resources.kept_versions import VERSIONS
 from resources.lake import Lake, rebuild_commands
 
 DEMO = AMEMGYM, MEMORYBENCH = demo_domains()
@@ -38,7 +39,8 @@ JUDGED = ("checklist", "quality")
 RETRIEVAL = ("bm25_message", "embed_message", "rag_2_4_30")
 EMPTY = {
     # MemoryBench has no states, and AMemGym learns from no feedback; nobody has to say what is right for either; the
-    # bounds live through nothing, and no memory of the demo evolves, or has the training dialogues itself.
+    # bounds live through nothing, and no memory of the demo evolves, or has the training dialogues itself;
+    # one publication has no drift.
     MEMORYBENCH: {
         *("state.profiles", "state.variables", "state.changes", "state.entities"),
         *("question.keys", "memory.policies", "memory.feedback", "score.claims"),
@@ -46,6 +48,7 @@ EMPTY = {
     AMEMGYM: {"state.entities", "question.keys", "feedback.sessions", "memory.policies", "memory.feedback"},
     "none": {"memory.transcripts", "memory.indexes", "score.claims"},
     "oracle": {"memory.transcripts", "memory.indexes", "score.claims"},
+    "all": {"score.drift"},
 }
 
 BOUNDS = ("none", "oracle")
@@ -159,7 +162,7 @@ def test_demo_scores_have_full_coverage_and_only_expected_reasons(demo: Demo) ->
     lost = Counter(
         (table, partition, each.reason)
         for table, row in TABLES.items()
-        if "reason" in row.__dataclass_fields__ and table != "score.leaderboard"
+        if "reason" in row.__dataclass_fields__ and table not in tables_of("all")
         for partition in demo.lake.partitions(table)
         for each in demo.lake.read(table, partition)
         if each.reason
@@ -309,16 +312,23 @@ def test_deleted_partition_is_rebuilt_from_the_ledger(
     demo: Demo, run_in: RunPipeline, contents: Contents
 ) -> None:
     whole, before, asked = contents(demo.home), times(demo.home), ledger_rows(demo.home)["completions"]
-    lake = Path(demo.lake.root)
-    gone = lake / "memory/indexes" / f"{AMEMGYM},full.parquet"
-    gone.unlink()
+
+    def lake_file(table: str) -> str:
+        return f"{table.replace('.', '/')}/{AMEMGYM},full.parquet"
+
+    (Path(demo.lake.root) / lake_file("memory.indexes")).unlink()
     outcome = run_in(demo.home, DEMO, ASSISTANTS)
     # Everything downstream of a partition in its run is made with it; what it made is what was there, so the
     # leaderboard, which rests on contents, is left alone.
     assert run_names(outcome) == [f"evaluate_memory {AMEMGYM} · full"]
-    remade = {name for name, time in times(demo.home).items() if time != before[name]}
-    tables = [table.replace(".", "/") for table in tables_of("domain x assistant")]
-    assert remade == {f"{table}/{AMEMGYM},full.parquet" for table in tables}
+    written = {name for name, time in times(demo.home).items() if time != before.get(name)}
+    kept = {name for name in written if name.startswith(f"{VERSIONS}/")}
+    assert written - kept == {lake_file(table) for table in tables_of("domain x assistant")}
+    # The former rows are kept only where measured times differ; all other columns are equal.
+    measured = {table for table in TABLES if any(column.name in MEASURED for column in columns(table))}
+    assert {f"{Path(name).parent.relative_to(VERSIONS)}.parquet" for name in kept} <= {
+        lake_file(table) for table in measured
+    }
     assert contents(demo.home) == whole
     assert ledger_rows(demo.home)["completions"] == asked
 
@@ -343,8 +353,9 @@ def test_run_with_a_higher_limit_sends_only_new_requests(run_in: RunPipeline, tm
     first = ledger_rows(home)["completions"]
     more = run_in(home, *order, limit=2)
     assert [outcome.failed for outcome in (small, more)] == [[], []]
-    users = {score.n_episodes for score in more.scores if score.slice == "all" and score.metric == "accuracy"}
-    assert users == {2}
+    accuracies = [score for score in more.scores if (score.slice, score.metric) == ("all", "accuracy")]
+    users = {(score.domain, score.n_episodes) for score in accuracies}
+    assert users == {(f"{AMEMGYM}~1", 1), (f"{AMEMGYM}~2", 2)}
     with sqlite3.connect(home / "ledger.sqlite") as connection:
         [(asked, distinct)] = connection.execute(
             "select count(*), count(distinct digest) from uses where not kept"
@@ -384,7 +395,8 @@ def test_run_rebuilds_selected_former_partitions_and_reports_the_others(
     assert outcome.former == [other]
     assert rebuild_commands(outcome.former) == [f"memflow run --domain {MEMORYBENCH} --memory recent"]
     assert ledger_rows(home)["completions"] == requests
-    assert {**contents(home), "score.leaderboard all": ""} == {**before, "score.leaderboard all": ""}
+    published = {f"{table} all": "" for table in tables_of("all")}
+    assert {**contents(home), **published} == {**before, **published}
     assert {(score.domain, score.assistant) for score in outcome.scores} == {
         (domain, assistant) for domain in DEMO for assistant in ASSISTANTS
     } - {(MEMORYBENCH, "recent")}

@@ -10,7 +10,7 @@ from memflow.cli.planned_runs import Outcome
 from resources.lake import Lake
 from resources.stub import count_answers, stub_process
 
-DOMAIN, ASSISTANT = "amemgym_demo", "awi_2_4"
+DOMAIN, ASSISTANT = "amemgym_demo~1", "awi_2_4"
 
 
 @pytest.fixture
@@ -37,7 +37,6 @@ def run_with(
                 tmp_path / folder,
                 (DOMAIN,),
                 (ASSISTANT,),
-                limit=1,
                 models={"m": model},
                 roles={"assistant": "m"},
             )

@@ -91,7 +91,7 @@ def test_replayed_recording_gives_its_memory_the_same_entries_and_scores(compare
     assert again.exit_code == 1 and "Overwrite it with --force" in again.stderr
     assert memflow(home, "export", "transcript", ON, RECORDED, str(file), "--force").exit_code == 0
     other = memflow(home, "export", "transcript", ON, "full", str(file))
-    assert f"{ON} has no stored run of assistant 'full' (stored assistants: {RECORDED}" in other.stderr
+    assert f"{ON} has no stored run of assistant 'full'. Use one of: {RECORDED}" in other.stderr
 
 
 def test_off_policy_run_without_recording_names_the_export_command(

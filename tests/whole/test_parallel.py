@@ -101,12 +101,12 @@ def test_failing_partition_does_not_change_other_partitions(
     tmp_path: Path, environment, contents, serial
 ) -> None:
     home = tmp_path / "home"
-    in_the_way = Path(Lake(home / "lake").path("memory.transcripts", f"{DOMAIN}/full"))
+    in_the_way = Path(Lake(home / "lake").path("memory.transcripts", f"{DOMAIN}/full@cli_stub"))
     (in_the_way / "folder").mkdir(parents=True)
     with stub_process(latency=0.01) as url:
         broken = run(home, url, 4, environment)
         [(name, reason)] = broken["runs"]["failed"]
-        assert name == f"evaluate_memory {DOMAIN} · full" and str(in_the_way) in reason
+        assert name == f"evaluate_memory {DOMAIN} · full@cli_stub" and str(in_the_way) in reason
         assert broken["runs"]["done"] == len(MEMORIES) + 2
         shutil.rmtree(in_the_way)
         fixed = run(home, url, 4, environment)

@@ -32,22 +32,23 @@ def memflow(home: Path, *arguments: str) -> Any:
 @pytest.mark.pipeline
 def test_run_under_a_profile_adds_a_domain_and_keeps_the_results_of_the_default(home: Path) -> None:
     run = ("run", "--domain", DOMAIN, "--memory", "awi", "--limit", "1")
+    paper, ours = f"{DOMAIN}~1", f"{DOMAIN}.memflow~1"
     memflow(home, *run)
     lake = Lake(str(home / "lake"))
-    before = lake.facts("memory.indexes", f"{DOMAIN}/awi")
+    before = lake.facts("memory.indexes", f"{paper}/awi")
     memflow(home, *run, "--profile", "memflow")
-    assert lake.facts("memory.indexes", f"{DOMAIN}/awi") == before
+    assert before is not None and lake.facts("memory.indexes", f"{paper}/awi") == before
     dates = {
         name: [entry for entry in lake.read("memory.indexes", f"{name}/awi") if entry.kind == "date"]
-        for name in (DOMAIN, f"{DOMAIN}.memflow")
+        for name in (paper, ours)
     }
-    assert dates[f"{DOMAIN}.memflow"] and not dates[DOMAIN]
+    assert dates[ours] and not dates[paper]
     scores = memflow(home, "show", "leaderboard", "--metric", "accuracy")["scores"]
-    assert {score["domain"] for score in scores} == {DOMAIN, f"{DOMAIN}.memflow"}
+    assert {score["domain"] for score in scores} == {paper, ours}
 
 
 @pytest.mark.pipeline
 def test_domain_under_a_profile_is_stored_with_the_added_partitions(home: Path) -> None:
     memflow(home, "run", "--domain", DOMAIN, "--memory", "none", "--limit", "1", "--profile", "published")
     settings = with_added_partitions(load(over={"home": home}))
-    assert f"{DOMAIN}.published" in settings.domains
+    assert f"{DOMAIN}.published~1" in settings.domains

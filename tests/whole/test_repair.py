@@ -10,7 +10,7 @@ from memflow.cli.planned_runs import Outcome
 from resources.lake import Lake
 from resources.stub import count_answers, stub_process
 
-DOMAIN, ASSISTANT = "amemgym_demo", "rag_2_4_30"
+DOMAIN, ASSISTANT = "amemgym_demo~1", "rag_2_4_30"
 
 
 @pytest.fixture
@@ -26,7 +26,6 @@ def run_with(run_in: Callable[..., Outcome], tmp_path: Path) -> Callable[..., tu
                 tmp_path / folder,
                 (DOMAIN,),
                 (ASSISTANT,),
-                limit=1,
                 models={"m": model},
                 roles={"assistant": "m"},
                 embedder={"kind": "hashing"},

@@ -48,7 +48,7 @@ def test_python_text_reads_literal_constants_without_executing_the_file(key: str
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("NOTHING", "assigns no constant NOTHING. Use one of: PLAIN, STRIPPED"),
+        ("NOTHING", "has no constant 'NOTHING'. Use one of: AGE, INDENTED"),
         ("MADE", "MADE is an f-string at line 14"),
         ("AGE", "AGE is not a literal text at line 13"),
         ("TEXTS.code", "TEXTS.code is not a literal text at line 12"),

@@ -83,6 +83,9 @@ MAY_BE_EMPTY = [
     "question.keys",
     *(table for table in TABLES if table.split(".")[0] in ("state", "utterance", "feedback", "memory")),
     "score.claims",
+    "score.comparisons",
+    "score.history",
+    "score.drift",
 ]
 
 
@@ -157,6 +160,11 @@ FAULTS = [
     ("score.attributions", "recalled_at_most_stored_and_stored_at_most_evidence", {"stored": 3}),
     ("score.attributions", "evidence_recalled_at_10_at_most_stored", {"recalled_at_10": 3}),
     ("score.claims", "claim_value_between_0_and_1", {"value": 1.5}),
+    ("score.comparisons", "each_pair_of_assistants_once", {"a": "oracle", "b": "a"}),
+    ("score.comparisons", "difference_is_value_a_minus_value_b", {"difference": -0.5}),
+    ("score.comparisons", "pairs_at_least_episodes", {"n": 9}),
+    ("score.comparisons", "adjusted_p_at_least_p", {"p": 0.03}),
+    ("score.comparisons", "better_assistant_only_if_significant", {"p_adjusted": 0.06}),
     ("score.leaderboard", "judge_is_not_answering_model", {"self_judges": ["large"]}),
     ("score.claims", "exactly_one_of_value_and_reason", {"value": None}),
     ("score.claims", "exactly_one_of_value_and_reason", {"reason": "and a value"}),
@@ -164,6 +172,12 @@ FAULTS = [
     ("score.leaderboard", "coverage_between_0_and_1", {"coverage": 1.1}),
     ("score.leaderboard", "score_with_value_has_probes", {"n": 0}),
     ("score.leaderboard", "score_in_its_confidence_interval", {"value": 0.9}),
+    ("score.history", "newest_scores_equal_leaderboard", {"assistant": "not on the leaderboard"}),
+    ("score.drift", "difference_is_after_minus_before", {"after": 0.5}),
+    ("score.drift", "difference_is_after_minus_before", {"after": None}),
+    ("score.drift", "parts_of_stages_sum_to_difference", {"judging": 0.25}),
+    ("score.drift", "moved_only_if_significant", {"moved": True}),
+    ("score.drift", "scores_within_noise_after_model_change", {"moved": True, "p_adjusted": 0.01}),
 ]
 
 

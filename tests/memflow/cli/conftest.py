@@ -1,4 +1,4 @@
-"""A home with one measured domain: one user of amemgym_demo, with the scripted chat, under four memories."""
+"""A home with one measured domain: a sample of amemgym_demo, with the scripted chat, under four memories."""
 
 import json
 import sys
@@ -23,7 +23,7 @@ from resources.settings import Settings, load
 from resources.steps import StepRunner
 from resources.warehouse import Warehouse
 
-DOMAIN = "amemgym_demo"
+DOMAIN = "amemgym_demo~1"
 ASSISTANTS = ("none", "oracle", "full", "awi")
 
 
@@ -87,7 +87,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Home:
 def _measure(settings: Settings, models: Models, lake: Lake) -> None:
     """Run the pipeline with one user, and write its tables."""
     runner = StepRunner(settings, lake, Library(None), models)
-    domain = settings.domain(DOMAIN).limited(1)
+    domain = settings.domain(DOMAIN)
     fingerprints = Fingerprints(settings, lake, runner.library)
 
     def write(step: Step, **partition: Any) -> None:

@@ -16,7 +16,7 @@ from memflow.chat.scripted import LABEL
 def sampled(measured, tmp_path) -> Path:
     folder = tmp_path / "exposure"
     done = measured(
-        "annotate", "sample", "amemgym_demo", str(folder), "--kind", "exposure", "--format", "json"
+        "annotate", "sample", "amemgym_demo~1", str(folder), "--kind", "exposure", "--format", "json"
     )
     told = json.loads(done.stdout)
     assert told["files"] == ["items.jsonl", "annotate.html"] and told["drawn"] == told["population"]
@@ -55,14 +55,21 @@ def test_annotate_report_compares_two_persons_and_the_judge(measured, sampled, t
     assert len(told["differing"]) == 2 and any(LABEL in note for note in told["notes"])
 
     shown = measured("annotate", "report", str(sampled)).stdout
-    assert "State exposure: amemgym_demo" in shown and "AC1" in shown and LABEL in shown
+    assert "State exposure: amemgym_demo~1" in shown and "AC1" in shown and LABEL in shown
     assert "2 items on which persons differ" in shown and "Ann: Partly, Bo: Fully" in shown
 
 
 def test_annotate_sample_with_the_same_seed_writes_the_same_page(measured, sampled, tmp_path) -> None:
     for folder, seed in (("again", "0"), ("other", "1")):
         measured(
-            "annotate", "sample", "amemgym_demo", str(tmp_path / folder), "--kind", "exposure", "--seed", seed
+            "annotate",
+            "sample",
+            "amemgym_demo~1",
+            str(tmp_path / folder),
+            "--kind",
+            "exposure",
+            "--seed",
+            seed,
         )
     page = (sampled / "annotate.html").read_bytes()
     assert (tmp_path / "again/annotate.html").read_bytes() == page
@@ -71,12 +78,12 @@ def test_annotate_sample_with_the_same_seed_writes_the_same_page(measured, sampl
 
 def test_integrity_sample_requires_an_assistant_with_a_stored_run(measured, tmp_path) -> None:
     def sample(*options: str):
-        return measured("annotate", "sample", "amemgym_demo", str(tmp_path / "x"), *options)
+        return measured("annotate", "sample", "amemgym_demo~1", str(tmp_path / "x"), *options)
 
     assert "Choose one with --assistant" in sample("--kind", "integrity").stderr
     assert "Remove --assistant" in sample("--kind", "exposure", "--assistant", "full").stderr
     assert (
-        "no stored run of assistant 'beauty' (stored assistants: awi, full"
+        "no stored run of assistant 'beauty'. Use one of: awi, full"
         in sample("--kind", "integrity", "--assistant", "beauty").stderr
     )
     done = sample("--kind", "integrity", "--assistant", "full", "--n", "3")
@@ -85,8 +92,8 @@ def test_integrity_sample_requires_an_assistant_with_a_stored_run(measured, tmp_
 
 
 def test_annotate_names_missing_run_annotations_or_sheet(measured, empty, sampled, tmp_path) -> None:
-    assert "memflow run --domain amemgym_demo" in empty.error(
-        "annotate", "sample", "amemgym_demo", str(tmp_path / "x"), "--kind", "exposure"
+    assert "memflow run --domain amemgym_demo~1" in empty.error(
+        "annotate", "sample", "amemgym_demo~1", str(tmp_path / "x"), "--kind", "exposure"
     )
     assert "has no annotations" in measured.error("annotate", "report", str(sampled))
     assert "items.jsonl is missing" in measured.error("annotate", "report", str(tmp_path))

@@ -27,6 +27,16 @@ def test_domains_command_lists_a_user_defined_domain(empty) -> None:
     assert "longer" in empty("domains").stdout
 
 
+def test_domains_command_lists_the_samples_of_each_domain(empty) -> None:
+    Path("memflow.toml").write_text('domains = ["amemgym_demo~1", "amemgym_demo"]\n', encoding="utf-8")
+    line = {"domains": ["amemgym_demo~2", "amemgym_demo~x"], "assistants": [], "memories": {}}
+    empty.folder.mkdir()
+    (empty.folder / "added_partitions.jsonl").write_text(f"{json.dumps(line)}\n", encoding="utf-8")
+    samples = {row["domain"]: row["samples"] for row in empty.json("domains")}
+    assert samples["amemgym_demo"] == ["amemgym_demo~1", "amemgym_demo~2"] and samples["comem_demo"] == []
+    assert "Samples: amemgym_demo~1, amemgym_demo~2." in empty("domains").stdout
+
+
 def test_data_command_shows_files_checksums_and_download_instructions(
     empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from memflow.checks.expectations import expectations_of
 from resources.lake import Lake
 
-OF_DOMAIN = ("question.probes", "amemgym_demo")
+OF_DOMAIN = ("question.probes", "amemgym_demo~1")
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def damaged(measured, tmp_path: Path):
 
 
 def test_checks_command_with_assistant_lists_only_tables_of_that_assistant(measured) -> None:
-    found = measured("checks", "--domain", "amemgym_demo", "--assistant", "full")
+    found = measured("checks", "--domain", "amemgym_demo~1", "--assistant", "full")
     assert "answer.replies" in found.stdout and "score.verdicts" in found.stdout
     assert "question.probes" not in found.stdout
 
@@ -44,7 +44,7 @@ def test_checks_command_names_partition_and_rows_of_a_failed_rule(damaged, engin
     assert found.exit_code == 1
     failed = {each["name"]: each for each in json.loads(found.stdout)["rules"] if each["failed_in"]}
     rule = failed["valid_probe_kind"]
-    assert (rule["unexpected"], rule["failed_in"]) == (1, ["amemgym_demo"])
+    assert (rule["unexpected"], rule["failed_in"]) == (1, ["amemgym_demo~1"])
     assert "probe_id=" in rule["offending"][0]
     assert "valid_probe_kind: 1 of " in damaged("checks").stdout
 
@@ -55,7 +55,7 @@ def test_checks_command_reports_a_missing_table_and_checks_the_other_tables(dama
     found = damaged("checks", "--assistant", "full")
     assert found.exit_code == 1
     assert (
-        "not checked: score.verdicts of amemgym_demo/full: answer.replies of amemgym_demo/full"
+        "not checked: score.verdicts of amemgym_demo~1/full: answer.replies of amemgym_demo~1/full"
         in found.stdout
     )
     assert "memory.indexes" in found.stdout
@@ -71,9 +71,9 @@ def test_docs_option_writes_data_docs_to_the_given_folder(measured, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("question.prbes",), "there is no table 'question.prbes'. Use one of: raw.records"),
-        (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'. Use one of: "),
-        (("--assistant", "awe"), "the lake has no assistant 'awe'. Use one of: awi, full"),
+        (("question.prbes",), "there is no table 'question.prbes'. Did you mean question.probes or"),
+        (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'. Did you mean amemgym_demo"),
+        (("--assistant", "awe"), "the lake has no assistant 'awe'. Did you mean awi?"),
         (("--docs", "docs"), "--docs cannot be used without --engine gx"),
     ],
 )

@@ -91,8 +91,8 @@ def test_show_deviations_reports_the_limited_sample_of_a_run(empty) -> None:
     settings = load(over={"home": empty.folder})
     meta = protocol_meta("score.verdicts", settings, settings.domain(DOMAIN), "full")
     empty.write("score.verdicts", f"{DOMAIN}/full", [], **meta)
-    empty.write("question.probes", DOMAIN, [], incomplete="2 of 20 users (limit 2)")
-    assert points(empty.json("show", "deviations", DOMAIN))["sample"]["value"] == "2 of 20 users (limit 2)"
+    empty.write("question.probes", DOMAIN, [], incomplete="sample of 2 of 20 users")
+    assert points(empty.json("show", "deviations", DOMAIN))["sample"]["value"] == "sample of 2 of 20 users"
 
 
 def test_show_deviations_hides_points_without_effect_on_scores_unless_all_is_given(empty) -> None:
@@ -123,7 +123,7 @@ def test_show_deviations_prints_a_list_value_in_one_row(empty) -> None:
 
 
 def test_deviations_reject_unknown_profiles_and_a_second_profile(empty) -> None:
-    assert "Use one of: published, paper, memflow" in empty.error(
+    assert "Use one of: memflow, paper, published" in empty.error(
         "show", "deviations", DOMAIN, "--profile", "x"
     )
     error = empty.error("show", "deviations", f"{DOMAIN}.published", "--profile", "memflow")

@@ -10,26 +10,26 @@ import pytest
 
 from memflow.benchmarks.registry import find_domain
 
-EXPORT = ("export", "transcript", "amemgym_demo", "full")
+EXPORT = ("export", "transcript", "amemgym_demo~1", "full")
 
 
 def test_export_of_transcript_without_provenance_names_the_rerun_command(empty, tmp_path: Path) -> None:
-    empty.write("memory.transcripts", "amemgym_demo/full", [])
+    empty.write("memory.transcripts", "amemgym_demo~1/full", [])
     result = empty(*EXPORT, str(tmp_path / "run.jsonl"))
     assert result.exit_code == 1 and not (tmp_path / "run.jsonl").exists()
-    assert "memflow run --force --domain amemgym_demo --assistant full" in result.stderr
+    assert "memflow run --force --domain amemgym_demo~1 --assistant full" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "wrong"),
     [
         (
-            ("amemgym_demo", "nemori"),
-            "amemgym_demo has no stored run of assistant 'nemori' (stored assistants: awi, full",
+            ("amemgym_demo~1", "nemori"),
+            "amemgym_demo~1 has no stored run of assistant 'nemori'. Use one of: awi, full",
         ),
         (
             ("amemgym_base", "full"),
-            "amemgym_base has no stored run of assistant 'full' (stored assistants: none",
+            "amemgym_base has no stored run of assistant 'full'. There are none",
         ),
         (("nowhere", "full"), "there is no domain 'nowhere'"),
     ],
@@ -41,21 +41,21 @@ def test_export_rejects_assistant_or_domain_without_stored_transcript(
 
 
 def play(home, *reasons: str | None) -> None:
-    """Write one session of `full` in amemgym_demo; each message has a reason or None."""
+    """Write one session of `full` in amemgym_demo~1; each message has a reason or None."""
     [dataset] = find_domain("amemgym_demo").datasets
     record = factories.record(
         dataset=dataset, sha256="5" * 64, licence="Apache-2.0", origin="memflow", content="{}"
     )
     messages = [
         factories.transcript_message(
-            domain="amemgym_demo", episode_id="ada", position=at, message_id=f"ada/0{f'+{at}' if at else ''}",
+            domain="amemgym_demo~1", episode_id="ada", position=at, message_id=f"ada/0{f'+{at}' if at else ''}",
             role=("user", "assistant")[at % 2], text=f"Words {at}.", sequence=at, origin="given", reason=reason,
         )
         for at, reason in enumerate(reasons)
     ]  # fmt: skip
     meta = {"run": "r", "model": "large", "fingerprint": "f", "simulator": "s", "scripted": "no"}
     home.write("raw.records", dataset, [record])
-    home.write("memory.transcripts", "amemgym_demo/full", messages, **meta)
+    home.write("memory.transcripts", "amemgym_demo~1/full", messages, **meta)
 
 
 def test_export_writes_valid_transcripts_and_overwrites_only_with_force(empty, tmp_path: Path) -> None:
@@ -83,11 +83,11 @@ def test_export_to_a_missing_folder_reports_the_file_name(empty, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "wrong"),
     [
-        (("amemgym_demo", "amemgym_base_offpolicy"), "amemgym_base_offpolicy has no results yet"),
-        (("amemgym_demo", "memorybench_demo"), "memorybench_demo belongs to memorybench"),
-        (("amemgym_demo", "amemgym_demo"), "amemgym_demo is not off-policy"),
+        (("amemgym_demo~1", "amemgym_base_offpolicy"), "amemgym_base_offpolicy has no results yet"),
+        (("amemgym_demo~1", "memorybench_demo"), "memorybench_demo belongs to memorybench"),
+        (("amemgym_demo~1", "amemgym_demo~1"), "amemgym_demo~1 is not off-policy"),
         (
-            ("amemgym_demo", "amemgym_demo", "--assistant", "mem0"),
+            ("amemgym_demo~1", "amemgym_demo~1", "--assistant", "mem0"),
             "has no results for assistant 'mem0', only for awi",
         ),
     ],
@@ -98,6 +98,6 @@ def test_show_policies_rejects_domains_that_cannot_be_compared(measured, argumen
 
 def test_show_policies_rejects_scores_computed_from_outdated_probes(measured, tmp_path: Path) -> None:
     home = replace(measured, folder=shutil.copytree(measured.folder, tmp_path / "home"))
-    home.write("question.probes", "amemgym_demo", [])
+    home.write("question.probes", "amemgym_demo~1", [])
     reason = "its probes were regenerated"
-    assert reason in home.error("show", "policies", "amemgym_demo", "amemgym_demo")
+    assert reason in home.error("show", "policies", "amemgym_demo~1", "amemgym_demo~1")

@@ -146,7 +146,7 @@ def test_finetune_prints_settings_and_commands_for_the_trained_model(home_with_f
             "usable first answers, none has a copy. List the reasons with --count",
         ),
         (("--model", "scripted"), "the model scripted has no weights that can be trained"),
-        (("--model", "nobody"), "[models.nobody] does not exist"),
+        (("--model", "nobody"), "there is no model 'nobody'"),
     ],
 )
 def test_finetune_rejects_a_model_or_action_that_cannot_be_trained(

@@ -68,7 +68,7 @@ def test_leaderboard_shows_judge_range_and_warns_of_judges_of_their_own_answers(
 
 
 def test_show_judges_with_a_single_judge_states_how_to_configure_several_judges(measured) -> None:
-    assert "Set judge" in measured.error("show", "judges", "amemgym_demo")
+    assert "Set judge" in measured.error("show", "judges", "amemgym_demo~1")
 
 
 def test_judges_check_command_tests_the_judges_in_the_settings(empty) -> None:

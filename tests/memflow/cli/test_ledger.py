@@ -55,7 +55,7 @@ def test_ledger_forget_shows_the_selected_answers_and_asks_for_confirmation(own)
     before = requests(own)
     refused = own("ledger", "forget", "--prompt", "awi/update", input="n\n")
     assert refused.exit_code == 1 and "answers would be deleted" in refused.stderr
-    assert "amemgym_demo/awi" in refused.stderr
+    assert "amemgym_demo~1/awi" in refused.stderr
     assert requests(own) == before
     deleted = own("ledger", "forget", "--prompt", "awi/update", input="y\n")
     assert deleted.exit_code == 0

@@ -15,7 +15,7 @@ from memflow.records import Probe
 from memflow.run.play import Episode, Event, play_all
 from memflow.run.transcripts import entry_rows, transcript_rows
 
-DOMAIN, AWI = "amemgym_demo", "awi_1_0"
+DOMAIN, AWI = "amemgym_demo~1", "awi_1_0"
 
 
 def episode(name: str, *checkpoints: Sequence[str]) -> Episode:
@@ -114,7 +114,7 @@ async def test_kind_option_filters_entries_and_rejects_unknown_kind(remembered) 
     assert {entry["kind"] for entry in show_memory(remembered, AWI, "--kind", "fact")["entries"]} == {"fact"}
     result = remembered("show", "memory", DOMAIN, AWI, "--kind", "dream")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "has no memory entry of kind 'dream'. Use one of its kinds: buffer, fact, failure" in result.stderr
+    assert "has no memory entry of kind 'dream'. Use one of: buffer, fact, failure" in result.stderr
 
 
 async def test_diff_option_shows_changed_short_lived_and_failed_entries(remembered) -> None:
@@ -157,7 +157,7 @@ async def test_diff_option_pairs_versions_of_an_entry_and_lists_retired_entries(
 
 async def test_show_memory_requires_episode_option_for_several_episodes(empty) -> None:
     await _play(empty, AWI, [ANN, BEN])
-    assert "several episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
+    assert "2 episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
     assert show_memory(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
     assert "no episode 'cid'. Use one of: ann, ben" in empty.error(
         "show", "memory", DOMAIN, AWI, "--episode", "cid"
@@ -171,8 +171,8 @@ async def test_show_memory_requires_episode_option_for_several_episodes(empty) -
         ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7. Use one from 0 to 2"),
         ((DOMAIN, AWI, "--diff", "2", "0"), "has the later checkpoint first"),
         ((DOMAIN, AWI, "--diff", "0", "1", "--checkpoint", "1"), "--diff cannot be combined"),
-        ((DOMAIN, "mem0"), "amemgym_demo has no stored run of assistant 'mem0' (stored assistants: awi_1_0"),
-        (("nowhere", AWI), "'nowhere' has no memory entries; domains with entries: amemgym_demo"),
+        ((DOMAIN, "mem0"), "amemgym_demo~1 has no stored run of assistant 'mem0'. Use one of: awi_1_0"),
+        (("nowhere", AWI), "'nowhere' has no memory entries; domains with entries: amemgym_demo~1"),
     ],
 )
 async def test_show_memory_rejects_unknown_or_conflicting_options(remembered, arguments, said) -> None:

@@ -82,15 +82,20 @@ def test_run_selection_adds_domains_and_assistants_to_the_settings(file: Path) -
 
 def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) -> None:
     selection = selected(file, url="http://127.0.0.1:2/v1", model="b/small", judge="large")
-    assert selection.settings.model("cli").url == "http://127.0.0.1:2/v1"
-    assert selection.settings.model("cli").model == "b/small"
+    assert selection.settings.model("cli_b_small").url == "http://127.0.0.1:2/v1"
+    assert selection.settings.model("cli_b_small").model == "b/small"
     roles = selection.settings.roles
-    assert (roles.simulator, roles.judge, roles.backbone, roles.assistant) == ("cli", "large", "cli", "cli")
+    assert (roles.simulator, roles.judge, roles.backbone, roles.assistant) == (
+        "cli_b_small",
+        "large",
+        "cli_b_small",
+        "cli_b_small",
+    )
 
 
 def test_preset_option_sets_the_preset_of_the_model_at_the_url(file: Path) -> None:
     selection = selected(file, url="http://127.0.0.1:2/v1", model="m", preset="deepseek")
-    assert selection.settings.model("cli").profile == profile_of("deepseek")
+    assert selection.settings.model("cli_m").profile == profile_of("deepseek")
 
 
 def test_model_option_without_url_requires_a_model_named_in_the_settings(file: Path) -> None:
@@ -112,7 +117,7 @@ def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path
     [
         ({"url": "http://x/v1"}, "--url is given without a model"),
         ({"preset": "deepseek"}, "--preset is given without --url"),
-        ({"url": "http://x/v1", "model": "m", "preset": "deepsea"}, r"models\.cli\.preset.*'deepseek'"),
+        ({"url": "http://x/v1", "model": "m", "preset": "deepsea"}, r"models\.cli_m\.preset.*'deepseek'"),
         ({"demo": True, "model": "large"}, "--demo uses the scripted chat"),
         ({"domains": ["nosuch"]}, "there is no domain 'nosuch'"),
         ({"memories": ["nosuch"]}, "there is no memory 'nosuch'"),
@@ -130,7 +135,10 @@ REAL = {"url": "http://127.0.0.1:2/v1", "model": "b/small", "memories": ["rag_2_
 def test_run_selection_requires_an_explicit_embedder_with_a_language_model(
     file: Path,
 ) -> None:
-    with pytest.raises(BadSettings, match=r"model cli, .* by embeddings: rag_2_4_30\. .* --embedder hashing"):
+    with pytest.raises(
+        BadSettings,
+        match=r"model cli_b_small, .* rag_2_4_30@cli_b_small\. .* --embedder hashing",
+    ):
         selected(file, **REAL)
     assert selected(file, **REAL, embedder="hashing").settings.embedder.kind == "hashing"
     assert selected(file, **REAL | {"memories": ["full"]}).settings.embedder.kind is None
@@ -217,8 +225,33 @@ def test_profile_option_selects_domains_under_this_profile(file: Path) -> None:
     assert selected(file, domains=["amemgym_base"], profile="paper").domains == ("amemgym_base",)
 
 
+def test_limit_option_selects_samples_of_the_domains(file: Path) -> None:
+    selection = selected(file, domains=["amemgym_base", "comem_demo"], limit=2)
+    assert selection.domains == ("amemgym_base~2", "comem_demo~2")
+    assert {"amemgym_demo", "amemgym_base~2"} <= {*selection.settings.domains}
+    assert selected(file, demo=True, limit=1).domains == ("amemgym_demo~1", "memorybench_demo~1")
+    assert selected(file, limit=1).domains == ("amemgym_demo~1",)
+
+
+def test_sample_of_a_domain_can_be_selected_by_name_or_with_profile_and_limit(file: Path) -> None:
+    for options in (
+        {"domains": ["amemgym_base.published~2"]},
+        {"domains": ["amemgym_base~2"], "profile": "published"},
+        {"domains": ["amemgym_base"], "profile": "published", "limit": 2},
+        {"domains": ["amemgym_base.published~2", "amemgym_base"], "profile": "published", "limit": 2},
+    ):
+        assert selected(file, **options).domains == ("amemgym_base.published~2",)
+
+
+def test_limit_option_rejects_samples_with_another_limit(file: Path) -> None:
+    with pytest.raises(
+        BadSettings, match=r"with the limit 3, but --limit is 2. Use --domain amemgym_base, or"
+    ):
+        selected(file, domains=["amemgym_base~3"], limit=2)
+
+
 def test_profile_option_rejects_unknown_profiles_and_domains_with_another_profile(file: Path) -> None:
-    with pytest.raises(BadSettings, match="Use one of: published, paper, memflow"):
+    with pytest.raises(BadSettings, match=r"no profile 'papers'\. Did you mean paper"):
         selected(file, profile="papers")
     with pytest.raises(BadSettings, match="has the profile memflow, but --profile is published"):
         selected(file, domains=["amemgym_base.memflow"], profile="published")
@@ -232,3 +265,28 @@ def test_judge_option_replaces_judges_of_role_and_of_single_domains(file: Path) 
     assert selected(file).settings.judges_of("memorybench_demo") == ("scripted", "large")
     settings = selected(file, judge="large").settings
     assert {settings.judges_of(name) for name in ("memorybench_demo", "amemgym_demo")} == {("large",)}
+
+
+def test_assistants_of_another_model_than_the_default_have_its_name(file: Path) -> None:
+    url = "http://127.0.0.1:2/v1"
+    memories = {"memories": ["full"], "bounds": False}
+    assert selected(file, **memories).assistants == ("full",)
+    assert selected(file, url=url, model="a/One-2", **memories).assistants == ("full@cli_a_one_2",)
+    assert selected(file, url=url, model="a/Two", **memories).assistants == ("full@cli_a_two",)
+    assert selected(file, model="large", **memories).assistants == ("full@large",)
+    assert selected(file, model="large", assistants=["full@scripted"], bounds=False).assistants == (
+        "full@scripted",
+    )
+
+
+@pytest.mark.parametrize(
+    "url", ["notaurl", "127.0.0.1:8000/v1", "http://", "ftp://h/v1", "http://h:99999/v1"]
+)
+def test_selection_rejects_a_url_without_scheme_or_host(file: Path, url: str) -> None:
+    with pytest.raises(BadSettings, match=r"--url is '.*', which is no address"):
+        selected(file, url=url, model="m")
+
+
+def test_selection_reports_an_unknown_domain_before_an_unknown_model(file: Path) -> None:
+    with pytest.raises(BadSettings, match=r"there is no domain 'amemgym_dmo'\. Did you mean amemgym_demo"):
+        selected(file, domains=["amemgym_dmo"], model="nosuch")

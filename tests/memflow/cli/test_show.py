@@ -65,13 +65,13 @@ def test_show_costs_prints_costs_per_written_message_and_per_read(measured) -> N
     ]
     assert awi["write"]["calls"] * awi["write"]["of"] == pytest.approx(asked["calls"] + asked["cache_hits"])
     assert awi["read"]["calls"] == 0 and awi["failures"] == 0
-    shown = measured("show", "costs", "--domain", "amemgym_demo").stdout
+    shown = measured("show", "costs", "--domain", "amemgym_demo~1").stdout
     assert "per message" in shown and "awi" in shown
 
 
 def test_show_costs_prints_the_share_of_answers_that_reach_a_limit(measured, empty) -> None:
     shutil.copytree(measured.folder, empty.folder)
-    partition = "amemgym_demo/awi"
+    partition = "amemgym_demo~1/awi"
     entries, facts = (
         empty.lake.read("memory.indexes", partition),
         empty.lake.facts("memory.indexes", partition),
@@ -109,7 +109,7 @@ def test_show_costs_per_instance_groups_costs_by_part_of_the_pipeline(measured) 
         assert row["calls"] <= cost["calls"] <= row["calls"] + row["cache_hits"]
     assert by[("oracle", "answers")]["calls"] < by[("full", "answers")]["calls"] == 32
     assert by[("", "generation")]["price"] is None
-    shown = measured("show", "costs", "--per", "instance", "--domain", "amemgym_demo").stdout
+    shown = measured("show", "costs", "--per", "instance", "--domain", "amemgym_demo~1").stdout
     assert "user model" in shown and "Means over 1 instances" in shown
 
 
@@ -132,7 +132,7 @@ def test_slices_option_adds_period_slices_to_the_leaderboard(measured) -> None:
 
 
 def test_show_leaderboard_rejects_unknown_metric_and_lists_available_metrics(measured) -> None:
-    assert "no metric 'beauty'. Use one of: accuracy" in measured.error(
+    assert "no metric 'beauty'. `memflow show metrics` lists all" in measured.error(
         "show", "leaderboard", "--metric", "beauty"
     )
 

@@ -70,4 +70,4 @@ def test_plot_command_with_benchmark_name_writes_plots_across_domains(timed, tmp
 
 
 def test_show_times_rejects_unmeasured_domain_and_lists_measured_domain(timed) -> None:
-    assert f"domains with results: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo")
+    assert f"domains with results: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo~1")

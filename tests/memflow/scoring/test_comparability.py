@@ -28,8 +28,8 @@ def test_prompts_with_dropped_messages_make_the_results_of_their_assistant_incom
         [score(), score(assistant="none")], {"full": MeasuredSettings.of(replies, {}), "none": whole}
     )
     assert (full.incomplete, none.incomplete) == ("2 of 4 prompts without the oldest messages", None)
-    limited = MeasuredSettings.of(replies, {"incomplete": "2 of 20 users (limit 2)"})
-    assert limited.incomplete == "2 of 20 users (limit 2); 2 of 4 prompts without the oldest messages"
+    limited = MeasuredSettings.of(replies, {"incomplete": "sample of 2 of 20 users"})
+    assert limited.incomplete == "sample of 2 of 20 users; 2 of 4 prompts without the oldest messages"
 
 
 def test_compare_settings_ignores_different_prompt_names_and_missing_settings() -> None:

@@ -12,9 +12,9 @@ from memflow.scoring.completeness import dataset_gap, incomplete_results, joined
         (0, 20, None),
         (20, 20, None),
         (25, 20, None),
-        (2, 20, "2 of 20 users (limit 2)"),
-        (2, 1000, "2 of 1,000 users (limit 2)"),
-        (2, None, "2 of an unknown number of users (limit 2)"),
+        (2, 20, "sample of 2 of 20 users"),
+        (2, 1000, "sample of 2 of 1,000 users"),
+        (2, None, "sample of 2 of an unknown number of users"),
     ],
 )
 def test_limit_gap_returns_text_only_if_the_limit_removes_units(
@@ -33,7 +33,7 @@ def test_missing_data_sets_and_quarantined_rows_are_counted_and_named() -> None:
 
 
 def test_gap_lines_state_a_gap_of_all_assistants_once_for_the_domain() -> None:
-    whole = "2 of 20 users (limit 2)"
+    whole = "sample of 2 of 20 users"
     scores = [
         score(domain="d", assistant="full", incomplete=whole),
         score(domain="d", assistant="rag", incomplete=whole),

@@ -265,5 +265,5 @@ async def test_proxy_of_the_environment_is_used_for_other_machines_only(
 async def test_invalid_address_raises_endpoint_down() -> None:
     for url in ("not-an-address", "ftp://127.0.0.1/v1"):
         async with chat_at(url, SleepingClock()) as chat:
-            with pytest.raises(EndpointDown, match=r"fix the url in memflow\.toml"):
+            with pytest.raises(EndpointDown, match=r"fix the url, then rerun"):
                 await chat.complete(request())

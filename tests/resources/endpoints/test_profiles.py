@@ -84,7 +84,7 @@ def test_unused_thinking_levels_do_not_change_the_profile_digest() -> None:
     ("lines", "message"),
     [
         ('preset = "depseek"', "'openai'.*'deepseek'"),
-        ('[models.gpt.profile]\nboud = "none"', "Did you mean `bound`"),
+        ('[models.gpt.profile]\nboud = "none"', "Did you mean bound"),
         ('preset = "deepseek"\n[models.gpt.profile]\nthinking = "loud"', "levels of this profile: off, on"),
         ('[models.gpt.profile]\noverflow = ["("]', "not a regular expression"),
         ('[models.gpt.profile.headers]\nAuthorization = "Bearer abc"', "Set `key_variable`"),

@@ -1,0 +1,68 @@
+"""What an evaluation depends on, by role and in words: models, memory, parameters, prompts, data and code.
+
+The verdicts of an assistant store these inputs, so that resources/drift.py can name the input that changed between two
+publications. They are no part of the input fingerprints, which decide what is stale (fingerprints.py).
+"""
+
+import json
+
+from assets.fingerprints import Fingerprints
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.fingerprint import digest
+from memflow.pipeline import STEPS
+from memflow.scoring.drift import INPUTS
+from resources.settings_sections import Model
+
+VERDICTS = "score.verdicts"
+SHOWN = 8
+"""Digits of a content hash that are shown."""
+
+
+def inputs_meta(table: str, fingerprints: Fingerprints, domain: Domain, assistant: str) -> dict[str, str]:
+    """Return the inputs as metadata to store with an assistant's verdicts; empty for other tables."""
+    if table != VERDICTS:
+        return {}
+    return {INPUTS: json.dumps(evaluation_inputs(fingerprints, domain, assistant), ensure_ascii=False)}
+
+
+def evaluation_inputs(fingerprints: Fingerprints, domain: Domain, assistant: str) -> dict[str, str]:
+    """Return the name and a short content hash of each input of an assistant's verdicts in a domain."""
+    settings, benchmark = fingerprints.settings, registry.benchmark(domain.benchmark)
+    roles, chosen = settings.roles, settings.memory_of(assistant)
+    stages = benchmark.simulator_stages(domain)
+    answering = settings.model_of(assistant)
+    names = {
+        "simulator": [roles.simulator] if stages else [],
+        "annotators": [roles.annotator, roles.verifier] if fingerprints.annotators(domain) else [],
+        "backbone": [roles.backbone] if "feedback" in stages else [],
+        "answering model": [answering],
+        "judge": settings.judges_of(domain.name) if fingerprints.judge(domain) is not None else [],
+    }
+    bounds = settings.bounds.fingerprint("simulator", "assistant", "memory", "backbone", "annotator", "judge")
+    parameters = digest(domain.parameters, domain.seed, domain.limit, domain.decoding, bounds)
+    replaced = fingerprints.behind(domain, assistant).get("replaced_prompts", "")
+    data = [fingerprints.content("raw.records", name) for name in domain.datasets]
+    code = [
+        fingerprints.code_of(step, domain, assistant if "assistant" in step.scope else "")
+        for step in STEPS
+        if step.scope in ("domain", "domain x assistant")
+    ]
+    models = {
+        role: ", ".join(_model(settings.model(name)) for name in each) for role, each in names.items() if each
+    }
+    if chosen.system.needs_embedder:
+        models["embedder"] = settings.embedder.name
+    optional = {"replaced prompts": replaced} if replaced else {}
+    return {
+        **models,
+        "memory": f"{chosen.name} ({chosen.fingerprint()[:SHOWN]})",
+        "parameters": parameters[:SHOWN],
+        **optional,
+        "data": digest(data)[:SHOWN],
+        "code": digest(code)[:SHOWN],
+    }
+
+
+def _model(model: Model) -> str:
+    return f"{model.served_as} ({model.fingerprint()[:SHOWN]})"

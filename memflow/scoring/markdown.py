@@ -1,0 +1,87 @@
+"""The leaderboard as Markdown: one table per domain, best assistant first, with a bounded length.
+
+primary.py selects and orders the scores.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from memflow.control_characters import visible
+from memflow.labels import score_label
+from memflow.records import Score
+from memflow.scoring.catalog import find_metric
+from memflow.scoring.completeness import incomplete_results
+from memflow.scoring.primary import ranked_assistants
+
+MOST_DOMAINS = 40
+MOST_ASSISTANTS = 25
+"""Assistants that a table shows; a line below it counts the others."""
+_ESCAPED = str.maketrans({each: f"\\{each}" for each in "\\`*[]<>|~"} | {"\n": " "})
+
+
+def leaderboard_markdown(scores: Iterable[Score]) -> str:
+    """Return the primary scores of all domains as Markdown tables, with labels and what is left out.
+
+    A row has the rank, the assistant, each metric with its 95 % interval, and n. `scores` are those of
+    `primary_scores`.
+    """
+    by_domain: dict[str, list[Score]] = {}
+    for score in scores:
+        by_domain.setdefault(score.domain, []).append(score)
+    parts = [_section(domain, found) for domain, found in [*by_domain.items()][:MOST_DOMAINS]]
+    if omitted := [*by_domain][MOST_DOMAINS:]:
+        parts.append(f"{len(omitted):,} more domains: `memflow show leaderboard`")
+    return "\n\n".join(parts) or "no scores"
+
+
+def _section(domain: str, scores: Sequence[Score]) -> str:
+    metrics = list(dict.fromkeys(score.metric for score in scores))
+    ranked = ranked_assistants(scores)
+    head = ["rank", "assistant", *(find_metric(name).title for name in metrics), "n"]
+    lines = [f"**{_escape(domain)}**", ""]
+    lines += [f"| {' | '.join(head)} |", f"|--:|---|{'--:|' * (len(metrics) + 1)}"]
+    for place, (assistant, found) in enumerate(ranked[:MOST_ASSISTANTS], start=1):
+        values = [_value(found.get(name)) for name in metrics]
+        cells = [_rank(found, place), _escape(assistant), *values, _count(found)]
+        lines.append(f"| {' | '.join(cells)} |")
+    notes = []
+    if len(ranked) > MOST_ASSISTANTS:
+        more = len(ranked) - MOST_ASSISTANTS
+        notes.append(f"{more:,} more assistants: `memflow show leaderboard --domain {domain} --limit 0`")
+    if label := score_label(scores):
+        notes.append(f"Label: {label}")
+    notes += [f"Incomplete: {_escape(line)}" for line in incomplete_results(scores)]
+    return "\n".join([*lines, *(f"\n{each}" for each in notes)])
+
+
+def _value(score: Score | None) -> str:
+    if score is None:
+        return ""
+    if score.value is None:
+        return "none"
+    digits = ".3f" if find_metric(score.metric).unit != "tokens" else ",.0f"
+    if score.low is None or score.high is None or find_metric(score.metric).group in ("bound", "failure"):
+        return f"{score.value:{digits}}"
+    return f"{score.value:{digits}} \\[{score.low:{digits}}, {score.high:{digits}}\\]"
+
+
+def _rank(found: Mapping[str, Score], place: int) -> str:
+    """Return the range of ranks that the data leave open; the place in the table where no score has a range."""
+    for score in found.values():
+        if score.rank_low is not None and score.rank_high is not None:
+            return (
+                str(score.rank_low)
+                if score.rank_low == score.rank_high
+                else f"{score.rank_low}–{score.rank_high}"
+            )
+    return str(place)
+
+
+def _count(found: Mapping[str, Score]) -> str:
+    measured = [score for score in found.values() if find_metric(score.metric).group != "bound"]
+    score = next(iter(measured or found.values()))
+    planned = "" if score.planned is None or score.n >= score.planned else f" of {score.planned:,}"
+    return f"{score.n:,}{planned}"
+
+
+def _escape(text: str) -> str:
+    return visible(text).translate(_ESCAPED)

@@ -1,0 +1,62 @@
+"""Selection and order of the scores that summaries show: primary metrics over all probes, best assistant first.
+
+The leaderboard's preview, the metadata of verdicts and `memflow run` use these functions. How the scores are printed
+belongs elsewhere: markdown.py, memflow/cli.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from memflow.records import Score
+from memflow.scoring.catalog import find_metric, is_evidence_score, sort_key
+
+VariantChooser = Callable[[str, str], str]
+"""A function from (domain, metric) to the variant that summaries show."""
+
+
+def primary_scores(
+    scores: Iterable[Score], benchmark_of: Callable[[str], str], variant_of: VariantChooser
+) -> list[Score]:
+    """Return the scores of the primary metrics over all probes, in the order of `scores`.
+
+    `benchmark_of` maps a domain to its benchmark. Scores of the attribution by evidence are left out.
+    """
+    return [
+        score
+        for score in scores
+        if score.slice == "all"
+        and benchmark_of(score.domain) in find_metric(score.metric).primary_for
+        and score.variant == variant_of(score.domain, score.metric)
+        and not is_evidence_score(score)
+    ]
+
+
+def ranked_assistants(scores: Sequence[Score]) -> list[tuple[str, dict[str, Score]]]:
+    """Return each assistant of one domain with its scores by metric, best assistant first.
+
+    The first metric with a direction ranks; ties are in the order of names.
+    """
+    by_assistant: dict[str, dict[str, Score]] = {}
+    for score in scores:
+        by_assistant.setdefault(score.assistant, {})[score.metric] = score
+    metrics = dict.fromkeys(score.metric for score in scores)
+    ranking = next((name for name in metrics if find_metric(name).direction != "neither"), None)
+
+    def rank(item: tuple[str, dict[str, Score]]) -> tuple[float, str]:
+        score = item[1].get(ranking or "")
+        return sort_key(ranking or "", None if score is None else score.value), item[0]
+
+    return sorted(by_assistant.items(), key=rank)
+
+
+def score_numbers(scores: Iterable[Score]) -> dict[str, float]:
+    """Return the values and the ends of their intervals by name: `accuracy`, `accuracy low`, `accuracy high`.
+
+    Scores without a value, and bounds, which rank no assistant, are left out.
+    """
+    numbers: dict[str, float] = {}
+    for score in scores:
+        if find_metric(score.metric).direction == "neither":
+            continue
+        ends = {"": score.value, " low": score.low, " high": score.high}
+        numbers |= {f"{score.metric}{end}": value for end, value in ends.items() if value is not None}
+    return numbers

@@ -1,0 +1,166 @@
+"""Samples (`DOMAIN~N`): partitions of their own, which share rows and requests with the whole domain."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from typer.testing import CliRunner
+
+from assets.definitions import defs
+from memflow.cli import app
+from memflow.cli.planned_runs import Outcome
+from memflow.pipeline import tables_of
+from memflow.records import MEASURED, Score
+from resources.instance import open_instance
+from resources.lake import Lake
+
+RunIn = Callable[..., Outcome]
+ASSISTANTS = ("none", "full", "awi")
+SHARED_MEMORY = frozenset({"memory", "answer"})
+"""The stages of MemoryBench whose requests depend on all training cases: they are written into one memory, which every
+test case reads. The actions of its users are also drawn from the distribution of satisfaction over all cases."""
+
+
+def requests(home: Path, domain: str, without: Collection[str] = ()) -> set[str]:
+    """Return the digests of the requests of a domain, except those of some stages."""
+    with sqlite3.connect(home / "ledger.sqlite") as connection:
+        rows = connection.execute("select stage, digest from uses where domain = ?", (domain,)).fetchall()
+    return {digest for stage, digest in rows if stage not in without}
+
+
+def rows(home: Path, domain: str, table: str, assistant: str = "") -> list[Any]:
+    """Return the rows of a partition without the domain and without measured columns."""
+    stored = Lake(home / "lake").read(table, f"{domain}/{assistant}" if assistant else domain)
+    return [
+        [getattr(row, field.name) for field in fields(row) if field.name not in {*MEASURED, "domain"}]
+        for row in stored
+    ]
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize(
+    ("domain", "dependent"),
+    [
+        ("amemgym_demo", ()),
+        ("comem_demo_annotated", ()),
+        ("membench_demo", ()),
+        ("memorybench_demo_same", ()),
+        ("memorybench_demo", SHARED_MEMORY),
+        ("memorybench_demo_onpolicy", SHARED_MEMORY),
+    ],
+)
+def test_requests_and_rows_of_a_sample_are_among_those_of_the_whole_domain(
+    run_in: RunIn, tmp_path: Path, domain: str, dependent: Collection[str]
+) -> None:
+    home = tmp_path / "home"
+    for limit in (1, 2, 0):
+        assert run_in(home, (domain,), ASSISTANTS, limit=limit).failed == []
+    samples = [requests(home, f"{domain}~{limit}", dependent) for limit in (1, 2)]
+    assert samples[0] | samples[1] <= requests(home, domain)
+    if dependent:
+        return
+    assert set() < samples[0] <= samples[1]
+    partitions = [(table, "") for table in tables_of("domain")]
+    partitions += [(table, name) for table in tables_of("domain x assistant") for name in ASSISTANTS]
+    for table, assistant in partitions:
+        whole = rows(home, domain, table, assistant)
+        assert all(row in whole for row in rows(home, f"{domain}~1", table, assistant)), (table, assistant)
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize(
+    ("domain", "limit"), [("amemgym_demo", 3), ("memorybench_demo", 1_000), ("membench_demo", 1_000)]
+)
+def test_sample_of_all_units_equals_the_whole_domain_without_new_requests(
+    run_in: RunIn, tmp_path: Path, domain: str, limit: int
+) -> None:
+    home, sample = tmp_path / "home", f"{domain}~{limit}"
+    run_in(home, (domain,), ASSISTANTS)
+    outcome = run_in(home, (domain,), ASSISTANTS, limit=limit)
+    assert outcome.failed == [] and sum(row["requests"] for row in outcome.usage) == 0
+    assert requests(home, sample) == requests(home, domain)
+
+    def scores(name: str) -> list[Score]:
+        found = [replace(row, domain=domain) for row in outcome.scores if row.domain == name]
+        return [row for row in found if "time" not in row.metric]
+
+    assert scores(sample) == scores(domain) != []
+    assert {row.incomplete for row in scores(sample)} == {None}
+
+
+@pytest.fixture
+def memflow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
+    """Return a function that runs a command in a home of its own and returns its JSON answer."""
+    for name in ("MEMFLOW_SETTINGS", "MEMFLOW_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MEMFLOW_HOME", str(tmp_path / "home"))
+    (tmp_path / "memflow.toml").write_text('domains = ["memorybench_demo"]\n', encoding="utf-8")
+
+    def call(*arguments: str) -> Any:
+        result = CliRunner().invoke(app, [*arguments, "--format", "json"])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    return call
+
+
+def leaderboard(memflow: Callable[..., Any]) -> set[tuple[Any, ...]]:
+    """Return the identity and value of every score that `show leaderboard` lists."""
+    found = memflow("show", "leaderboard")["scores"]
+    return {
+        (*(row[name] for name in ("domain", "assistant", "metric", "variant", "slice", "value")),)
+        for row in found
+    }
+
+
+@pytest.mark.pipeline
+def test_later_runs_of_samples_memories_and_domains_remove_nothing_from_the_leaderboard(
+    memflow: Callable[..., Any],
+) -> None:
+    def run(domain: str, memory: str, *options: str) -> set[tuple[Any, ...]]:
+        memflow("run", "--domain", domain, "--memory", memory, *options)
+        return leaderboard(memflow)
+
+    whole = run("amemgym_demo", "full")
+    sampled = run("amemgym_demo", "bm25_message", "--limit", "2")
+    assert whole < sampled
+    assert {row[:2] for row in sampled - whole} == {
+        ("amemgym_demo~2", name) for name in ("none", "oracle", "previous", "bm25_message")
+    }
+    other = run("amemgym_demo", "recent", "--limit", "1", "--no-bounds")
+    assert sampled < other and {row[0] for row in other - sampled} == {"amemgym_demo~1"}
+    assert other < run("comem_demo", "none", "--no-bounds")
+    rerun = run("amemgym_demo", "recent", "--no-bounds")
+    assert other < rerun
+    labels = {row["domain"]: row["incomplete"] for row in memflow("show", "leaderboard")["scores"]}
+    assert labels == {
+        "amemgym_demo": None,
+        "amemgym_demo~1": "sample of 1 of 3 users",
+        "amemgym_demo~2": "sample of 2 of 3 users",
+        "comem_demo": None,
+    }
+
+
+@pytest.mark.pipeline
+def test_sample_of_a_run_is_a_partition_in_dagster_that_can_be_rerun(
+    memflow: Callable[..., Any], tmp_path: Path
+) -> None:
+    memflow("run", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--no-bounds", "--limit", "1")
+    definitions = defs()
+    turns = dg.AssetKey(["utterance", "turns"])
+    partitions = definitions.resolve_asset_graph().get(turns).partitions_def
+    assert partitions is not None
+    assert set(partitions.get_partition_keys()) == {"memorybench_demo", "amemgym_demo~1"}
+    with open_instance(tmp_path / "home") as opened:
+        assert opened.instance.get_materialized_partitions(turns) == {"amemgym_demo~1"}
+        job = definitions.resolve_job_def("generate_domain")
+        again = job.execute_in_process(instance=opened.instance, partition_key="amemgym_demo~1")
+        [event, *_] = opened.instance.fetch_materializations(turns, limit=1).records
+    assert again.success
+    assert event.asset_materialization is not None
+    assert event.asset_materialization.metadata["sample"].value == "at most 1 users of amemgym_demo"
