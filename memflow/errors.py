@@ -15,6 +15,8 @@
     │       ├── QuotaExhausted    the provider's quota is used up
     │       └── BudgetSpent       the hard limit of a run is reached
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
+    ├── ServerFailed          a memory server failed at one request
+    ├── ServerDown            a memory server cannot be started or reached
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
     ├── WorkerLost            a worker process ended before its work
@@ -126,6 +128,14 @@ class BudgetSpent(FatalChatError):
 
 class RecallFailed(MemflowError):
     """The exception for a memory read without a usable answer of the memory's model."""
+
+
+class ServerFailed(MemflowError):
+    """The exception for one request that a memory server did not answer validly. The rest of the run goes on."""
+
+
+class ServerDown(MemflowError):
+    """The exception for a memory server that cannot be started or reached, also after a restart. The step ends."""
 
 
 class TrainingFailed(MemflowError):
