@@ -1,6 +1,7 @@
 """The connection to a memory server: checked answers, one restart per request, and the replay of a space's writes.
 
-It implements `Connection` of memflow/memories/server/protocol.py on a transport (stdio_transport.py, http_transport.py).
+It implements `Connection` of memflow/memories/server/protocol.py on a transport (stdio_transport.py or
+http_transport.py).
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from memflow.errors import MemflowError, ServerDown, ServerFailed
+from memflow.errors import ServerDown, ServerFailed
 from memflow.memories.server.protocol import (
     PROTOCOL,
     Endpoint,
@@ -88,6 +89,7 @@ class ServerConnection:
     """A connection to one memory server. A request of which the server stops is repeated once, alone.
 
     `name` is the name of the memory, for messages. `endpoints` are the addresses of models that the server may use.
+    `greeted` is called with the first answer to `hello`.
     """
 
     def __init__(
@@ -99,11 +101,13 @@ class ServerConnection:
         settings: Mapping[str, Any] | None = None,
         endpoints: Mapping[str, Endpoint] | None = None,
         seed: int | None = None,
+        greeted: Callable[[Hello], None] = lambda hello: None,
     ) -> None:
         self.name = name
         self.transport = transport
         self.limits = limits or TimeLimits()
         self.restarts = 0
+        self._greeted = greeted
         given = {key: each.model_dump() for key, each in (endpoints or {}).items()}
         self._greeting = {
             "op": "hello",
@@ -265,18 +269,22 @@ class ServerConnection:
                 hello = await self._first(lambda: self._exchange(self._greeting, Hello))
             except (ServerStopped, ServerFailed) as error:
                 await self.transport.stop()
-                text = str(error) if isinstance(error, ServerFailed) else f"the memory server {self.name} {error}"
+                text = (
+                    str(error)
+                    if isinstance(error, ServerFailed)
+                    else f"the memory server {self.name} {error}"
+                )
                 raise self._give_up(text) from error
-            except MemflowError as error:  # settings
-                raise self._give_up(str(error)) from error
             if self._hello is not None and hello != self._hello:
                 await self.transport.stop()
                 raise self._give_up(
-                    f"the memory server {self.name} answered `hello` differently after a restart. Run `memflow memories "
-                    f"check {self.name}`, and fix its name, version, settings or capabilities, then rerun"
+                    f"the memory server {self.name} answered `hello` differently after a restart. Its name, "
+                    "version, settings and capabilities have to stay the same"
                 )
             if self._hello is None and hello.can.spaces:
                 self._slots = asyncio.Semaphore(min(hello.can.spaces, REQUESTS_AT_ONCE))
+            if self._hello is None:
+                self._greeted(hello)
             self._hello = hello
             self._generation += 1
             self._running = True

@@ -78,7 +78,12 @@ class Echo:
     def do_hello(self, request):
         self.hellos += 1
         version = f"1.{time.time_ns()}" if "unstable" in self.faults else "1"
-        return {"name": "echo", "version": version, "settings": request.get("settings") or {}, "can": self.can}
+        return {
+            "name": "echo",
+            "version": version,
+            "settings": request.get("settings") or {},
+            "can": self.can,
+        }
 
     def do_reset(self, request):
         if "leftovers" not in self.faults:
@@ -108,7 +113,12 @@ class Echo:
         if "drops_text" in self.faults:
             text = re.sub(r"[^\x20-\x7e]", "", text)
         speaker = message.get("speaker") or message["role"]
-        item = {"id": message["id"], "text": f"{speaker}: {text}", "sources": [message["id"]], "kind": "memory"}
+        item = {
+            "id": message["id"],
+            "text": f"{speaker}: {text}",
+            "sources": [message["id"]],
+            "kind": "memory",
+        }
         item["since"] = request["write"]
         if message.get("sent_at"):
             item["sent_at"] = time.strftime("%Y-%m-%d") if "no_dates" in self.faults else message["sent_at"]
@@ -248,7 +258,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--http", type=int, metavar="PORT", help="serve over HTTP; 0 for any port")
     parser.add_argument("--fault", action="append", default=[], help=", ".join(FAULTS))
-    parser.add_argument("--can", action="append", default=[], metavar="NAME=VALUE", help="declare a capability")
+    parser.add_argument(
+        "--can", action="append", default=[], metavar="NAME=VALUE", help="declare a capability"
+    )
     given = parser.parse_args()
     named = [*given.fault, *filter(None, os.environ.get("MEMFLOW_ECHO_FAULTS", "").split(","))]
     faults = {each.partition("=")[0]: each.partition("=")[2] or "1" for each in named}

@@ -24,7 +24,7 @@ REQUEST = HttpRequest("POST", "")
 
 
 class HttpTransport:
-    """A server at an address. memflow does not start it: a restart is a new connection, after which spaces are reset."""
+    """A server at an address. memflow does not start it: a restart is a new client, after which spaces are reset."""
 
     def __init__(self, url: str, key_variable: str = "", setting: str = "`url`") -> None:
         self.url = url
@@ -66,12 +66,18 @@ class HttpTransport:
         try:
             response = await self._limits.within(limit, client.exchange(request, {}))
         except TimeoutError as error:
-            raise ServerStopped(f"did not answer {message['op']} within its time limit of {limit:g} s") from error
+            raise ServerStopped(
+                f"did not answer {message['op']} within its time limit of {limit:g} s"
+            ) from error
         except ExchangeFailed as error:
             where = display_address(self.url)
-            raise ServerStopped(f"cannot be reached at {where} ({error}). Start it, or fix {self.setting}") from error
+            raise ServerStopped(
+                f"cannot be reached at {where} ({error}). Start it, or fix {self.setting}"
+            ) from error
         if not response.complete:
-            raise InvalidAnswer(f"sent a response longer than {LONGEST_LINE:,} bytes: {shown(response.content)}")
+            raise InvalidAnswer(
+                f"sent a response longer than {LONGEST_LINE:,} bytes: {shown(response.content)}"
+            )
         if response.status in (502, 503, 504):
             raise ServerStopped(f"returned HTTP status {response.status}: {shown(response.content)}")
         if response.status != 200:
@@ -81,7 +87,9 @@ class HttpTransport:
             raise ServerFailed(f"returned HTTP status {response.status}: {shown(response.content)}")
         answer = decode(response.content)
         if answer.get("n", number) != number:
-            raise InvalidAnswer(f"answered n = {answer['n']!r} instead of {number}: {shown(response.content)}")
+            raise InvalidAnswer(
+                f"answered n = {answer['n']!r} instead of {number}: {shown(response.content)}"
+            )
         return answer
 
     async def stop(self) -> None:

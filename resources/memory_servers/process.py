@@ -73,9 +73,7 @@ class ServerCommand:
 def allowed_environment(environment: Mapping[str, str], variables: Iterable[str]) -> dict[str, str]:
     """Return the variables of `environment` that a server may have."""
     names = {*ALLOWED, *variables}
-    return {
-        name: value for name, value in environment.items() if name in names or name.startswith("LC_")
-    }
+    return {name: value for name, value in environment.items() if name in names or name.startswith("LC_")}
 
 
 @dataclass
@@ -140,7 +138,11 @@ class ServerProcess:
         except OSError:
             text = ""
         lines = text.splitlines()[-TAIL_LINES:]
-        return f". Its log {self.log} ends with: {' | '.join(lines)}" if lines else f". Its log {self.log} is empty"
+        return (
+            f". Its log {self.log} ends with: {' | '.join(lines)}"
+            if lines
+            else f". Its log {self.log} is empty"
+        )
 
     def _signal(self, number: signal.Signals) -> None:
         try:
@@ -149,12 +151,16 @@ class ServerProcess:
             return
 
 
-async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
-    """Start a server in its own process group. Raises BadSettings if its program or a variable is missing."""
-    words, environment = command.resolved(), command.environment()
+def _prepare_log(log: Path) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     if log.exists() and log.stat().st_size > LOG_BYTES:
         log.replace(log.with_suffix(".1.log"))
+
+
+async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
+    """Start a server in its own process group. Raises BadSettings if its program or a variable is missing."""
+    words, environment = command.resolved(), command.environment()
+    _prepare_log(log)
     watched, guarded = os.pipe()
     guard = Path(__file__).with_name("guard.py")
     try:
@@ -174,7 +180,9 @@ async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
             log_start = stderr.tell()
     except OSError as error:
         os.close(guarded)
-        raise BadSettings(f"cannot start {words[0]} in {command.folder}: {error}. Fix {command.setting}.") from error
+        raise BadSettings(
+            f"cannot start {words[0]} in {command.folder}: {error}. Fix {command.setting}."
+        ) from error
     except BaseException:
         os.close(guarded)
         raise

@@ -5,6 +5,7 @@ process.py starts the process.
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -90,10 +91,8 @@ class StdioTransport:
     ) -> Mapping[str, Any]:
         async with self._sending:
             process.stdin.write(line)
-            try:
+            with suppress(ConnectionError, RuntimeError):  # the reader reports why it ended
                 await process.stdin.drain()
-            except (ConnectionError, RuntimeError):
-                pass  # the reader reports why it ended
         return await answer
 
     async def _read(self, process: ServerProcess) -> None:
@@ -110,7 +109,9 @@ class StdioTransport:
             if not skipping:
                 line += rest
             if len(line) > LONGEST_LINE:
-                self._reject(f"wrote a line longer than {LONGEST_LINE:,} bytes: {shown(bytes(line[: 4 * SHOWN]))}")
+                self._reject(
+                    f"wrote a line longer than {LONGEST_LINE:,} bytes: {shown(bytes(line[: 4 * SHOWN]))}"
+                )
                 line.clear()
                 skipping = True
         status = await process.stop()
