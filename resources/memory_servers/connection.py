@@ -107,6 +107,8 @@ class ServerConnection:
         self.transport = transport
         self.limits = limits or TimeLimits()
         self.restarts = 0
+        """How often the server stopped, so that it had to be started again."""
+        self.last_stop = ""
         self._greeted = greeted
         given = {key: each.model_dump() for key, each in (endpoints or {}).items()}
         self._greeting = {
@@ -308,6 +310,7 @@ class ServerConnection:
             self._running = False
             self._stops += 1
             self.restarts += 1
+            self.last_stop = str(reason)
             await self.transport.stop()
             if self._stops >= STOPS:
                 raise self._give_up(
@@ -315,7 +318,8 @@ class ServerConnection:
                 )
 
     def _give_up(self, reason: str) -> ServerDown:
-        self._down = f"{reason.rstrip('.')}. Fix the server, check it with `memflow memories check {self.name}`, then rerun."
+        how = f"Fix the server, check it with `memflow memories check {self.name}`, then rerun."
+        self._down = f"{reason.rstrip('.')}. {how}"
         return ServerDown(self._down)
 
     def _failed(self, operation: str, what: str) -> ServerFailed:

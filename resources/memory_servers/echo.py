@@ -205,7 +205,7 @@ def serve_stdio(echo):
         text = json.dumps(answer)
         if reads and "order" in echo.faults and not delayed:
             delayed.append(text)
-            threading.Timer(0.2, release, (delayed,)).start()  # if no second read comes
+            threading.Timer(0.05, release, (delayed,)).start()  # if no second read comes
             continue
         write_line(text)
         if reads:

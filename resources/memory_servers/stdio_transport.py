@@ -35,6 +35,8 @@ class StdioTransport:
         self.command = command
         self.log = log
         self.process: ServerProcess | None = None
+        self.out_of_order = 0
+        """Number of answers that came before the answer to an earlier request."""
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._abandoned: set[int] = set()
         self._stray: str | None = None
@@ -131,6 +133,8 @@ class StdioTransport:
             return
         waiting = self._answers.get(number) if type(number) is int else None
         if waiting is not None and not waiting.done():
+            oldest = next(other for other, each in self._answers.items() if not each.done())
+            self.out_of_order += number != oldest
             waiting.set_result(answer)
             return
         self._reject(f"answered a request n = {number!r} that is not open: {shown(line)}")
