@@ -318,7 +318,7 @@ class ServerConnection:
                 )
 
     def _give_up(self, reason: str) -> ServerDown:
-        how = f"Fix the server, check it with `memflow memories check {self.name}`, then rerun."
+        how = f"Fix the server or {self.transport.setting}, check it with `memflow memories check {self.name}`, then rerun."
         self._down = f"{reason.rstrip('.')}. {how}"
         return ServerDown(self._down)
 

@@ -33,6 +33,7 @@ class StdioTransport:
 
     def __init__(self, command: ServerCommand, log: Path) -> None:
         self.command = command
+        self.setting = command.setting
         self.log = log
         self.process: ServerProcess | None = None
         self.out_of_order = 0
