@@ -318,8 +318,8 @@ class ServerConnection:
                 )
 
     def _give_up(self, reason: str) -> ServerDown:
-        how = f"Fix the server or {self.transport.setting}, check it with `memflow memories check {self.name}`, then rerun."
-        self._down = f"{reason.rstrip('.')}. {how}"
+        check = f"check it with `memflow memories check {self.name}`"
+        self._down = f"{reason.rstrip('.')}. Fix the server or {self.transport.setting}, {check}, then rerun."
         return ServerDown(self._down)
 
     def _failed(self, operation: str, what: str) -> ServerFailed:
