@@ -30,3 +30,6 @@ class ExternalMemory(Memory):
     @abstractmethod
     async def on_end(self, is_base: bool) -> None:
         """Release what later reads do not need. `is_base` is whether another episode continues from this one."""
+
+    def on_abort(self) -> None:
+        """Release the memory's resources after an error or a cancellation, without a request."""
