@@ -283,8 +283,6 @@ class ServerConnection:
                     f"the memory server {self.name} answered `hello` differently after a restart. Its name, "
                     "version, settings and capabilities have to stay the same"
                 )
-            if self._hello is None and hello.can.spaces:
-                self._slots = asyncio.Semaphore(min(hello.can.spaces, REQUESTS_AT_ONCE))
             if self._hello is None:
                 self._greeted(hello)
             self._hello = hello
