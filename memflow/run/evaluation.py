@@ -4,6 +4,7 @@ play.py plays an episode, answer.py answers a probe, and memflow/scoring compute
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,13 +12,16 @@ from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadSettings
 from memflow.memories.baselines import PreviousState
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Memory, Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.records import Probe, Reply
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
 from memflow.run.evolution import Environment, count_events, evolves, play_assistant
-from memflow.run.play import PlayedEpisode
+from memflow.run.play import Episode, PlayedEpisode
+from memflow.run.restored_memory import RestoredMemoryCheck, sample_checkpoints
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute
 from memflow.scoring.comparisons import with_ranks
@@ -77,16 +81,52 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
     if context.early is not None and not evolves(memory, benchmark):
         ask = await _asker(context, context.models.of_stage("answer"))
         ended = context.early.on_checkpoint(ask, context.models.start, context.models.idle)
+    remember = memory.factory(tools)
     return await play_assistant(
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
         memory,
         episodes,
-        memory.factory(tools),
+        remember,
         benchmark.replier(domain, chat),
         lived=context.models.expect(count_events(memory, benchmark, episodes)),
         clock=context.clock,
         ended=ended,
+        observer=_restored_memory_check(context, episodes, probes, remember),
     )
+
+
+def _restored_memory_check(
+    context: StepContext,
+    episodes: Sequence[Episode],
+    probes: Sequence[Probe],
+    remember: Callable[[EntryStore], Memory],
+) -> RestoredMemoryCheck:
+    """Return the check that compares the playing memory with restored ones.
+
+    Its queries are those of the probes that the run asks, so that it sends no request of its own. Without probes, a
+    memory whose reads send no request is read with messages of the episodes.
+    """
+    known: dict[str, list[Probe]] = defaultdict(list)
+    for probe in context.early.probes() if context.early is not None else probes:
+        if probe.split == "test" and probe.reason is None and probe.after is None:
+            known[probe.episode_id].append(probe)
+    calls = context.memory.system.memory.calls
+    texts: dict[tuple[str, int], str] = {}
+    if not known and not calls.chat_read + calls.embed_read:
+        texts = {
+            (episode.episode_id, event.checkpoint): event.messages[-1].text
+            for episode in episodes
+            for event in episode.events
+            if event.messages
+        }
+
+    def query(episode_id: str, checkpoint: int, following: int) -> str | None:
+        for probe in known.get(episode_id, ()):
+            if checkpoint <= probe.checkpoint < following:
+                return context.benchmark.question(context.domain, probe, Recall(), None).query
+        return texts.get((episode_id, checkpoint))
+
+    return RestoredMemoryCheck(context.memory.name, remember, sample_checkpoints(episodes, query))
 
 
 async def _asker(context: StepContext, models: ModelProvider) -> Ask:

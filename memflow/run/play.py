@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from memflow.chat.asking import Answer, ask
 from memflow.chat.priority import REMAINING
@@ -28,6 +28,21 @@ CheckpointHandler = Callable[[Memory], Awaitable[None]]
 """Is called with the memory at a checkpoint. Bound to its event, so it may use gold."""
 AfterCheckpoint = Callable[["PlayedEpisode", int, int], None]
 """Is called with what was played so far, the checkpoint that ended, and the next one (or LAST)."""
+
+
+class PlayObserver(Protocol):
+    """Reads the memory during play, at moments at which no write is in progress, and does not change it."""
+
+    async def after_first_event(self, memory: Memory, episode_id: str) -> None:
+        """Is called after the first event of an episode."""
+
+    async def at_checkpoint(self, memory: Memory, episode_id: str, checkpoint: int) -> None:
+        """Is called after the last event of a checkpoint."""
+
+    async def at_end(self, memory: Memory, episode_id: str) -> None:
+        """Is called after the last event of an episode."""
+
+
 ReadMemory = Callable[[str], Awaitable[Recall]]
 """A frozen read of the memory. Raises RecallFailed."""
 DialogueRunner = Callable[[ReadMemory, Chat], Awaitable["Dialogue"]]
@@ -295,11 +310,12 @@ async def play(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
+    observer: PlayObserver | None = None,
 ) -> PlayedEpisode:
     """Play one episode in order, and return the played episode.
 
     `lived` is called after every event except checkpoints, `ended` after the last event of each checkpoint. With a
-    `clock`, writes are timed.
+    `clock`, writes are timed. The `observer` reads the memory.
     """
     stage = _Stage(episode, memory, replier, clock)
     played = PlayedEpisode(episode.episode_id, stage.lines, memory.store, stage.kept)
@@ -315,11 +331,17 @@ async def play(
             for event in events:
                 REMAINING.set(remaining)
                 await stage.live(event)
+                if observer is not None and remaining == len(episode.events):
+                    await observer.after_first_event(memory, episode.episode_id)
                 remaining -= 1
                 if kind != "checkpoint":
                     lived()
+        if observer is not None:
+            await observer.at_checkpoint(memory, episode.episode_id, checkpoint)
         if ended is not None:
             ended(played, checkpoint, following)
+    if observer is not None:
+        await observer.at_end(memory, episode.episode_id)
     return played
 
 
@@ -338,11 +360,12 @@ async def play_all(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
+    observer: PlayObserver | None = None,
 ) -> list[PlayedEpisode]:
     """Play episodes concurrently in this event loop, and return them in order; the chat limits concurrent requests.
 
     An episode with a base waits for the base and continues from a copy of its final store. `remember` creates a memory
-    on a store. `lived`, `clock` and `ended` are passed to `play`. Raises BadInput for an unknown base.
+    on a store. `lived`, `clock`, `ended` and `observer` are passed to `play`. Raises BadInput for an unknown base.
     """
     episodes = list(episodes)
     running: dict[str, asyncio.Task[PlayedEpisode]] = {}
@@ -356,7 +379,7 @@ async def play_all(
                     "Add the base episode before the episode."
                 )
             store = (await running[episode.base]).store.fork()
-        return await play(episode, remember(store), replier, lived, clock, ended)
+        return await play(episode, remember(store), replier, lived, clock, ended, observer)
 
     for episode in episodes:
         running[episode.episode_id] = asyncio.ensure_future(run(episode))
