@@ -10,18 +10,18 @@ from typing import Any
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, MemflowError
 from memflow.memories.baselines import PreviousState
-from memflow.memories.entries import EntryStore
-from memflow.memories.memory import Memory, Recall
+from memflow.memories.external import ExternalMemory
+from memflow.memories.memory import Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.records import Probe, Reply
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
 from memflow.run.evolution import Environment, count_events, evolves, play_assistant
-from memflow.run.play import Episode, PlayedEpisode
-from memflow.run.restored_memory import RestoredMemoryCheck, sample_checkpoints
+from memflow.run.play import EpisodeQueries, PlayedEpisode
+from memflow.run.restored_memory import restored_memory_check
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute
 from memflow.scoring.comparisons import with_ranks
@@ -34,6 +34,17 @@ CHECKPOINTS_AT_ONCE = 256
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
     """Return whether probes are asked during play, because the memory evolves or the domain requires it."""
     return benchmark.plays_probes(domain) or evolves(memory, benchmark)
+
+
+def reads_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
+    """Return whether playing an episode needs probes: to ask them, or to give their queries to an external memory."""
+    return plays_probes(benchmark, domain, memory) or needs_queries(memory)
+
+
+def needs_queries(memory: MemoryConfig) -> bool:
+    """Return whether a memory has state outside its store and needs the queries of each checkpoint during play."""
+    system = memory.system.memory
+    return issubclass(system, ExternalMemory) and system.needs_queries(memory.values)
 
 
 def check_previous_state(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> None:
@@ -70,6 +81,9 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         context.assistant,
     )
     turns, probes = context.rows("utterance.turns"), context.rows("question.probes")
+    queries = episode_queries(benchmark, domain, probes) if needs_queries(memory) else {}
+    if not plays_probes(benchmark, domain, memory):
+        probes = []
     simulator = await context.models.role("simulator")
     episodes = context.share.of_episodes(
         benchmark.episodes(
@@ -82,6 +96,7 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         ask = await _asker(context, context.models.of_stage("answer"))
         ended = context.early.on_checkpoint(ask, context.models.start, context.models.idle)
     remember = memory.factory(tools)
+    known = context.early.probes() if context.early is not None else probes
     return await play_assistant(
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
         memory,
@@ -91,42 +106,31 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         lived=context.models.expect(count_events(memory, benchmark, episodes)),
         clock=context.clock,
         ended=ended,
-        observer=_restored_memory_check(context, episodes, probes, remember),
+        queries=queries,
+        observer=restored_memory_check(benchmark, domain, memory, episodes, known, remember),
     )
 
 
-def _restored_memory_check(
-    context: StepContext,
-    episodes: Sequence[Episode],
-    probes: Sequence[Probe],
-    remember: Callable[[EntryStore], Memory],
-) -> RestoredMemoryCheck:
-    """Return the check that compares the playing memory with restored ones.
-
-    Its queries are those of the probes that the run asks, so that it sends no request of its own. Without probes, a
-    memory whose reads send no request is read with messages of the episodes.
-    """
-    known: dict[str, list[Probe]] = defaultdict(list)
-    for probe in context.early.probes() if context.early is not None else probes:
-        if probe.split == "test" and probe.reason is None and probe.after is None:
-            known[probe.episode_id].append(probe)
-    calls = context.memory.system.memory.calls
-    texts: dict[tuple[str, int], str] = {}
-    if not known and not calls.chat_read + calls.embed_read:
-        texts = {
-            (episode.episode_id, event.checkpoint): event.messages[-1].text
-            for episode in episodes
-            for event in episode.events
-            if event.messages
-        }
-
-    def query(episode_id: str, checkpoint: int, following: int) -> str | None:
-        for probe in known.get(episode_id, ()):
-            if checkpoint <= probe.checkpoint < following:
-                return context.benchmark.question(context.domain, probe, Recall(), None).query
-        return texts.get((episode_id, checkpoint))
-
-    return RestoredMemoryCheck(context.memory.name, remember, sample_checkpoints(episodes, query))
+def episode_queries(
+    benchmark: Benchmark, domain: Domain, probes: Sequence[Probe]
+) -> dict[str, EpisodeQueries]:
+    """Return the search queries of the test probes by episode: texts only, without gold."""
+    checkpoints: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    messages: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for probe in probes:
+        if probe.split == "test" and probe.reason is None:
+            try:
+                query = benchmark.question(domain, probe, Recall(), None).query
+            except (MemflowError, KeyError):
+                continue  # its reply will have the reason
+            if probe.after is None:
+                checkpoints[probe.episode_id][probe.checkpoint].append(query)
+            else:
+                messages[probe.episode_id][probe.after].append(query)
+    return {
+        episode: EpisodeQueries(checkpoints[episode], messages[episode])
+        for episode in {*checkpoints, *messages}
+    }
 
 
 async def _asker(context: StepContext, models: ModelProvider) -> Ask:

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from types import MappingProxyType
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -28,6 +29,7 @@ from memflow.run.play import (
     AfterCheckpoint,
     CheckpointHandler,
     Episode,
+    EpisodeQueries,
     Event,
     PlayedEpisode,
     PlayObserver,
@@ -81,18 +83,26 @@ async def play_assistant(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
+    queries: Mapping[str, EpisodeQueries] = MappingProxyType({}),
     observer: PlayObserver | None = None,
 ) -> list[PlayedEpisode]:
     """Play all episodes with one assistant, whose memory may evolve. Return the played episodes.
 
-    A memory that does not evolve is played by play.play_all. `ended` is passed to play_all. The `observer` sees the
-    play that is evaluated, not those of earlier cycles.
+    A memory that does not evolve is played by play.play_all. `ended` and `queries` are passed to play_all. The
+    `observer` sees the play that is evaluated, not those of earlier cycles.
 
     Raises BadInput if an episode of a memory that evolves has a base.
     """
     if not evolves(config, environment.benchmark):
         return await play_all(
-            episodes, remember, replier, lived=lived, clock=clock, ended=ended, observer=observer
+            episodes,
+            remember,
+            replier,
+            lived=lived,
+            clock=clock,
+            ended=ended,
+            queries=queries,
+            observer=observer,
         )
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(

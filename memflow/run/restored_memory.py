@@ -8,16 +8,22 @@ RestoredMemoryDiffers, so no score of such a memory is computed.
 The check sends no model request of its own: it reads with the queries of probes, whose requests the ledger shares.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import ChatMessage
 from memflow.control_characters import visible
 from memflow.errors import FatalChatError, MemflowError, RestoredMemoryDiffers
 from memflow.fingerprint import digest
 from memflow.memories.entries import EntryStore
+from memflow.memories.external import ExternalMemory
 from memflow.memories.memory import Calls, Memory, Message, Recall
+from memflow.memories.registry import MemoryConfig
+from memflow.records import Probe
 from memflow.run.play import LAST, Episode
 
 OF_FIRST_EPISODE = 12
@@ -182,6 +188,45 @@ class RestoredMemoryCheck:
             "later messages or those of other episodes, so its scores are refused. Keep all state in `self.store`, or "
             "run a service as a memory server (docs/how-to/memory_server.md)."
         )
+
+
+def restored_memory_check(
+    benchmark: Benchmark,
+    domain: Domain,
+    memory: MemoryConfig,
+    episodes: Sequence[Episode],
+    probes: Iterable[Probe],
+    remember: Callable[[EntryStore], Memory],
+) -> RestoredMemoryCheck | None:
+    """Return the check of a partition; None for a memory that declares state outside its store, such as a server.
+
+    Its queries are those of the `probes` that the run asks. Without probes, a memory whose reads send no request is
+    read with messages of the episodes, and other memories are not checked.
+    """
+    if issubclass(memory.system.memory, ExternalMemory):
+        return None
+    known: dict[str, list[Probe]] = defaultdict(list)
+    for probe in probes:
+        if probe.split == "test" and probe.reason is None and probe.after is None:
+            known[probe.episode_id].append(probe)
+    calls = memory.system.memory.calls
+    texts: dict[tuple[str, int], str] = {}
+    if not known and not calls.chat_read + calls.embed_read:
+        texts = {
+            (episode.episode_id, event.checkpoint): event.messages[-1].text
+            for episode in episodes
+            for event in episode.events
+            if event.messages
+        }
+
+    def query(episode_id: str, checkpoint: int, following: int) -> str | None:
+        for probe in known.get(episode_id, ()):
+            if checkpoint <= probe.checkpoint < following:
+                with suppress(MemflowError, KeyError):  # its reply will have the reason
+                    return benchmark.question(domain, probe, Recall(), None).query
+        return texts.get((episode_id, checkpoint))
+
+    return RestoredMemoryCheck(memory.name, remember, sample_checkpoints(episodes, query))
 
 
 def sample_checkpoints(

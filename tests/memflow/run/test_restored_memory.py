@@ -282,7 +282,7 @@ def test_check_sends_only_requests_that_the_probes_send_too(
 ) -> None:
     made = generate("amemgym_demo", 1)
     with_check = run_memory(made, find(name))
-    monkeypatch.setattr("memflow.run.evaluation.sample_checkpoints", lambda *_: {})
+    monkeypatch.setattr("memflow.run.restored_memory.sample_checkpoints", lambda *_: {})
     assert with_check == run_memory(made, find(name))
 
 
