@@ -320,11 +320,17 @@ class Fingerprints:
         )
 
     def _memory(self, assistant: str) -> tuple[MemoryConfig, str]:
-        """Return an assistant's memory and its content hash, cached because settings do not change in a process."""
-        if assistant not in self._memories:
-            memory = self.settings.memory_of(assistant)
-            self._memories[assistant] = memory, memory.fingerprint()
-        return self._memories[assistant]
+        """Return an assistant's memory and its content hash, cached because settings do not change in a process.
+
+        That of a memory server is not cached: a step that starts the server may receive another answer to `hello`.
+        """
+        if assistant in self._memories:
+            return self._memories[assistant]
+        memory = self.settings.memory_of(assistant)
+        found = memory, memory.fingerprint()
+        if memory.server is None:
+            self._memories[assistant] = found
+        return found
 
     def _annotating(self) -> tuple[str, str]:
         return self.settings.roles.annotator, self.settings.roles.verifier

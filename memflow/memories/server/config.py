@@ -14,7 +14,7 @@ class ServerConfig:
 
     `settings` are passed to the server, and `revision` is a word of the user's that identifies what `hello` does not,
     such as an image digest. `hello` is the server's last answer, None before its first start: planning reads it and
-    starts no server.
+    starts no server. `files` are digests of the files that the command names, such as its script.
     """
 
     command: tuple[str, ...] = ()
@@ -22,10 +22,11 @@ class ServerConfig:
     settings: Mapping[str, Any] = field(default_factory=dict)
     revision: str = ""
     hello: Hello | None = None
+    files: tuple[str, ...] = ()
 
     def key(self) -> str:
         """Return the digest of the declaration, without the answer to `hello`."""
-        return digest(self.command, self.url, dict(self.settings), self.revision)
+        return digest(self.command, self.url, dict(self.settings), self.revision, *self.files)
 
     def fingerprint(self) -> str:
         """Return the digest of the declaration and of the last answer to `hello`."""
