@@ -75,7 +75,8 @@ class ForwardingChat:
         reply = read_reply(content, self.inner.endpoint.profile)
         redact = self.inner.endpoint.redact
         choice = _choice(redact(content.decode("utf-8", "replace")))
-        message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
+        received = choice.get("message")
+        message: dict[str, Any] = received if isinstance(received, dict) else {}
         calls = [call for call in message.get("tool_calls") or [] if _is_call(call)]
         text = redact(reply.text)
         if calls and not message.get("content"):

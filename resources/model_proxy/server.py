@@ -5,11 +5,12 @@ the request. Requests without such a key are rejected, so that other programs on
 """
 
 import hmac
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from memflow.errors import ChatError, FatalChatError, MemflowError
 from memflow.tokens import estimate
@@ -29,6 +30,15 @@ T = TypeVar("T")
 HOST = "127.0.0.1"
 MAX_BODY = 32 * 2**20
 """Maximum size of a request body in bytes."""
+
+
+class _Rejection(Exception):
+    """The exception for a request that ends with an error response."""
+
+    def __init__(self, status: int, body: Any) -> None:
+        super().__init__(body["error"]["message"])
+        self.status = status
+        self.body = body
 
 
 class ModelProxy:
@@ -178,24 +188,13 @@ async def _streamed(received: web.Request, events: Iterable[bytes]) -> web.Strea
     return response
 
 
-class _Rejection(Exception):
-    """The exception for a request that ends with an error response."""
-
-    def __init__(self, status: int, body: Any) -> None:
-        super().__init__(body["error"]["message"])
-        self.status = status
-        self.body = body
-
-
 def _rejection(status: int, message: str, code: str = "invalid_request") -> _Rejection:
     return _Rejection(status, error_body(f"memflow: {message}", code))
 
 
 @web.middleware
-async def _with_error_responses(
-    received: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
+async def _with_error_responses(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
-        return await handler(received)
+        return await handler(request)
     except _Rejection as rejected:
         return web.json_response(rejected.body, status=rejected.status, headers=FINAL)
