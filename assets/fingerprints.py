@@ -19,6 +19,7 @@ from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
 from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
+from memflow.memories.server.memory import ServerMemory
 from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.run.prompt_catalog import ANY_ROLE
@@ -370,4 +371,6 @@ def _plugin(module: str) -> str:
 @lru_cache(maxsize=1)
 def _memory_modules() -> frozenset[str]:
     """Return the packages and modules of the memories that ship with memflow."""
-    return frozenset(_plugin(system.memory.__module__) for system in SYSTEMS.values())
+    return frozenset(
+        _plugin(memory.__module__) for memory in (ServerMemory, *(each.memory for each in SYSTEMS.values()))
+    )

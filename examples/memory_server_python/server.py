@@ -5,14 +5,7 @@ import re
 import sys
 
 SPACES = {}  # space -> items, oldest first
-CAN = {
-    "as_of": "writes",
-    "sources": "message",
-    "dates": True,
-    "export": "live",
-    "models": "none",
-    "deterministic": True,
-}
+CAN = {"as_of": "writes", "sources": "message", "dates": True, "export": "live", "deterministic": True}
 
 
 def words(text):
@@ -43,11 +36,8 @@ def write(request):
 
 def read(request):
     query, last = words(request["query"]), request.get("as_of", float("inf"))
-    found = [
-        {**item, "score": len(query & words(item["text"]))}
-        for item in SPACES[request["space"]]
-        if item["since"] <= last
-    ]
+    known = [item for item in SPACES[request["space"]] if item["since"] <= last]
+    found = [{**item, "score": len(query & words(item["text"]))} for item in known]
     best = sorted((item for item in found if item["score"]), key=lambda item: -item["score"])
     return {"items": best[: request["k"]]}
 
@@ -66,6 +56,6 @@ for line in sys.stdin:
     request = json.loads(line)
     try:
         answer = OPERATIONS[request["op"]](request)
-    except Exception as error:  # the server goes on: only this request failed
+    except (KeyError, TypeError, ValueError) as error:  # the server goes on: only this request failed
         answer = {"error": {"code": type(error).__name__, "message": str(error)}}
     print(json.dumps({**answer, "n": request["n"]}), flush=True)

@@ -5,7 +5,8 @@ play.py plays an episode, answer.py answers a probe, and memflow/scoring compute
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from memflow.benchmarks.api import Benchmark
@@ -15,6 +16,7 @@ from memflow.memories.baselines import PreviousState
 from memflow.memories.external import ExternalMemory
 from memflow.memories.memory import Recall
 from memflow.memories.registry import MemoryConfig
+from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
 from memflow.records import Probe, Reply
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
@@ -237,13 +239,26 @@ async def judge_claims(context: StepContext) -> Tables:
         episodes = {claim.episode_id for claim in claims}
         entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
         pasts = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), claims)
+        hidden = _episodes_without_content(pasts) if is_server(system.memory) else set()
+        unknown = [replace(claim, reason=NO_CONTENT) for claim in claims if claim.episode_id in hidden]
+        claims = [claim for claim in claims if claim.episode_id not in hidden]
         held = memory_texts(pasts, claims, system.memory.bookkeeping_kinds)
         judges = await context.models.judges(domain.name)
         found = await asyncio.gather(
             *(context.benchmark.judge_claims(domain, claims, held, judge) for judge in judges.values())
         )
-        claims = claims_of_judges(dict(zip(judges, found, strict=True)))
+        claims = [*unknown, *claims_of_judges(dict(zip(judges, found, strict=True)))]
     return {"score.claims": claims}
+
+
+def _episodes_without_content(pasts: Mapping[str, EpisodeHistory]) -> set[str]:
+    """Return the episodes that were played with a memory server that does not export its items."""
+    return {
+        episode
+        for episode, past in pasts.items()
+        for item in past.items
+        if (can := declared_capabilities(item.kind, item.meta)) is not None and can.export == "none"
+    }
 
 
 async def compute_leaderboard(context: StepContext) -> Tables:

@@ -55,7 +55,7 @@ class ServerMemory(ExternalMemory):
         if self.store.newest(SERVER) is None:
             declared = hello.can.model_dump(mode="json", include=DECLARED)
             meta = {"mode": mode, "episode": episode_id, "can": declared}
-            self.store.add(SERVER, f"{hello.name} {hello.version}", sources=(), meta=meta)
+            self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}", sources=(), meta=meta)
         writes = self._mirrored(hello.can).writes
         state = state_of(writes)
         base = session.find(state) if writes else None
@@ -115,7 +115,7 @@ class ServerMemory(ExternalMemory):
                 write = SentWrite(write.number, write.messages, failed=True)
                 failures = [WriteFailure(why=str(failed), sources=write.ids)]
             self._mirrored(can).add_write(write)
-            self.store.add(WRITE, "", sources=(), meta=write.meta())
+            self.store.add(WRITE, write.summary, sources=(), meta=write.meta())
             for failure in failures:
                 self._add_failure(failure, self._mirrored(can))
             if not write.failed:

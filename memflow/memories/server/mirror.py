@@ -30,6 +30,12 @@ class SentWrite:
         """The ids of the messages."""
         return tuple(message.id for message in self.messages)
 
+    @property
+    def summary(self) -> str:
+        """The number of the write and of its messages, as text."""
+        count = len(self.messages)
+        return f"write {self.number}: {count} message{'' if count == 1 else 's'}" + (", failed" * self.failed)
+
     def meta(self) -> dict[str, Any]:
         """Return the write as metadata of an entry."""
         sent = [message.model_dump(mode="json", exclude_none=True) for message in self.messages]

@@ -25,6 +25,7 @@ def store_read(
 
     `changes` is whether the read changed the memory.
     """
+    items: list[Item] = []
     meta: dict[str, Any] = {"query": digest(query), "k": k, **({"changes": True} if changes else {})}
     try:
         if isinstance(answer, str):
@@ -39,7 +40,7 @@ def store_read(
         }
     except ServerFailed as failed:
         meta["failed"] = str(failed)
-    store.add(READ, "", sources=(), meta=meta)
+    store.add(READ, "failed" if "failed" in meta else f"{len(items)} items", sources=(), meta=meta)
 
 
 def stored_read(store: EntryStore, query: str, k: int) -> tuple[list[Item], str] | None:
