@@ -207,7 +207,7 @@ def _shown(
         shown.append(note(f"\nUp to date: {', '.join(planned.up_to_date)}."))
     for domain, lacking in planned.missing.items():
         shown.append(Text(f"\n{domain} has missing data sets:", "yellow"))
-        shown += [note(f"  {each.name}: {each.how}") for each in lacking]
+        shown += [note(f"  {each.name}: {each.advice}") for each in lacking]
     if not total["cost"]:
         shown.append(note("\nNo model has a price (price_in, price_out in memflow.toml), so the cost is 0."))
     shown.append(note("\nAssumptions:"))
