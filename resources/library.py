@@ -133,7 +133,11 @@ class Library:
                 f"{how_to_get(lacking)} MEMFLOW_DATA, or `data` in memflow.toml, names another data folder."
             )
         partly = [
-            replace(each, how=f"{each.how} Until then it is read without {', '.join(each.optional)}.")
+            replace(
+                each,
+                how=f"{each.advice} Until then it is read without {', '.join(each.optional)}.",
+                download=None,
+            )
             for each in found
             if each.optional
         ]

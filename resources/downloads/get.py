@@ -96,7 +96,8 @@ async def plan_download(
             if files is None or force:
                 items[item.origin.url] = item
             else:
-                await _refuse_other_content(folder, item)
+                if not dataset.partial:  # else a part of the published file is valid as well
+                    await _refuse_other_content(folder, item)
                 present += files
     return DownloadPlan(folder, tuple(items.values()), tuple(dict.fromkeys(present)))
 
