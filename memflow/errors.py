@@ -18,6 +18,7 @@
     ├── RestoredMemoryDiffers a memory keeps state outside its store, so its scores are refused
     ├── ServerFailed          a memory server failed at one request
     ├── ServerDown            a memory server cannot be started or reached
+    ├── DownloadFailed        a published file cannot be downloaded, verified or unpacked
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
     ├── WorkerLost            a worker process ended before its work
@@ -165,3 +166,7 @@ class Interrupted(MemflowError):
 
 class EventLogError(MemflowError):
     """The exception for a Dagster event log that is damaged or has an unsupported schema version."""
+
+
+class DownloadFailed(MemflowError):
+    """The exception for a published file that cannot be downloaded, verified or unpacked."""

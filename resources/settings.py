@@ -28,6 +28,7 @@ from memflow.benchmarks.samples import MARK, base_of, sample_in
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.suggestions import unknown_name
+from resources.data_folder import default_data_folder
 from resources.memory_servers.declaration import declared_server
 from resources.settings_sections import (
     Bounds,
@@ -71,8 +72,10 @@ class Settings(BaseSettings):
     home: Path = Field(
         Path(".memflow"), description="The folder of lake, ledger, indexes and Dagster's instance."
     )
-    data: Path | None = Field(
-        None, description="The folder of the published data sets (MEMFLOW_DATA overrides it)."
+    data: Path = Field(
+        default_factory=default_data_folder,
+        description="The folder of the published data sets (MEMFLOW_DATA overrides it). The default is "
+        "$XDG_DATA_HOME/memflow or ~/.local/share/memflow; on macOS ~/Library/Application Support/memflow.",
     )
     lake: str = Field(
         "", description="The lake's root: a folder or s3://bucket/path; by default <home>/lake."

@@ -126,14 +126,15 @@ def _home(home: Path) -> Finding:
 
 
 def _data(settings: "Settings") -> Iterator[Finding]:
+    from memflow.benchmarks.datasets import how_to_get
     from resources.library import Library
 
-    if settings.data is None:
+    if "data" not in settings.model_fields_set and not settings.data.exists():
         yield Finding(
             "data folder",
             "absent",
-            "not set",
-            "To use published data, set MEMFLOW_DATA, or `data` in memflow.toml.",
+            f"{settings.data}, the default, does not exist",
+            "To use published data, run `memflow data get NAME`, or set MEMFLOW_DATA or `data` in memflow.toml.",
         )
     elif not settings.data.is_dir():
         fix = "Create the folder, or fix MEMFLOW_DATA or `data` in memflow.toml."
@@ -159,7 +160,7 @@ def _data(settings: "Settings") -> Iterator[Finding]:
         without = ", ".join(
             f"a part of {each.name}" if library.found(each) else each.name for each in lacking
         )
-        ways = " ".join(dict.fromkeys(each.how for each in lacking))
+        ways = how_to_get(lacking)
         yield Finding(
             f"data of {name}", "absent", f"{without} is missing", f"To use the whole domain: {ways}"
         )

@@ -400,7 +400,8 @@ async def _play(
 def _checkpoints(events: Sequence[Event]) -> Iterator[tuple[int, int, list[Event]]]:
     """Yield (checkpoint, next checkpoint, events of the checkpoint) for each checkpoint."""
     groups = [(at, list(group)) for at, group in groupby(events, key=lambda event: event.checkpoint)]
-    for (at, group), following in zip(groups, [*(at for at, _ in groups[1:]), LAST], strict=True):
+    # An episode without events has no group, and LAST alone follows.
+    for (at, group), following in zip(groups, [*(at for at, _ in groups[1:]), LAST], strict=False):
         yield at, following, group
 
 
