@@ -17,7 +17,6 @@ from pydantic_settings import (
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
-    TomlConfigSettingsSource,
 )
 
 from memflow.benchmarks import registry
@@ -28,6 +27,7 @@ from memflow.benchmarks.samples import MARK, base_of, sample_in
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.suggestions import unknown_name
+from resources.settings_paths import SettingsFileSource, resolve_dataset
 from resources.settings_sections import (
     Bounds,
     Embedder,
@@ -196,7 +196,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources by priority: command line, environment, file."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, SettingsFileSource(settings_cls)
 
     def domain(self, name: str) -> Domain:
         """Return a domain by name: DOMAIN, DOMAIN.PROFILE, or a sample of one of them with `~N` at the end.
@@ -360,7 +360,9 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
         raise BadSettings(f"{file}: {place}: {message}") from wrong
     except (SettingsError, ValueError) as wrong:
         raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
-    return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
+    folder = file.absolute().parent
+    own = {name: resolve_dataset(each, folder, settings.data) for name, each in settings.own_datasets.items()}
+    return settings.model_copy(update={"home": settings.home.expanduser().absolute(), "own_datasets": own})
 
 
 def example() -> str:

@@ -1,4 +1,7 @@
-"""`memflow import`: commands that store results of other code in the lake, as declared by benchmarks."""
+"""`memflow import`: commands that store results of other code in the lake, as declared by benchmarks.
+
+`memflow import chats` (own_data.py) writes a file.
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +14,7 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Import, ImportedResults, Option
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, note
+from memflow.cli.own_data import chats
 from memflow.cli.profiles import standard_variant
 from memflow.cli.selection import front_of
 from memflow.cli.views import LakeReader, build_command, option_parameter, parameter, with_signature
@@ -21,26 +25,30 @@ MOST_FAULTS = 20
 
 
 class ImportGroup(TyperGroup):
-    """The command group `memflow import`: the imports that benchmarks declare."""
+    """The command group `memflow import`: its built-in commands and the imports that benchmarks declare."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*registry.imports()]
+        return [*super().list_commands(ctx), *registry.imports()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        imports = registry.imports().get(cmd_name)
+        own = super().get_command(ctx, cmd_name)
+        imports = None if own is not None else registry.imports().get(cmd_name)
         if imports is None:
-            return None
+            return own
         return build_command(cmd_name, next(iter(imports.values())).help, _import_function(cmd_name, imports))
 
 
 imports = typer.Typer(
-    cls=ImportGroup, no_args_is_help=True, help="Read results that other code recorded into the lake."
+    cls=ImportGroup,
+    no_args_is_help=True,
+    help="Read results that other code recorded into the lake, and convert exported chats.",
 )
+imports.command("chats")(chats)
 
 
 @imports.callback()
 def group() -> None:
-    """Read results that other code recorded into the lake."""
+    """Read results that other code recorded into the lake, and convert exported chats."""
 
 
 def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., None]:

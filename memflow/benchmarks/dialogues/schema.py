@@ -7,6 +7,7 @@ A null or missing field has its default value.
 import math
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, time, timedelta
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -196,8 +197,15 @@ LISTS = ("options", "evidence", "gold", "slices")
 
 
 def faults(wrong: ValidationError, model: type[BaseModel]) -> Iterator[tuple[str, str]]:
-    """Yield the field and the message of every error of a failed validation."""
-    for error in wrong.errors(include_url=False):
+    """Yield the field and the message of every error of a failed validation.
+
+    A missing field is not reported beside an unknown field with a similar name, which is reported.
+    """
+    errors = wrong.errors(include_url=False)
+    unknown = [str(error["loc"][0]) for error in errors if error["type"] == "extra_forbidden"]
+    for error in errors:
+        if error["type"] == "missing" and get_close_matches(str(error["loc"][0]), unknown, 1):
+            continue
         location = [str(part) for part in error["loc"] if not str(part).startswith("function-")]
         field = ".".join(
             location[:1] + [str(int(part) + 1) if part.isdigit() else part for part in location[1:2]]
