@@ -17,6 +17,8 @@ class SettingsFileSource(TomlConfigSettingsSource):
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         found = super()._read_file(file_path)
         folder = Path(str(file_path)).absolute().parent
+        if folder == Path.cwd():
+            return found  # Messages show the paths as they are written.
         for name in PATHS:
             if name in found:
                 found[name] = _beside(folder, found[name])

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from memflow.benchmarks.dialogues.files import Problem, SourceRow, kind_of
-from memflow.benchmarks.dialogues.questions import InvalidQuestion, resolve_gold, resolve_metric
+from memflow.benchmarks.dialogues.files import SourceRow, kind_of
+from memflow.benchmarks.dialogues.questions import InvalidQuestion, check_metric, resolve_gold
 from memflow.benchmarks.dialogues.schema import (
     MARKS,
     ROWS,
@@ -23,6 +23,7 @@ from memflow.benchmarks.dialogues.schema import (
     faults,
     time_span,
 )
+from memflow.benchmarks.own_files import FileProblem
 from memflow.suggestions import unknown_name
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -84,9 +85,9 @@ class _Draft:
     where: str
     language: str | None = None
     of_line: bool = False
-    gap: Problem | None = None
-    messages: list[tuple[Problem, Any]] = field(default_factory=list)
-    questions: list[tuple[Problem, Any]] = field(default_factory=list)
+    gap: FileProblem | None = None
+    messages: list[tuple[FileProblem, Any]] = field(default_factory=list)
+    questions: list[tuple[FileProblem, Any]] = field(default_factory=list)
 
 
 class _Joiner:
@@ -94,13 +95,13 @@ class _Joiner:
 
     def __init__(self, dataset: str) -> None:
         self.dataset = dataset
-        self.problems: list[Problem] = []
+        self.problems: list[FileProblem] = []
         self.drafts: dict[str, _Draft] = {}
         self._latest: tuple[str, _Draft] | None = None
-        self._lost: Problem | None = None
+        self._lost: FileProblem | None = None
 
     def add(self, row: SourceRow) -> None:
-        place = Problem(row.file, row.where, "")
+        place = FileProblem(row.file, row.where, "")
         if row.fault is not None:
             self._report(place, row.fault)
             self._lose(self.problems[-1])
@@ -116,7 +117,7 @@ class _Joiner:
         else:
             self._add_row(kind, place, row.content)
 
-    def _add_dialogue(self, place: Problem, content: Mapping[str, Any]) -> None:
+    def _add_dialogue(self, place: FileProblem, content: Mapping[str, Any]) -> None:
         found = self.parsed(DialogueFields, place, content)
         if not isinstance(found, DialogueFields):
             return
@@ -133,13 +134,13 @@ class _Joiner:
         if not found.messages:
             self._report(replace(place, field="messages"), "the dialogue has no messages; add one")
 
-    def _lose(self, problem: Problem) -> None:
+    def _lose(self, problem: FileProblem) -> None:
         """Mark a row that may be a message of the dialogue in the rows around it, which then has a gap."""
         self._lost = problem
         if self._latest is not None and self._latest[0] == problem.file:
             self._latest[1].gap = self._latest[1].gap or problem
 
-    def _add_row(self, kind: str, place: Problem, content: Mapping[str, Any]) -> None:
+    def _add_row(self, kind: str, place: FileProblem, content: Mapping[str, Any]) -> None:
         name = content.get("dialogue")
         try:
             name = ROWS["dialogue"].model_validate({"id": name, "messages": []}).id  # type: ignore[attr-defined]
@@ -164,7 +165,7 @@ class _Joiner:
             draft.gap = draft.gap or self._lost
         self._latest, self._lost = (place.file, draft), None
 
-    def parsed(self, model: type[BaseModel], place: Problem, content: Any) -> BaseModel | None:
+    def parsed(self, model: type[BaseModel], place: FileProblem, content: Any) -> BaseModel | None:
         """Return the content as an instance of the model, or report its faults and return None."""
         if not isinstance(content, dict):
             self._report(place, "the item is not a JSON object; write it in braces")
@@ -194,15 +195,15 @@ class _Joiner:
         fault = None if found is None else str(found)
         history = History(messages)
         questions: list[OwnQuestion] = []
-        seen: dict[str, Problem] = {}
+        seen: dict[str, FileProblem] = {}
         for number, (place, content) in enumerate(draft.questions, start=1):
             questions.append(self._question(number, place, content, history, seen, whole=fault is None))
         return OwnDialogue(name, self.dataset, messages, tuple(questions), draft.language, fault)
 
     def _messages(self, draft: _Draft) -> tuple[OwnMessage, ...]:
         found: list[OwnMessage] = []
-        seen: dict[str, Problem] = {}
-        latest: tuple[datetime, Problem] | None = None
+        seen: dict[str, FileProblem] = {}
+        latest: tuple[datetime, FileProblem] | None = None
         for number, (place, content) in enumerate(draft.messages, start=1):
             fields = self.parsed(MessageFields, place, content)
             if not isinstance(fields, MessageFields):
@@ -229,10 +230,10 @@ class _Joiner:
     def _question(
         self,
         number: int,
-        place: Problem,
+        place: FileProblem,
         content: Any,
         history: "History",
-        seen: dict[str, Problem],
+        seen: dict[str, FileProblem],
         *,
         whole: bool,
     ) -> OwnQuestion:
@@ -255,18 +256,19 @@ class _Joiner:
         return question
 
     def _resolved(
-        self, name: str, place: Problem, fields: QuestionFields, history: "History", *, whole: bool
+        self, name: str, place: FileProblem, fields: QuestionFields, history: "History", *, whole: bool
     ) -> OwnQuestion:
         """Return the question with its gold, its metric and its moment; report what does not fit together."""
-        number, golds = None, ()
-        for resolve in (resolve_gold, resolve_metric):
-            try:
-                if resolve is resolve_gold:
-                    number, golds = resolve_gold(fields)
-                else:
-                    resolve_metric(fields)
-            except InvalidQuestion as wrong:
-                self._report(replace(place, field=wrong.field), str(wrong))
+        number: int | None = None
+        golds: tuple[str, ...] = ()
+        try:
+            number, golds = resolve_gold(fields)
+        except InvalidQuestion as wrong:
+            self._report(replace(place, field=wrong.field), str(wrong))
+        try:
+            check_metric(fields)
+        except InvalidQuestion as wrong:
+            self._report(replace(place, field=wrong.field), str(wrong))
         visible, asked_at = len(history.messages), None
         # A dialogue with an invalid message has gaps, so its positions are not checked.
         if whole:
@@ -293,7 +295,7 @@ class _Joiner:
             fields.language,
         )
 
-    def _report(self, place: Problem, text: str) -> None:
+    def _report(self, place: FileProblem, text: str) -> None:
         self.problems.append(replace(place, text=text))
 
 
@@ -362,7 +364,7 @@ def _role(fields: MessageFields) -> Literal["user", "assistant"]:
     return "assistant" if (fields.speaker or "").casefold() == "assistant" else "user"
 
 
-def join_rows(dataset: str, rows: Iterable[SourceRow]) -> tuple[list[OwnDialogue], list[Problem]]:
+def join_rows(dataset: str, rows: Iterable[SourceRow]) -> tuple[list[OwnDialogue], list[FileProblem]]:
     """Return the dialogues of all rows of a data set, and the problems in the order of the files."""
     joiner = _Joiner(dataset)
     order: dict[tuple[str, str], int] = {}

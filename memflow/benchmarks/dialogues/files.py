@@ -13,29 +13,11 @@ from pathlib import PurePath
 from typing import Any
 
 from memflow.benchmarks.dialogues.schema import LISTS, MARKS, ROWS
+from memflow.benchmarks.own_files import FileProblem
 from memflow.suggestions import unknown_name
 
 DELIMITERS = (",", ";", "\t")
 LIST_SEPARATOR = "|"
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """An invalid value: its file, its line or row, the item and field there, and the error with its solution."""
-
-    file: str
-    where: str
-    text: str
-    item: str = ""
-    field: str = ""
-
-    @property
-    def place(self) -> str:
-        """The location without the file, such as `line 3, question 2, gold`."""
-        return ", ".join(part for part in (self.where, self.item, self.field) if part)
-
-    def __str__(self) -> str:
-        return f"{self.file}, {self.place}: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +33,7 @@ class SourceRow:
 class FileFault(Exception):
     """The exception for a file that cannot be read at all. It contains all problems of the file."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[FileProblem]) -> None:
         super().__init__("; ".join(map(str, problems)))
         self.problems = problems
 
@@ -81,7 +63,7 @@ def kind_of(content: Mapping[str, Any]) -> str | None:
 
 
 def _fault(file: str, where: str, text: str) -> FileFault:
-    return FileFault([Problem(file, where, text)])
+    return FileFault([FileProblem(file, where, text)])
 
 
 def _decoded(name: str, content: bytes) -> str:
@@ -205,17 +187,17 @@ def _check_columns(name: str, where: str, columns: Sequence[str]) -> None:
         raise _fault(name, where, f"no column tells what the rows are; add the column {marks}")
     fields = ROWS[kind].model_fields
     problems = [
-        Problem(name, where, f"{unknown_name('column', each, fields)}", field=each)
+        FileProblem(name, where, f"{unknown_name('column', each, fields)}", field=each)
         for each in columns
         if each not in fields
     ]
     problems += [
-        Problem(name, where, f"the column {each!r} occurs twice; remove one", field=each)
+        FileProblem(name, where, f"the column {each!r} occurs twice; remove one", field=each)
         for each in dict.fromkeys(columns)
         if columns.count(each) > 1
     ]
     problems += [
-        Problem(name, where, f"the table of {kind}s lacks the column `{each}`; add it", field=each)
+        FileProblem(name, where, f"the table of {kind}s lacks the column `{each}`; add it", field=each)
         for each, field in fields.items()
         if field.is_required() and each not in columns
     ]

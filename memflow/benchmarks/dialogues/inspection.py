@@ -1,76 +1,28 @@
-"""Inspection of own files before they become a domain: what they contain, and every problem.
-
-`memflow data check FILE` and `memflow init --data FILE` print it.
-"""
+"""Inspection of own files before they become a domain: what they contain, and every problem."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from memflow.benchmarks.dialogues.config import DialoguesConfig
 from memflow.benchmarks.dialogues.dialogues import OwnDialogue, OwnQuestion, join_rows
-from memflow.benchmarks.dialogues.files import READERS, FileFault, Problem, SourceRow, read_rows
+from memflow.benchmarks.dialogues.files import READERS, FileFault, SourceRow, read_rows
 from memflow.benchmarks.dialogues.probes import language_of, metric_of
+from memflow.benchmarks.own_files import FileProblem, InspectedFiles, OwnFiles
 from memflow.errors import BadInput
 
-
-@dataclass(frozen=True)
-class Inspection:
-    """The files, the dialogues in them, and all problems."""
-
-    files: Sequence[Path]
-    dialogues: Sequence[OwnDialogue]
-    problems: Sequence[Problem]
-
-    @property
-    def questions(self) -> list[OwnQuestion]:
-        """The valid questions of valid dialogues."""
-        return [
-            question
-            for dialogue in self.dialogues
-            if dialogue.reason is None
-            for question in dialogue.questions
-            if question.reason is None
-        ]
-
-    def counts(self) -> dict[str, int]:
-        """Return the numbers of valid dialogues, messages and questions, by kind."""
-        valid, questions = [each for each in self.dialogues if each.reason is None], self.questions
-        return {
-            "dialogues": len(valid),
-            "messages": sum(len(each.messages) for each in valid),
-            "questions": len(questions),
-            "choice": sum(bool(each.options) for each in questions),
-            "open": sum(not each.options for each in questions),
-            "no answer": sum(each.abstain for each in questions),
-            "with evidence": sum(bool(each.evidence) for each in questions),
-        }
-
-    def metrics(self) -> Mapping[str, int]:
-        """Return the number of questions by metric, most frequent first."""
-        config = DialoguesConfig()
-        return dict(Counter(metric_of(each, config) for each in self.questions).most_common())
-
-    def languages(self) -> list[str]:
-        """Return the languages of the valid questions."""
-        found = {
-            question.language or dialogue.language or language_of(question.question)
-            for dialogue in self.dialogues
-            for question in dialogue.questions
-            if dialogue.reason is None and question.reason is None
-        }
-        return sorted(found)
+PAGE = "docs/how-to/own-dialogues.md"
+KINDS = ("choice", "open", "no answer", "with evidence")
 
 
-def inspect_files(paths: Sequence[Path]) -> Inspection:
+def inspect_files(paths: Sequence[Path]) -> InspectedFiles:
     """Return what the files contain, and all their problems. A folder stands for its files.
 
     Raises BadInput if a path does not exist, or a folder has no file of a known format.
     """
     files = [file for path in paths for file in files_of(path)]
     rows: list[SourceRow] = []
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     for file in files:
         try:
             rows += read_rows(str(file), file.read_bytes())
@@ -79,9 +31,23 @@ def inspect_files(paths: Sequence[Path]) -> Inspection:
         except OSError as wrong:
             raise BadInput(f"cannot read {file} ({wrong.strerror}). Fix its permissions.") from wrong
     dialogues, of_rows = join_rows("", rows)
-    if not problems and not dialogues and not of_rows:
-        problems.append(Problem(", ".join(map(str, files)), "the file", "there is no dialogue; add one"))
-    return Inspection(files, dialogues, [*problems, *of_rows])
+    if not (problems or dialogues or of_rows):
+        problems.append(FileProblem(str(files[0]), "the file", "there is no dialogue; add one"))
+    valid = [each for each in dialogues if each.reason is None]
+    asked = [(each, question) for each in valid for question in each.questions if question.reason is None]
+    counts = _counts(valid, [question for _, question in asked])
+    metrics = Counter(metric_of(question, DialoguesConfig()) for _, question in asked).most_common()
+    languages = sorted({each.language or of.language or language_of(each.question) for of, each in asked})
+    return InspectedFiles(
+        files,
+        {**counts, "metrics": dict(metrics), "languages": languages},
+        _in_words(counts, languages),
+        f"Scored by {', '.join(f'{metric} {count:,}' for metric, count in metrics)}."
+        if metrics
+        else f"No valid questions yet: {PAGE} shows how to add them.",
+        bool(valid),
+        [*problems, *of_rows],
+    )
 
 
 def files_of(path: Path) -> list[Path]:
@@ -89,8 +55,37 @@ def files_of(path: Path) -> list[Path]:
     if path.is_dir():
         found = sorted(each for each in path.iterdir() if each.suffix.lower() in READERS and each.is_file())
         if not found:
-            raise BadInput(f"the folder {path} has no file with one of the endings {', '.join(READERS)}.")
+            raise BadInput(
+                f"the folder {path} has no file with one of the endings {', '.join(READERS)}. Add one."
+            )
         return found
     if not path.is_file():
         raise BadInput(f"there is no file or folder {path}. Check the path.")
     return [path]
+
+
+def _counts(dialogues: Sequence[OwnDialogue], questions: Sequence[OwnQuestion]) -> dict[str, int]:
+    """Return the numbers of valid items."""
+    return {
+        "dialogues": len(dialogues),
+        "messages": sum(len(each.messages) for each in dialogues),
+        "questions": len(questions),
+        "choice": sum(bool(each.options) for each in questions),
+        "open": sum(not each.options for each in questions),
+        "no answer": sum(each.abstain for each in questions),
+        "with evidence": sum(bool(each.evidence) for each in questions),
+    }
+
+
+def _in_words(counts: Mapping[str, int], languages: Sequence[str]) -> str:
+    items = [
+        f"{counts[each]:,} {each if counts[each] != 1 else each[:-1]}"
+        for each in ("dialogues", "messages", "questions")
+    ]
+    details = [f"{counts[each]:,} {each}" for each in KINDS if counts[each]]
+    if languages:
+        details.append(f"in {' and '.join(languages)}")
+    return ", ".join(items) + (f" ({', '.join(details)})" if details else "")
+
+
+OWN_FILES = OwnFiles(inspect_files, PAGE, 'open_metric = "judge", arrivals = "session"')

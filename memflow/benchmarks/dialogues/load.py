@@ -6,8 +6,9 @@ from pathlib import Path
 
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.dialogues.dialogues import OwnDialogue, join_rows
-from memflow.benchmarks.dialogues.files import FileFault, Problem, SourceRow, read_rows
+from memflow.benchmarks.dialogues.files import FileFault, SourceRow, read_rows
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.own_files import FileProblem
 from memflow.benchmarks.published_file import File, records_of
 from memflow.benchmarks.raw_records import RawRecord
 from memflow.errors import BadInput
@@ -24,7 +25,7 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         more = f", and {len(wrong.problems) - 1} more problems" if len(wrong.problems) > 1 else ""
         raise BadInput(f"data set {dataset.name}: {wrong.problems[0]}{more}. {ADVICE}.") from wrong
     _, problems = join_rows(dataset.name, rows)
-    faults: dict[tuple[str, str], list[Problem]] = {}
+    faults: dict[tuple[str, str], list[FileProblem]] = {}
     for each in problems:
         faults.setdefault((each.file, each.where), []).append(each)
 
@@ -40,7 +41,7 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     return records_of(dataset, files, reader)
 
 
-def _record_fault(row: SourceRow, problems: Sequence[Problem]) -> str | None:
+def _record_fault(row: SourceRow, problems: Sequence[FileProblem]) -> str | None:
     """Return the error of a record; None if the record is valid, or invalid only in questions of a dialogue."""
     own = [each for each in problems if not (each.item.startswith("question ") and row.fault is None)]
     if not own:

@@ -121,7 +121,7 @@ def _number(gold: str | int, options: list[str]) -> int:
     return found
 
 
-def resolve_metric(fields: QuestionFields) -> None:
+def check_metric(fields: QuestionFields) -> None:
     """Raise InvalidQuestion if the metric does not fit the kind of the question."""
     metric = fields.metric
     if metric is None:

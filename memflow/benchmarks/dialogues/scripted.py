@@ -7,6 +7,7 @@ the question. If no sentence shares at least half of the question's words, the a
 import random
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from memflow.benchmarks.dialogues.answers import Judged
 from memflow.benchmarks.dialogues.question import bilingual_prompts
@@ -60,7 +61,7 @@ def _open(request: ChatRequest) -> str:
 def _judge(request: ChatRequest) -> Judged:
     answer = str(request.fields["answer"])
     gold = str(request.fields.get("gold") or request.fields["rubric"])
-    language = "zh" if _CHINESE.search(gold) else "en"
+    language: Literal["en", "zh"] = "zh" if _CHINESE.search(gold) else "en"
     if declines(gold) or abstains(answer):
         return Judged(correct=declines(gold) and abstains(answer))
     return Judged(correct=any(word_f1(answer, line, language) >= 0.5 for line in gold.splitlines()))

@@ -57,7 +57,7 @@ async def make_verdicts(
     for row in choice_verdicts(domain, choices, replies) if choices else ():
         rows.setdefault(row.probe_id, []).append(row)
     opens = [probe for probe in probes if not probe.options]
-    judges = backends.judges or {"": backends.judge}
+    judges: Mapping[str, Chat | None] = backends.judges or {"": backends.judge}
     by_judge = {
         name: await asyncio.gather(*(_value(probe, given.get(probe.probe_id), judge) for probe in opens))
         for name, judge in judges.items()

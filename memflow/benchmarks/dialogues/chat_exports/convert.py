@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 from memflow.benchmarks.dialogues.chat_exports.chatgpt import is_chatgpt, read_chatgpt
 from memflow.benchmarks.dialogues.chat_exports.claude import is_claude, read_claude
@@ -19,7 +19,8 @@ from memflow.benchmarks.dialogues.chat_exports.conversation import (
 )
 from memflow.errors import BadInput
 
-Branches = Literal["current", "all"]
+BRANCHES = ("current", "all")
+"""The branches of a conversation that are converted: the one shown last, or all messages."""
 HISTORY = "chats"
 """The id of the dialogue that has all conversations."""
 LONGEST_TITLE = 60
@@ -40,7 +41,7 @@ class ConvertedChats:
 
 
 def convert_chats(
-    name: str, content: bytes, *, separate: bool = False, branches: Branches = "current"
+    name: str, content: bytes, *, separate: bool = False, every_branch: bool = False
 ) -> ConvertedChats:
     """Return the messages of an export.
 
@@ -69,7 +70,7 @@ def convert_chats(
         )
     latest = datetime.max.replace(tzinfo=UTC)
     found.sort(key=lambda each: _start(each) or latest)
-    rows = list(_separate(found, branches) if separate else _history(found, branches, omitted))
+    rows = list(_separate(found, every_branch) if separate else _history(found, every_branch, omitted))
     return ConvertedChats(" and ".join(sorted(sources)), rows, len(found), omitted, faults)
 
 
@@ -118,12 +119,12 @@ def _start(conversation: Conversation) -> datetime | None:
 
 
 def _history(
-    conversations: Sequence[Conversation], branches: Branches, omitted: Counter[str]
+    conversations: Sequence[Conversation], every_branch: bool, omitted: Counter[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the messages of all conversations in the order of time. A message without a time follows the one before."""
     timed: list[tuple[datetime, str, str, ChatNode]] = []
     for number, conversation in enumerate(conversations, start=1):
-        chosen = list(conversation.nodes) if branches == "all" else conversation.current_branch()
+        chosen = list(conversation.nodes) if every_branch else conversation.current_branch()
         omitted["messages of other branches"] += len(conversation.messages(list(conversation.nodes))) - len(
             conversation.messages(chosen)
         )
@@ -131,16 +132,16 @@ def _history(
         for place, node in enumerate(conversation.messages(chosen), start=1):
             # A branch keeps its order, also where the times of an export do not.
             at = node.time or before
-            before = at if branches == "all" else max(at, before)
+            before = at if every_branch else max(at, before)
             timed.append((before, _session(number, conversation), f"{number}.{place}", node))
     timed.sort(key=lambda each: each[0])
     for at, session, name, node in timed:
         yield _row(HISTORY, name, session, node, at if node.time is not None else None)
 
 
-def _separate(conversations: Sequence[Conversation], branches: Branches) -> Iterator[dict[str, Any]]:
+def _separate(conversations: Sequence[Conversation], every_branch: bool) -> Iterator[dict[str, Any]]:
     for number, conversation in enumerate(conversations, start=1):
-        lasts = conversation.leaves() if branches == "all" else []
+        lasts = conversation.leaves() if every_branch else []
         paths = [conversation.branch(last) for last in lasts] or [conversation.current_branch()]
         for branch, path in enumerate(paths, start=1):
             dialogue = _session(number, conversation) + (f" (branch {branch})" if len(paths) > 1 else "")
