@@ -17,7 +17,6 @@ from pydantic_settings import (
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
-    TomlConfigSettingsSource,
 )
 
 from memflow.benchmarks import registry
@@ -30,6 +29,7 @@ from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.suggestions import unknown_name
 from resources.data_folder import default_data_folder
 from resources.memory_servers.declaration import declared_server
+from resources.settings_paths import SettingsFileSource, resolve_dataset, resolve_memory
 from resources.settings_sections import (
     Bounds,
     Embedder,
@@ -200,7 +200,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources by priority: command line, environment, file."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, SettingsFileSource(settings_cls)
 
     def domain(self, name: str) -> Domain:
         """Return a domain by name: DOMAIN, DOMAIN.PROFILE, or a sample of one of them with `~N` at the end.
@@ -367,8 +367,15 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
         raise BadSettings(f"{file}: {place}: {message}") from wrong
     except (SettingsError, ValueError) as wrong:
         raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
-    memories = {name: _beside(file, own) for name, own in settings.memories.items()}
-    return settings.model_copy(update={"home": settings.home.expanduser().absolute(), "memories": memories})
+    folder = file.absolute().parent
+    resolved = {
+        "home": settings.home.expanduser().absolute(),
+        "memories": {name: resolve_memory(own, folder) for name, own in settings.memories.items()},
+        "own_datasets": {
+            name: resolve_dataset(own, folder, settings.data) for name, own in settings.own_datasets.items()
+        },
+    }
+    return settings.model_copy(update=resolved)
 
 
 def example() -> str:
@@ -382,13 +389,6 @@ def _base_of(name: str) -> str:
         return base_of(name)
     except BadSettings as wrong:
         raise ValueError(str(wrong)) from wrong
-
-
-def _beside(file: Path, own: OwnMemory) -> OwnMemory:
-    """Return a memory whose folder is absolute: that of the settings file, or relative to it."""
-    if not own.command:
-        return own
-    return own.model_copy(update={"folder": file.absolute().parent / own.folder.expanduser()})
 
 
 def _unknown_setting(location: tuple[int | str, ...]) -> str:

@@ -432,7 +432,8 @@ class OwnDataset(StrictModel):
     benchmark: str = Field(description="The benchmark whose reader reads them.")
     files: tuple[str, ...] = Field(
         min_length=1,
-        description="Paths: absolute, from ~, or below the data folder; * matches any name.",
+        description="Paths: absolute, from ~, or relative to the settings file or to the data folder; * matches any "
+        "name.",
     )
     title: str = ""
     licence: str = Field("the user's own", description="Stored with every record.")
