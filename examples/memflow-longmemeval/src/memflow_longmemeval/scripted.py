@@ -1,8 +1,10 @@
 """The scripted reader and judge, without a language model.
 
-The reader replies with the line of the prompt that shares most words with the question. The judge compares the words of
-gold and response. So accuracy rises with useful recall, and says nothing about any model.
+The reader replies with the sentence of the prompt that shares most words with the question. The judge compares the
+words of gold and response. So accuracy rises with useful recall, and says nothing about any model.
 """
+
+import re
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
@@ -10,17 +12,20 @@ from memflow.words import search_words
 
 UNKNOWN = "This was not mentioned, so I do not know."
 _ENOUGH = 0.34
-"""Share of the question's words that a line must have."""
+"""Share of the question's words that a sentence must have."""
+_LENGTH = 400
+"""Characters of a reply."""
+_SENTENCE = re.compile(r"(?:(?!\\n|[.!?\n]).)+")
 
 
 def _read(request: ChatRequest) -> str:
     question = set(search_words(request.fields["question"]))
-    lines = [line for text in _shown(request) for line in text.split("\n") if line.strip()]
+    lines = [line for text in _shown(request) for line in _SENTENCE.findall(text) if line.strip()]
     shares = [
         (len(question & set(search_words(line))) / max(1, len(question)), at) for at, line in enumerate(lines)
     ]
     best, at = max(shares, default=(0.0, 0))
-    return lines[at] if best >= _ENOUGH else UNKNOWN
+    return lines[at].strip()[:_LENGTH] if best >= _ENOUGH else UNKNOWN
 
 
 def _shown(request: ChatRequest) -> list[str]:

@@ -17,5 +17,5 @@ def _note(request: ChatRequest) -> str:
     return relevant_lines(request.fields["chat"], request.fields["question"])[:2000] or "empty"
 
 
-HANDLERS = {"memflow_longmemeval/facts": _facts, "memflow_longmemeval.memories/note": _note}
+HANDLERS = {"memflow_longmemeval/facts": _facts, "memflow_longmemeval/note": _note}
 """The handlers by prompt name."""
