@@ -54,7 +54,7 @@ def test_second_question_with_an_id_is_quarantined(read: Read) -> None:
     "content", ["{}", "[]", "", "[{}", '[{"a": 1} {"a": 2}]', "[1,]", "[1] 2", '["\\ud8"']
 )
 def test_file_that_is_no_json_list_is_rejected(content: str, read: Read) -> None:
-    with pytest.raises(BadInput, match="longmemeval_oracle: file.json"):
+    with pytest.raises(BadInput, match=r"longmemeval_oracle: file\.json"):
         read(content)
 
 

@@ -33,10 +33,13 @@ class Index(Memory):
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {KEY}
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Store the units of a session with their keys. Messages of the assistant alone are no unit of kind turn."""
+        """Store the units of a session with their keys. A unit without a message of the user has no key."""
         units = self._split(messages)
         facts = await self._facts(units)
-        keys = [self._keys(unit, more) for unit, more in zip(units, facts, strict=True)]
+        keys = [
+            [key for key in self._keys(unit, more) if key.strip()]
+            for unit, more in zip(units, facts, strict=True)
+        ]
         vectors = await self._vectors([key for of_unit in keys for key in of_unit])
         at = 0
         for unit, of_unit, more in zip(units, keys, facts, strict=True):

@@ -1,5 +1,6 @@
 """The index with separate notes (`con-separate`): a model writes notes for the question on each unit found."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,10 +20,15 @@ class NoteIndex(LexicalIndex):
 
     async def _text(self, query: str, units: Sequence[Item], failed: list[str]) -> str:
         """Return the notes. Raises RecallFailed if one is missing."""
-        chunks = []
-        for unit in units:
-            shown = lay_out([Chunk("", unit.meta["messages"])], "json" if self.layout == "json" else "text")
-            fields = {"date": unit.meta["date"], "chat": shown, "question": query}
-            note = await self.ask_to_read("note", fields, failed=failed)
-            chunks.append(Chunk(unit.meta["date"], note=note))
-        return lay_out(chunks)
+        notes = await asyncio.gather(*(self._note(query, unit) for unit in units))
+        failed += [reason for _, reasons in notes for reason in reasons]
+        return lay_out(
+            [Chunk(unit.meta["date"], note=note) for unit, (note, _) in zip(units, notes, strict=True)]
+        )
+
+    async def _note(self, query: str, unit: Item) -> tuple[str, list[str]]:
+        """Return the note on a unit, and the reasons of items left out of the answer."""
+        failed: list[str] = []
+        shown = lay_out([Chunk("", unit.meta["messages"])], "json" if self.layout == "json" else "text")
+        fields = {"date": unit.meta["date"], "chat": shown, "question": query}
+        return await self.ask_to_read("note", fields, failed=failed), failed
