@@ -184,11 +184,19 @@ def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[st
     return found
 
 
-def add_records(file: File, raws: Iterable[RawRecord], found: list[Record], seen: set[str]) -> None:
-    """Add the records of a file to `found`, and their ids to `seen`. Raises BadInput if all of several are invalid."""
+def add_records(
+    file: File, raws: Iterable[RawRecord], found: list[Record], seen: set[str], *, ascii_only: bool = False
+) -> None:
+    """Add the records of a file to `found`, and their ids to `seen`. Raises BadInput if all of several are invalid.
+
+    With `ascii_only`, valid contents are ASCII JSON: Python stores other texts with up to four bytes a character.
+    """
     sha256, first = file.sha256, len(found)
     for raw in raws:
-        found.append(_record(file, sha256, len(found), raw, seen))
+        record = _record(file, sha256, len(found), raw, seen)
+        if ascii_only and record.reason is None:
+            record = replace(record, content=json.dumps(raw.content))
+        found.append(record)
     require_valid(file, found[first:], fewest=2)
 
 

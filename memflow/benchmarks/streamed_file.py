@@ -1,6 +1,6 @@
 """A reader of large JSON lists, which holds one item at a time instead of the whole file.
 
-published_file.py reads all other files. Both return the same rows for the same file.
+published_file.py reads all other files. Both return the same records for the same file; here their content is ASCII.
 """
 
 import codecs
@@ -30,7 +30,7 @@ def streamed_records(
     item: str,
     parse: Callable[[Iterable[RawRecord]], Iterable[RawRecord]] = lambda raws: raws,
 ) -> list[Record]:
-    """Return the records of files that each contain one JSON list, with the rows and errors of `records_of`.
+    """Return the records of files that each contain one JSON list, with the errors of `records_of`.
 
     An item is located as `ITEM NUMBER`. `parse` validates items, as `parse_records` does.
     """
@@ -40,7 +40,7 @@ def streamed_records(
     for source, path in files.items():
         with path.open("rb") as opened:
             file = File(dataset, source, b"", hashlib.file_digest(opened, "sha256").hexdigest())
-        add_records(file, parse(list_items(file, path, item)), found, seen)
+        add_records(file, parse(list_items(file, path, item)), found, seen, ascii_only=True)
     if file is not None and found:
         require_valid(file, found, fewest=1)
     return found

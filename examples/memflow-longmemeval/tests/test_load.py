@@ -60,13 +60,13 @@ def test_file_that_is_no_json_list_is_rejected(content: str, read: Read) -> None
 
 def test_gold_may_be_a_number(read: Read) -> None:
     [record] = read([instance(answer=120)])
-    assert read_instances(domain(), [record])[0].answer == 120
+    assert next(read_instances(domain(), [record])).answer == 120
 
 
 def test_empty_sessions_and_sessions_that_begin_with_the_assistant_are_valid(read: Read) -> None:
     sessions = [[], [{"role": "assistant", "content": "Hi."}, {"role": "user", "content": "The jar."}]]
     [record] = read([instance(haystack_sessions=sessions)])
-    [session] = read_instances(domain(), [record])[0].sessions()
+    [session] = next(read_instances(domain(), [record])).sessions()
     assert record.reason is None
     assert [message.role for message in session.messages] == ["assistant", "user"]
 
@@ -80,7 +80,7 @@ def test_sessions_are_ordered_by_time_and_stable_within_a_minute(read: Read) -> 
         "haystack_sessions": [message] * 4,
     }
     [record] = read([instance(**changes)])
-    assert [each.session_id for each in read_instances(domain(), [record])[0].sessions()] == list("cbda")
+    assert [each.session_id for each in next(read_instances(domain(), [record])).sessions()] == list("cbda")
 
 
 def test_sample_keeps_the_shares_of_types_and_contains_smaller_samples(read: Read) -> None:
@@ -99,8 +99,8 @@ def test_sample_keeps_the_shares_of_types_and_contains_smaller_samples(read: Rea
 
 def test_known_errors_are_excluded_on_request(read: Read) -> None:
     records = read([instance("370a8ff4"), instance("fine")])
-    kept = read_instances(domain(), records)
-    left = read_instances(domain(known_errors="exclude"), records)
+    kept = list(read_instances(domain(), records))
+    left = list(read_instances(domain(known_errors="exclude"), records))
     assert [each.question_id for each in kept] == ["370a8ff4", "fine"]
     assert [each.question_id for each in left] == ["fine"]
 

@@ -17,7 +17,7 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode
 from memflow_longmemeval.config import parse_config
-from memflow_longmemeval.instances import read_instances
+from memflow_longmemeval.instances import asked_records, read_instances
 from memflow_longmemeval.judging import ACCURACY, PACKAGE, UNCLEAR, judge_prompts, judge_verdicts, read_label
 from memflow_longmemeval.load import count_contents, read_records
 from memflow_longmemeval.metrics import TASK_AVERAGED
@@ -41,7 +41,7 @@ class LongMemEval(Benchmark):
         return count_contents(records)
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
-        return len(read_instances(domain.limited(0), records))
+        return len(asked_records(domain.limited(0), records))
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat

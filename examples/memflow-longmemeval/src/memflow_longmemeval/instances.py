@@ -3,10 +3,10 @@
 turns.py and probes.py convert instances to rows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, StrictFloat, StrictInt, model_validator
 
@@ -120,25 +120,48 @@ class Instance(BaseModel):
                 yield place, message
 
 
-def read_instances(domain: Domain, records: Sequence[Record]) -> list[Instance]:
-    """Return the questions of a domain in the published order: all, or a sample with the published shares of types."""
-    config = parse_config(domain)
-    valid = [Instance.model_validate_json(record.content) for record in valid_records(records)]
-    if config.known_errors == "exclude":
-        valid = [each for each in valid if each.question_id not in KNOWN_ERRORS]
-    return _sample(valid, domain.limit, domain.seed) if domain.limit else valid
+class Heading(BaseModel):
+    """The part of a record that determines whether its question is asked. `haystack_sessions` is counted only."""
+
+    question_id: str
+    question_type: str
+    haystack_sessions: list[Any]
 
 
-def _sample(instances: Sequence[Instance], limit: int, seed: int) -> list[Instance]:
-    """Return `limit` instances with the shares of types of all. A smaller sample is a part of a larger one."""
-    by_type: dict[str, list[Instance]] = {}
-    for each in sorted(instances, key=lambda one: digest(seed, one.question_id)):
-        by_type.setdefault(each.question_type, []).append(each)
-    places = {
-        each.question_id: ((number + 0.5) / len(members), kind)
-        for kind, members in by_type.items()
-        for number, each in enumerate(members)
+def read_instances(domain: Domain, records: Sequence[Record]) -> Iterator[Instance]:
+    """Yield the questions of a domain in the published order: all, or a sample with the published shares of types.
+
+    A question is parsed when it is reached, since the histories of all questions do not fit into memory.
+    """
+    asked = asked_records(domain, records)
+    return (Instance.model_validate_json(record.content) for record in asked)
+
+
+def asked_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
+    """Return the records of the questions that are asked in a domain, in the published order."""
+    excludes = parse_config(domain).known_errors == "exclude"
+    valid = {
+        record.record_id: record
+        for record in valid_records(records)
+        if not (excludes and record.record_id in KNOWN_ERRORS)
     }
-    chosen = sorted(instances, key=lambda one: places[one.question_id])[:limit]
-    wanted = {each.question_id for each in chosen}
-    return [each for each in instances if each.question_id in wanted]
+    if not domain.limit:
+        return list(valid.values())
+    types = {
+        name: Heading.model_validate_json(record.content).question_type for name, record in valid.items()
+    }
+    wanted = _sample(types, domain.limit, domain.seed)
+    return [record for name, record in valid.items() if name in wanted]
+
+
+def _sample(types: Mapping[str, str], limit: int, seed: int) -> set[str]:
+    """Return `limit` question ids with the shares of types of all. A smaller sample is a part of a larger one."""
+    by_type: dict[str, list[str]] = {}
+    for name in sorted(types, key=lambda name: digest(seed, name)):
+        by_type.setdefault(types[name], []).append(name)
+    places = {
+        name: ((number + 0.5) / len(members), kind)
+        for kind, members in by_type.items()
+        for number, name in enumerate(members)
+    }
+    return set(sorted(types, key=lambda name: places[name])[:limit])

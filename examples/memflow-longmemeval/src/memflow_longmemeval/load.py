@@ -3,16 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel
 
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.published_file import valid_records
 from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.benchmarks.streamed_file import streamed_records
 from memflow.records import Record
-from memflow_longmemeval.instances import Instance
+from memflow_longmemeval.instances import Heading, Instance
 from memflow_longmemeval.types import TYPES, is_abstention
 
 
@@ -25,23 +22,20 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     return streamed_records(dataset, files, "question", parse)
 
 
-class _Kind(BaseModel):
-    """The part of a record that is counted."""
-
-    question_id: Any = ""
-    question_type: Any = ""
-    haystack_sessions: Any = ()
-
-
 def count_contents(records: Sequence[Record]) -> Contents:
     """Return the numbers of questions by type, of abstention questions, and of sessions; of valid records."""
-    kinds = [_Kind.model_validate_json(record.content) for record in valid_records(records)]
-    types = Counter(each.question_type for each in kinds)
+    valid = valid_records(records)
+    types: Counter[str] = Counter()
+    sessions = 0
+    for record in valid:
+        heading = Heading.model_validate_json(record.content)
+        types[heading.question_type] += 1
+        sessions += len(heading.haystack_sessions)
     return Contents(
         {
-            "questions": len(kinds),
-            "abstention questions": sum(is_abstention(each.question_id) for each in kinds),
+            "questions": len(valid),
+            "abstention questions": sum(is_abstention(record.record_id) for record in valid),
             **{name: types[name] for name in TYPES},
-            "sessions": sum(len(each.haystack_sessions) for each in kinds),
+            "sessions": sessions,
         }
     )
