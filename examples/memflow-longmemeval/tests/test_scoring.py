@@ -8,7 +8,7 @@ import pytest
 from longmemeval_rows import domain, instance, reply, rows
 from memflow_longmemeval.config import parse_config
 from memflow_longmemeval.metrics import METRICS
-from memflow_longmemeval.retrieval_verdicts import NO_TURNS, retrieval_verdicts
+from memflow_longmemeval.retrieval_verdicts import retrieval_verdicts
 from memflow_longmemeval.scoring import make_scores
 from memflow_longmemeval.types import TYPES
 
@@ -75,8 +75,7 @@ async def test_unmarked_turns_of_an_evidence_session_are_a_session_of_their_own(
 
 async def test_memory_of_sessions_has_no_values_at_turn_grain(read: Read) -> None:
     found = await values_of(read, [(1, 1), (1, 2), (1, 3)], recalled=["e0"], ranked=["e0"])
-    assert found["turn_recall_any_at_1", "standard"].reason == NO_TURNS
-    assert found["session_recall_any_at_3", "turn_to_session"].reason == NO_TURNS
+    assert not any(metric.startswith("turn_") or variant == "turn_to_session" for metric, variant in found)
     assert found["session_recall_any_at_1", "standard"].value == 1.0
 
 

@@ -26,7 +26,6 @@ from memflow_longmemeval.retrieval import RetrievalValues, evaluate, evaluate_se
 from memflow_longmemeval.types import is_abstention
 
 STANDARD = "standard"
-NO_TURNS = "an entry of this memory covers several turns, so it ranks sessions but no turns"
 _RECALL_NOTHING = {name for name, system in SYSTEMS.items() if issubclass(system.memory, Nothing)}
 
 
@@ -79,50 +78,54 @@ class _Ranking:
 def retrieval_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
     """Return the retrieval verdicts of all questions with an answer.
 
-    There are none for a memory that recalls nothing or does not rank, such as `full`.
+    There are none for a memory that recalls nothing or does not rank, such as `full`. There are none at turn grain for
+    a memory whose entries cover several turns.
     """
     assistant = only_assistant(domain, replies)
-    ranks = any(reply.ranked for reply in replies)
-    if assistant.partition("@")[0] in _RECALL_NOTHING or not ranks:
+    if assistant.partition("@")[0] in _RECALL_NOTHING or not any(reply.ranked for reply in replies):
         return []
     given = {reply.probe_id: reply for reply in replies}
     asked = [probe for probe in probes if not is_abstention(probe.probe_id) and probe.reason is None]
     cutoffs = parse_config(domain).retrieval_k
+    grains = GRAINS if all(map(ranks_turns, replies)) else GRAINS[:1]
     return [
         verdict_row(domain, assistant, probe, metric, value, reason, variant=variant)
         for probe in asked
-        for metric, variant, value, reason in _values(probe, given.get(probe.probe_id), cutoffs)
+        for metric, variant, value, reason in _values(probe, given.get(probe.probe_id), cutoffs, grains)
     ]
+
+
+def ranks_turns(reply: Reply) -> bool:
+    """Return whether the recalled entries can each be of one turn: they are not fewer than the turns of the user."""
+    return sum(map(is_user, reply.recalled_sources)) <= len(reply.recalled)
 
 
 _Value = tuple[str, str, float | None, str | None]
 
 
-def _values(probe: Probe, reply: Reply | None, cutoffs: Sequence[int]) -> Iterator[_Value]:
+def _values(
+    probe: Probe, reply: Reply | None, cutoffs: Sequence[int], grains: Sequence[str]
+) -> Iterator[_Value]:
     """Yield (metric, variant, value, reason) of a probe. Probes without relevant turns have no standard variant."""
     sources = [] if reply is None else reply.recalled_sources
-    users = [each for each in sources if is_user(each)]
     relevant = [each for each in probe.evidence if is_user(each)]
-    failed = None
+    reason = None
     if reply is None or reply.model is None:
-        failed = (reply and reply.reason) or "the probe has no reply"
-    # Fewer entries than turns: an entry is a session, or another text from several turns.
-    no_turns = failed or (NO_TURNS if reply is not None and len(users) > len(reply.recalled) else None)
-    published = _Ranking(users, relevant)
+        reason = (reply and reply.reason) or "the probe has no reply"
+    published = _Ranking([each for each in sources if is_user(each)], relevant)
     variants = [(ALL_ANSWERABLE, published), *([(STANDARD, published)] if relevant else [])]
     if probe.evidence:
         variants.append((BOTH_ROLES, _Ranking(sources, probe.evidence)))
     for k in cutoffs:
-        for variant, ranking in variants:
-            for grain in GRAINS:
+        for grain in grains:
+            for variant, ranking in variants:
                 values = ranking.turn_values(k) if grain == "turn" else ranking.session_values(k)
-                yield from _rows(grain, variant, k, values, no_turns if grain == "turn" else failed)
-        if relevant:
-            yield from _rows("session", TURN_TO_SESSION, k, published.turn_to_session_values(k), no_turns)
-            for grain in GRAINS:
-                why = no_turns if grain == "turn" else failed
-                value = None if why else published.standard_ndcg(grain, k)
-                yield retrieval_metric(grain, "ndcg_any", k), STANDARD_DISCOUNT, value, why
+                yield from _rows(grain, variant, k, values, reason)
+            if relevant:
+                value = None if reason else published.standard_ndcg(grain, k)
+                yield retrieval_metric(grain, "ndcg_any", k), STANDARD_DISCOUNT, value, reason
+        if relevant and "turn" in grains:
+            yield from _rows("session", TURN_TO_SESSION, k, published.turn_to_session_values(k), reason)
 
 
 def _rows(grain: str, variant: str, k: int, values: RetrievalValues, reason: str | None) -> Iterator[_Value]:
