@@ -49,6 +49,11 @@ class RecordedAnswer(BaseModel):
     def _number_as_text(cls, value: Any) -> Any:
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
+    @field_validator("question", "gold")
+    @classmethod
+    def _without_outer_space(cls, value: str) -> str:
+        return value.strip()
+
     @field_validator("question", "gold", "response")
     @classmethod
     def _is_unicode(cls, value: str) -> str:

@@ -1,7 +1,9 @@
-"""Import of published answers to LoCoMo's questions: the published label is the value of J, as the vendor counted it.
+"""Import of published answers to LoCoMo's questions: the published label is the value of J.
 
-A recorded conversation belongs to the episode with most of its questions, and an answer to the probe of its question: the
-n-th answer to a question that occurs several times belongs to its n-th probe. F1 and BLEU-1 are computed by memflow.
+An answer without a label has no J; the variant `unlabeled_as_wrong` counts it as wrong, as vendors do.
+
+A recorded conversation belongs to the episode with most of its questions, and an answer to the probe of its question.
+The n-th answer to a question that occurs several times belongs to its n-th probe. memflow computes F1 and BLEU-1.
 recorded_answers.py reads the files.
 """
 
@@ -12,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.locomo.judging import UNLABELED
 from memflow.benchmarks.locomo.recorded_answers import RecordedAnswer, RecordedAnswers, read_answers
 from memflow.benchmarks.locomo.verdicts import WORD_METRICS, missing_answer, word_values
 from memflow.benchmarks.verdicts import verdict_row
@@ -112,7 +115,7 @@ class _Matches:
             return replace(reply, reason="the category of the recorded question is not that of the probe")
         # The gold of adversarial questions is memflow's; the semicolon may end the gold of category 3.
         golds = {probe.gold, probe.gold.partition(";")[0].strip()} if probe.category == "3" else {probe.gold}
-        if probe.category != "5" and answer.gold.strip() not in golds:
+        if probe.category != "5" and answer.gold not in golds:
             return replace(reply, reason="the gold answer of the recorded question is not that of the probe")
         return replace(reply, parsed=answer.response, attempts=1)
 
@@ -122,7 +125,9 @@ class _Matches:
             reason = missing_answer(probe, reply)
             label = self.answers[probe.probe_id].label if reason is None else None
             why = reason or (NO_LABEL if label is None else None)
+            as_wrong = 0.0 if reason is None and label is None else label
             yield self._row(probe, self.contract, label, why)
+            yield replace(self._row(probe, self.contract, as_wrong, reason), variant=UNLABELED)
             if reason is not None:
                 yield from (self._row(probe, metric, None, reason) for metric in WORD_METRICS)
                 continue

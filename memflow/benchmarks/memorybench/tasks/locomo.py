@@ -1,7 +1,7 @@
 """LoCoMo: long conversations between two people, with questions about each conversation (A.1.1).
 
-As in MemoryBench, its corpora have no image captions, so some questions have no answer. As in the paper, speaker A is the
-user and speaker B the assistant. The benchmark `locomo` reads the file with this module too.
+As in MemoryBench, its corpora have no image captions, so some questions have no answer. As in the paper, speaker A is
+the user and speaker B the assistant. The benchmark `locomo` reads the file with this module too.
 """
 
 import json
