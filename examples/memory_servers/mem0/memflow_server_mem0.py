@@ -7,7 +7,6 @@ requests.
 
 import argparse
 import hashlib
-import logging
 import os
 import shutil
 import tempfile
@@ -16,6 +15,7 @@ from itertools import groupby
 from typing import Any
 
 from memflow_memory_server import Failed, MemoryServer, Message, item, run
+from memflow_memory_server.problems import LoggedProblems
 from memflow_memory_server.transports import parser
 
 COLLECTION = "memflow"
@@ -95,7 +95,7 @@ class Mem0Server(MemoryServer):
                 continue
             self.date = date[:10] if date else None
             metadata = {"write": str(number)} | ({"sent_at": date} if date else {})
-            with _LoggedProblems() as problems:
+            with LoggedProblems(LOGGER) as problems:
                 self.memory.add(
                     conversation, user_id=user, metadata=metadata, infer=self.options.infer == "yes"
                 )
@@ -178,24 +178,6 @@ class Mem0Server(MemoryServer):
 
         dated_prompt.dated = True  # type: ignore[attr-defined]
         library.generate_additive_extraction_prompt = dated_prompt
-
-
-class _LoggedProblems(logging.Handler):
-    """Collect what the library logs instead of raising, such as an extraction that is no JSON."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.found: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.found.append(record.getMessage()[:500])
-
-    def __enter__(self) -> "_LoggedProblems":
-        logging.getLogger(LOGGER).addHandler(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger(LOGGER).removeHandler(self)
 
 
 def _spoken(message: Message) -> str:

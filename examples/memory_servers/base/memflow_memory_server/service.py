@@ -20,10 +20,16 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 class JsonService:
-    """A JSON service at a base address. The key is read from an environment variable, and never stored."""
+    """A JSON service at a base address. `key` names the environment variable of its key, which is never stored.
 
-    def __init__(self, url: str, *, key: str = "", timeout: float = 60.0, attempts: int = 4) -> None:
-        self.url, self._key, self._timeout, self._attempts = url.rstrip("/"), key, timeout, attempts
+    `secret` is the key itself, for the endpoints that memflow gives.
+    """
+
+    def __init__(
+        self, url: str, *, key: str = "", secret: str = "", timeout: float = 60.0, attempts: int = 4
+    ) -> None:
+        self.url, self._key, self._secret = url.rstrip("/"), key, secret
+        self._timeout, self._attempts = timeout, attempts
         local = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
         self._opener: OpenerDirector = build_opener(_NoRedirect, *([ProxyHandler({})] if local else []))
 
@@ -56,7 +62,7 @@ class JsonService:
         url += f"?{urlencode(query)}" if query else ""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memflow"}
-        if self._key and (secret := os.environ.get(self._key)):
+        if secret := self._secret or (os.environ.get(self._key) if self._key else None):
             headers["Authorization"] = f"Bearer {secret}"
         for attempt in range(self._attempts):
             try:
