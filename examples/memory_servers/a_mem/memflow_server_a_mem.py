@@ -1,7 +1,7 @@
 """The authors' code of A-MEM (repository agiresearch/A-mem, package agentic_memory) as a memory server.
 
-Each object of the library clears the collection of all others in its process. This server therefore starts one process for
-each space: a copy of itself with `--worker`, which has the library.
+Each object of the library clears the collection of all others in its process. This server therefore starts one process
+for each space: a copy of itself with `--worker`, which has the library.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Archives of a Letta server as a memory server: each message is a passage, found by its embedding.
 
-An archive stores what it is given. The agents of Letta, which choose what to store, are not used: an agent's answer cannot
-be separated from its memory. The embeddings come from the model that memflow gives, through the configuration of the archive.
+An archive stores what it is given. The agents of Letta, which choose what to store, are not used: an agent's answer
+cannot be separated from its memory. The embeddings come from the model that memflow gives, which is set in the archive.
 """
 
 import argparse
