@@ -1,4 +1,4 @@
-"""A fake MCP server over stdio, with the messages of the specification. Notes are stored in a file of the folder FOLDER."""
+"""A fake MCP server over stdio, with the messages of the specification. Notes are in a file of the folder FOLDER."""
 
 import json
 import os
@@ -14,7 +14,7 @@ def notes():
     return [json.loads(line) for line in NOTES.read_text().splitlines()] if NOTES.exists() else []
 
 
-def call(name, arguments):
+def call(name, arguments):  # noqa: PLR0911
     match name:
         case "add_note" if "refused" in arguments["note"]["text"]:
             return {"content": [{"type": "text", "text": "the note is refused"}], "isError": True}
