@@ -28,6 +28,7 @@ from memflow.benchmarks.samples import MARK, base_of, sample_in
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.suggestions import unknown_name
+from resources.memory_servers.declaration import declared_server
 from resources.settings_sections import (
     Bounds,
     Embedder,
@@ -240,7 +241,10 @@ class Settings(BaseSettings):
     def own_memories(self) -> dict[str, UserMemory]:
         """Return the memories of installed packages and of memflow.toml, which overrides packages, by name."""
         of_file = {
-            name: UserMemory(own.path, own.parameters, own.system) for name, own in self.memories.items()
+            name: UserMemory(
+                own.path, own.own_parameters(), own.system, server=declared_server(name, own, self.home)
+            )
+            for name, own in self.memories.items()
         }
         return {**installed_memories(), **of_file}
 
@@ -360,7 +364,8 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
         raise BadSettings(f"{file}: {place}: {message}") from wrong
     except (SettingsError, ValueError) as wrong:
         raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
-    return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
+    memories = {name: _beside(file, own) for name, own in settings.memories.items()}
+    return settings.model_copy(update={"home": settings.home.expanduser().absolute(), "memories": memories})
 
 
 def example() -> str:
@@ -374,6 +379,13 @@ def _base_of(name: str) -> str:
         return base_of(name)
     except BadSettings as wrong:
         raise ValueError(str(wrong)) from wrong
+
+
+def _beside(file: Path, own: OwnMemory) -> OwnMemory:
+    """Return a memory whose folder is absolute: that of the settings file, or relative to it."""
+    if not own.command:
+        return own
+    return own.model_copy(update={"folder": file.absolute().parent / own.folder.expanduser()})
 
 
 def _unknown_setting(location: tuple[int | str, ...]) -> str:

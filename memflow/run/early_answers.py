@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from memflow.chat.priority import REMAINING
-from memflow.errors import ChatError
+from memflow.errors import ChatError, ServerDown
 from memflow.records import Probe, Reply
 from memflow.run.answer import EpisodeHistory
 from memflow.run.play import PlayedEpisode
@@ -73,8 +73,8 @@ class EarlyAnswers:
         running, self._running = self._running, []
         for outcome in await asyncio.gather(*running, return_exceptions=True):
             if isinstance(outcome, BaseException):
-                # A spent budget or an endpoint that is down: the step asks again and reports it.
-                if not isinstance(outcome, (ChatError, asyncio.CancelledError)):
+                # A spent budget, or an endpoint or memory server that is down: the step asks again and reports it.
+                if not isinstance(outcome, (ChatError, ServerDown, asyncio.CancelledError)):
                     raise outcome
                 continue
             found.update((reply.probe_id, reply) for reply in outcome)

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from types import MappingProxyType
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -28,6 +29,7 @@ from memflow.run.play import (
     AfterCheckpoint,
     CheckpointHandler,
     Episode,
+    EpisodeQueries,
     Event,
     PlayedEpisode,
     Replier,
@@ -80,15 +82,18 @@ async def play_assistant(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
+    queries: Mapping[str, EpisodeQueries] = MappingProxyType({}),
 ) -> list[PlayedEpisode]:
     """Play all episodes with one assistant, whose memory may evolve. Return the played episodes.
 
-    A memory that does not evolve is played by play.play_all. `ended` is passed to play_all.
+    A memory that does not evolve is played by play.play_all. `ended` and `queries` are passed to play_all.
 
     Raises BadInput if an episode of a memory that evolves has a base.
     """
     if not evolves(config, environment.benchmark):
-        return await play_all(episodes, remember, replier, lived=lived, clock=clock, ended=ended)
+        return await play_all(
+            episodes, remember, replier, lived=lived, clock=clock, ended=ended, queries=queries
+        )
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(
             f"the episode {based[0]} has a base episode, which the evolving memory {config.name} does not support. "
