@@ -36,6 +36,10 @@ class EarlyAnswers:
         self._running: list[asyncio.Task[list[Reply]]] = []
         self._waiting: set[asyncio.Task[Any] | None] = set()
 
+    def probes(self) -> list[Probe]:
+        """Return the probes of all episodes."""
+        return [probe for probes in self._probes.values() for probe in probes]
+
     def on_checkpoint(self, ask: Ask, start: Start, idle: Idle) -> Callable[[PlayedEpisode, int, int], None]:
         """Return a callback for the player that asks the probes from a checkpoint up to the next one.
 

@@ -23,6 +23,7 @@ from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
 from memflow.run.evolution import Environment, count_events, evolves, play_assistant
 from memflow.run.play import EpisodeQueries, PlayedEpisode
+from memflow.run.restored_memory import restored_memory_check
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute
 from memflow.scoring.comparisons import with_ranks
@@ -96,16 +97,19 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
     if context.early is not None and not evolves(memory, benchmark):
         ask = await _asker(context, context.models.of_stage("answer"))
         ended = context.early.on_checkpoint(ask, context.models.start, context.models.idle)
+    remember = memory.factory(tools)
+    known = context.early.probes() if context.early is not None else probes
     return await play_assistant(
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
         memory,
         episodes,
-        memory.factory(tools),
+        remember,
         benchmark.replier(domain, chat),
         lived=context.models.expect(count_events(memory, benchmark, episodes)),
         clock=context.clock,
         ended=ended,
         queries=queries,
+        observer=restored_memory_check(benchmark, domain, memory, episodes, known, remember),
     )
 
 

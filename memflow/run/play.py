@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from memflow.chat.asking import Answer, ask
 from memflow.chat.priority import REMAINING
@@ -30,6 +30,21 @@ CheckpointHandler = Callable[[Memory], Awaitable[None]]
 """Is called with the memory at a checkpoint. Bound to its event, so it may use gold."""
 AfterCheckpoint = Callable[["PlayedEpisode", int, int], None]
 """Is called with what was played so far, the checkpoint that ended, and the next one (or LAST)."""
+
+
+class PlayObserver(Protocol):
+    """Reads the memory during play, at moments at which no write is in progress, and does not change it."""
+
+    async def after_first_event(self, memory: Memory, episode_id: str) -> None:
+        """Is called after the first event of an episode."""
+
+    async def at_checkpoint(self, memory: Memory, episode_id: str, checkpoint: int) -> None:
+        """Is called after the last event of a checkpoint."""
+
+    async def at_end(self, memory: Memory, episode_id: str) -> None:
+        """Is called after the last event of an episode."""
+
+
 ReadMemory = Callable[[str], Awaitable[Recall]]
 """A frozen read of the memory. Raises RecallFailed."""
 DialogueRunner = Callable[[ReadMemory, Chat], Awaitable["Dialogue"]]
@@ -324,19 +339,20 @@ async def play(
     ended: AfterCheckpoint | None = None,
     queries: EpisodeQueries | None = None,
     is_base: bool = False,
+    observer: PlayObserver | None = None,
 ) -> PlayedEpisode:
     """Play one episode in order, and return the played episode.
 
     `lived` is called after every event except checkpoints, `ended` after the last event of each checkpoint. With a
     `clock`, writes are timed. A memory with state outside its store gets `queries` when they are asked, and whether
-    the episode `is_base` of another.
+    the episode `is_base` of another. The `observer` reads the memory.
     """
     stage = _Stage(episode, memory, replier, clock, queries or EpisodeQueries())
     if not isinstance(memory, ExternalMemory):
-        return await _play(stage, lived, ended)
+        return await _play(stage, lived, ended, observer)
     try:
         await memory.on_start(episode.episode_id)
-        played = await _play(stage, lived, ended)
+        played = await _play(stage, lived, ended, observer)
         await memory.on_end(is_base)
     except BaseException:
         memory.on_abort()
@@ -344,9 +360,14 @@ async def play(
     return played
 
 
-async def _play(stage: _Stage, lived: Callable[[], None], ended: AfterCheckpoint | None) -> PlayedEpisode:
-    events = stage.episode.events
-    played = PlayedEpisode(stage.episode.episode_id, stage.lines, stage.memory.store, stage.kept)
+async def _play(
+    stage: _Stage,
+    lived: Callable[[], None],
+    ended: AfterCheckpoint | None,
+    observer: PlayObserver | None,
+) -> PlayedEpisode:
+    events, memory, episode_id = stage.episode.events, stage.memory, stage.episode.episode_id
+    played = PlayedEpisode(episode_id, stage.lines, memory.store, stage.kept)
     remaining = len(events)
     first = events[0].checkpoint if events else LAST
     await stage.announce(stage.queries.between(0, first))
@@ -361,12 +382,18 @@ async def _play(stage: _Stage, lived: Callable[[], None], ended: AfterCheckpoint
             for event in group:
                 REMAINING.set(remaining)
                 await stage.live(event)
+                if observer is not None and remaining == len(events):
+                    await observer.after_first_event(memory, episode_id)
                 remaining -= 1
                 if kind != "checkpoint":
                     lived()
         await stage.announce(stage.queries.between(checkpoint, following))
+        if observer is not None:
+            await observer.at_checkpoint(memory, episode_id, checkpoint)
         if ended is not None:
             ended(played, checkpoint, following)
+    if observer is not None:
+        await observer.at_end(memory, episode_id)
     return played
 
 
@@ -386,12 +413,13 @@ async def play_all(
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
     queries: Mapping[str, EpisodeQueries] = MappingProxyType({}),
+    observer: PlayObserver | None = None,
 ) -> list[PlayedEpisode]:
     """Play episodes concurrently in this event loop, and return them in order; the chat limits concurrent requests.
 
     An episode with a base waits for the base and continues from a copy of its final store. `remember` creates a memory
-    on a store. `lived`, `clock`, `ended` and the `queries` of an episode are passed to `play`. Raises BadInput for an
-    unknown base.
+    on a store. `lived`, `clock`, `ended`, `observer` and the `queries` of an episode are passed to `play`. Raises
+    BadInput for an unknown base.
     """
     episodes = list(episodes)
     bases = {episode.base for episode in episodes}
@@ -407,7 +435,9 @@ async def play_all(
                 )
             store = (await running[episode.base]).store.fork()
         of_episode, is_base = queries.get(episode.episode_id), episode.episode_id in bases
-        return await play(episode, remember(store), replier, lived, clock, ended, of_episode, is_base)
+        return await play(
+            episode, remember(store), replier, lived, clock, ended, of_episode, is_base, observer
+        )
 
     for episode in episodes:
         running[episode.episode_id] = asyncio.ensure_future(run(episode))
