@@ -37,6 +37,10 @@ STOPS = 6
 """The number of times in a row that a server may stop, without an answer to a read or write, before it is given up."""
 
 
+class ReportedError(ServerFailed):
+    """The exception for a request for which the server reported an error: the space is as it was before."""
+
+
 class EmptyAnswer(Wire):
     """The answer to operations without a result."""
 
@@ -209,8 +213,8 @@ class ServerConnection:
                 await self._fill(str(request["space"]), space)
         try:
             result = await self._exchange(request, answer)
-        except BaseException:
-            if request["op"] not in ("read", "export"):
+        except BaseException as error:
+            if request["op"] not in ("read", "export") and not isinstance(error, ReportedError):
                 space.generation = -1  # it may have been processed, or not
             raise
         if request["op"] in ("write", "restore"):
@@ -243,7 +247,7 @@ class ServerConnection:
             if operation == "close" and not again:
                 return self._parse(operation, {}, answer)  # the operation is optional
             if not again or repeat == REPEATS:
-                raise self._failed(operation, f"reported the error {code}: {message}")
+                raise ReportedError(str(self._failed(operation, f"reported the error {code}: {message}")))
             await asyncio.sleep(PAUSE_S * 2**repeat)
         raise AssertionError
 
@@ -283,8 +287,6 @@ class ServerConnection:
                     f"the memory server {self.name} answered `hello` differently after a restart. Its name, "
                     "version, settings and capabilities have to stay the same"
                 )
-            if self._hello is None and hello.can.spaces:
-                self._slots = asyncio.Semaphore(min(hello.can.spaces, REQUESTS_AT_ONCE))
             if self._hello is None:
                 self._greeted(hello)
             self._hello = hello
@@ -318,8 +320,8 @@ class ServerConnection:
                 )
 
     def _give_up(self, reason: str) -> ServerDown:
-        how = f"Fix the server, check it with `memflow memories check {self.name}`, then rerun."
-        self._down = f"{reason.rstrip('.')}. {how}"
+        check = f"check it with `memflow memories check {self.name}`"
+        self._down = f"{reason.rstrip('.')}. Fix the server or {self.transport.setting}, {check}, then rerun."
         return ServerDown(self._down)
 
     def _failed(self, operation: str, what: str) -> ServerFailed:

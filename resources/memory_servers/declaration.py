@@ -3,9 +3,11 @@
 The last answer to `hello` is a file in the home folder, so that planning starts no server.
 """
 
+import asyncio
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -107,6 +109,21 @@ def check_command(name: str, own: "OwnMemory") -> str:
     except BadSettings as wrong:
         return str(wrong)
     return ""
+
+
+def greet(name: str, own: "OwnMemory", seconds: float) -> Hello:
+    """Return the answer to `hello` of a server at an address. Raises ServerDown or BadSettings."""
+    limited = own.model_copy(update={"timeout": own.timeout.model_copy(update={"hello": seconds})})
+
+    async def work() -> Hello:
+        with tempfile.TemporaryDirectory() as folder:
+            server = open_server(name, limited, Path(folder))
+            try:
+                return await server.hello()
+            finally:
+                await server.stop()
+
+    return asyncio.run(work())
 
 
 def _hello_file(name: str, home: Path) -> Path:

@@ -71,9 +71,7 @@ class HttpTransport:
             ) from error
         except ExchangeFailed as error:
             where = display_address(self.url)
-            raise ServerStopped(
-                f"cannot be reached at {where} ({error}). Start it, or fix {self.setting}"
-            ) from error
+            raise ServerStopped(f"cannot be reached at {where} ({error})") from error
         if not response.complete:
             raise InvalidAnswer(
                 f"sent a response longer than {LONGEST_LINE:,} bytes: {shown(response.content)}"

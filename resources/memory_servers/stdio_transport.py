@@ -33,6 +33,7 @@ class StdioTransport:
 
     def __init__(self, command: ServerCommand, log: Path) -> None:
         self.command = command
+        self.setting = command.setting
         self.log = log
         self.process: ServerProcess | None = None
         self.out_of_order = 0
@@ -40,6 +41,7 @@ class StdioTransport:
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._abandoned: set[int] = set()
         self._stray: str | None = None
+        self._ending = "is not running"
         self._number = 0
         self._limits = RequestsInFlight()
         self._sending = asyncio.Lock()
@@ -61,7 +63,7 @@ class StdioTransport:
             raise InvalidAnswer(wrong)
         process = self.process
         if process is None:
-            raise ServerStopped("is not running")
+            raise ServerStopped(self._ending)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         try:
             return await self._limits.within(limit, self._exchange(process, line, answer))
@@ -92,8 +94,8 @@ class StdioTransport:
         self, process: ServerProcess, line: bytes, answer: "asyncio.Future[Mapping[str, Any]]"
     ) -> Mapping[str, Any]:
         async with self._sending:
-            process.stdin.write(line)
-            with suppress(ConnectionError, RuntimeError):  # the reader reports why it ended
+            with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
+                process.stdin.write(line)
                 await process.stdin.drain()
         return await answer
 
@@ -117,9 +119,10 @@ class StdioTransport:
                 line.clear()
                 skipping = True
         status = await process.stop()
-        self._fail_all(ServerStopped(process.ending(status)))
+        ending = process.ending(status)
+        self._fail_all(ServerStopped(ending))
         if self.process is process:
-            self.process = None
+            self.process, self._ending = None, ending
 
     def _receive(self, line: bytes) -> None:
         try:

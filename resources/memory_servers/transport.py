@@ -41,7 +41,12 @@ class TimeLimits:
 
 
 class Transport(Protocol):
-    """The exchange of messages with one server. It belongs to one event loop."""
+    """The exchange of messages with one server. It belongs to one event loop.
+
+    `setting` names the line of the settings to fix if the server cannot be started or reached.
+    """
+
+    setting: str
 
     async def start(self) -> None:
         """Start the server, or open connections to it. Raises BadSettings or ServerStopped."""
