@@ -42,7 +42,9 @@ def remember(message):
 
 
 def embed(text):
-    return post("embed", "/embeddings", {"input": text})["data"][0]["embedding"] if "embed" in MODELS else [0.0]
+    return (
+        post("embed", "/embeddings", {"input": text})["data"][0]["embedding"] if "embed" in MODELS else [0.0]
+    )
 
 
 def answer(request):
@@ -65,7 +67,9 @@ def answer(request):
     elif operation == "read":
         wanted = [0.0] if "own" in KINDS else embed(request["query"])
         found = SPACES[request["space"]]
-        found = sorted(found, key=lambda each: -sum(a * b for a, b in zip(each["vector"], wanted)))
+        found = sorted(
+            found, key=lambda each: -sum(a * b for a, b in zip(each["vector"], wanted, strict=True))
+        )
         return {
             "items": [
                 {"id": each["source"], "text": each["text"], "sources": [each["source"]]}
