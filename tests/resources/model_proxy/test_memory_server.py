@@ -118,6 +118,16 @@ def test_failed_requests_make_the_partition_stale(tmp_path: Path) -> None:
         assert models.ledger.unfinished("run", "memory") == 1
 
 
+@pytest.mark.parametrize("kind", ["silent", "own", "typed"])
+def test_server_that_declares_given_models_and_uses_none_is_named(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = settings_of(tmp_path, command=[sys.executable, str(SERVER), kind])
+    with opened(settings) as models:
+        run(models, lambda chats: write_and_read(chats, "served"))
+    assert ("the memory server served declares `models: given`" in caplog.text) is (kind == "silent")
+
+
 def test_keys_end_with_the_run(tmp_path: Path) -> None:
     async def status(access: Any, url: str) -> int:
         headers = {"Authorization": f"Bearer {access.key}"}
