@@ -46,7 +46,7 @@ def texts(rows: list[dict[str, Any]]) -> list[str]:
 async def test_checkpoint_shows_the_items_of_then(show, checkpoint: int, there: list[str]) -> None:
     found = await show(FakeServer(), "--checkpoint", str(checkpoint))
     assert texts(found["entries"]) == there
-    assert [row["sources"] for row in found["entries"] if row["kind"] == "memory"][0] == ["m0"]
+    assert next(row["sources"] for row in found["entries"] if row["kind"] == "memory") == ["m0"]
 
 
 async def test_difference_shows_items_that_the_server_forgot(show) -> None:
