@@ -76,7 +76,8 @@ class _StoredText:
 
 @dataclass(eq=False)
 class FakeServer:
-    """A memory server in this process. `requests` has the operation and the space of each request so far."""
+    """A memory server in this process. `requests` has the operation and the space of each request; of a fork, the new
+    space."""
 
     can: Capabilities = EVERYTHING
     name: str = "fake"
@@ -165,7 +166,7 @@ class FakeServer:
 
     async def fork(self, space: str, to: str) -> None:
         """Copy a space."""
-        self._count("fork", space)
+        self._count("fork", to)
         self._put(to, list(self._space(space)))
 
     async def restore(self, space: str, items: Sequence[WireItem]) -> None:
