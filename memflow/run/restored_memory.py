@@ -148,6 +148,7 @@ class RestoredMemoryCheck:
             return
         self.compared += 1
         if seen != point.seen:
+            await self._require_repeatable(restored, seen, point)
             raise self._differs(
                 f"for the query {_short(point.query)} ({point.moment}), what only the playing memory recalled is "
                 f"{point.seen.beyond(seen)}, and what only the memory restored from its entries recalled is "
@@ -177,16 +178,27 @@ class RestoredMemoryCheck:
             await second.write([Message("memflow-isolation-test", "user", CANARY)])
         after = await _read(third, CANARY)
         if before is not None and after is not None and after != before:
+            await self._require_repeatable(first, before, replace(point, query=CANARY))
             raise self._differs(
                 f"after a message was written to one copy of it, another copy also recalls {after.beyond(before)} "
                 f"({point.moment})"
             )
 
+    async def _require_repeatable(self, memory: Memory, seen: _Seen, point: _Point) -> None:
+        """Raise if a second read of a memory recalls something else than the first one, `seen`."""
+        if await _read(memory, point.query) != seen:
+            raise RestoredMemoryDiffers(
+                f"the memory {self.name} recalls other text each time it is read, as for the query "
+                f"{_short(point.query)} ({point.moment}), so its scores are refused. Remove randomness and clocks "
+                "from `read`; time is `self.store.sequence`."
+            )
+
     def _differs(self, what: str) -> RestoredMemoryDiffers:
         return RestoredMemoryDiffers(
-            f"the memory {self.name} keeps state outside its EntryStore: {what}. Its answers to a checkpoint would use "
-            "later messages or those of other episodes, so its scores are refused. Keep all state in `self.store`, or "
-            "run a service as a memory server (docs/how-to/memory_server.md)."
+            f"the memory {self.name} keeps state outside its EntryStore: {what}. Probes are asked of restored "
+            "memories, so its answers would use other messages than those before their checkpoint, and its scores are "
+            "refused. "
+            "Keep all state in `self.store`, or run a service as a memory server (docs/how-to/memory_server.md)."
         )
 
 
