@@ -148,6 +148,7 @@ class RestoredMemoryCheck:
             return
         self.compared += 1
         if seen != point.seen:
+            await self._require_repeatable(restored, seen, point)
             raise self._differs(
                 f"for the query {_short(point.query)} ({point.moment}), what only the playing memory recalled is "
                 f"{point.seen.beyond(seen)}, and what only the memory restored from its entries recalled is "
@@ -172,6 +173,8 @@ class RestoredMemoryCheck:
     async def _check_copies(self, memory: Memory, point: _Point) -> None:
         first, second, third = (self.remember(memory.store.fork()) for _ in range(3))
         before = await _read(first, CANARY)
+        if before is not None:
+            await self._require_repeatable(first, before, replace(point, query=CANARY))
         second.store.advance(1)
         with suppress(Exception):  # what a message of no benchmark costs says nothing about the state
             await second.write([Message("memflow-isolation-test", "user", CANARY)])
@@ -182,11 +185,22 @@ class RestoredMemoryCheck:
                 f"({point.moment})"
             )
 
+    async def _require_repeatable(self, memory: Memory, seen: _Seen, point: _Point) -> None:
+        """Raise if a second read of a memory recalls something else than the first one, `seen`."""
+        if await _read(memory, point.query) != seen:
+            raise RestoredMemoryDiffers(
+                f"the memory {self.name} recalls other text each time it is read, as for the query "
+                f"{_short(point.query)} ({point.moment}), so its scores are refused. Remove randomness and clocks "
+                "from `read` (time is `self.store.sequence`), and run a service that changes meanwhile as a memory "
+                "server (docs/how-to/memory_server.md)."
+            )
+
     def _differs(self, what: str) -> RestoredMemoryDiffers:
         return RestoredMemoryDiffers(
-            f"the memory {self.name} keeps state outside its EntryStore: {what}. Its answers to a checkpoint would use "
-            "later messages or those of other episodes, so its scores are refused. Keep all state in `self.store`, or "
-            "run a service as a memory server (docs/how-to/memory_server.md)."
+            f"the memory {self.name} keeps state outside its EntryStore: {what}. Probes are asked of restored "
+            "memories, so its answers would use other messages than those before their checkpoint, and its scores are "
+            "refused. "
+            "Keep all state in `self.store`, or run a service as a memory server (docs/how-to/memory_server.md)."
         )
 
 

@@ -184,6 +184,22 @@ async def test_order_of_equal_results_is_no_difference() -> None:
     assert (await play_checked(Reversing)).compared
 
 
+@pytest.mark.parametrize("calls", [Calls(), Calls(embed_write=1)])
+async def test_memory_with_random_reads_is_refused_for_that_reason(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = iter(range(10_000))
+
+    @dataclass
+    class Random(Stored):
+        async def read(self, query: str, frozen: bool = True) -> Recall:
+            return Recall(f"draw {next(numbers)}")
+
+    monkeypatch.setattr(Random, "calls", calls)
+    with pytest.raises(RestoredMemoryDiffers, match=r"recalls other text each time.*Remove randomness"):
+        await play_checked(Random)
+
+
 async def test_failed_reads_are_not_compared_and_fatal_errors_are_raised() -> None:
     errors: list[Exception] = [RecallFailed("no usable answer")]
 
