@@ -135,7 +135,7 @@ def test_message_that_stops_the_server_fails_alone(
         for episode in (first, second)
     }
     word = next(word for word in re.findall(r"[a-z]{6,}", texts[second]) if word not in texts[first])
-    server = {"command": echo_command(f"{fault}={word}"), "timeout": {"hello": 30, "read": 20, "write": 0.4}}
+    server = {"command": echo_command(f"{fault}={word}"), "timeout": {"hello": 30, "read": 20, "write": 1}}
     result = run({"echo": echo_command(), f"{fault}_word": server})
     assert failed(result) == []
     lost = result.failures(f"{fault}_word")
