@@ -104,8 +104,11 @@ class Clients:
         await self._stop_servers([key for key in self._memory_servers if key[0] == run])
 
     async def _stop_servers(self, keys: Iterable[tuple[str, str, str]]) -> None:
-        servers = [self._memory_servers.pop(key) for key in keys]
-        await asyncio.gather(*(server.stop() for server in servers))
+        # A server is known until it has ended, since a cancelled `end_run` is followed by `close`.
+        keys = list(keys)
+        await asyncio.gather(*(self._memory_servers[key].stop() for key in keys))
+        for key in keys:
+            self._memory_servers.pop(key, None)
 
     async def idle(self) -> None:
         """Wait until one iteration of the event loop takes less than BUSY_S."""
