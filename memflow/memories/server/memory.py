@@ -41,6 +41,7 @@ class ServerMemory(ExternalMemory):
 
     _space: Space | None = field(default=None, init=False, repr=False, compare=False)
     _mirror: Mirror | None = field(default=None, init=False, repr=False, compare=False)
+    _reader: StateReader | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def needs_queries(cls, values: Mapping[str, Any]) -> bool:
@@ -146,8 +147,9 @@ class ServerMemory(ExternalMemory):
             if self._space is not None:
                 found = await read_space(session.connection, self._space, query, self.k)
             else:
-                reader = StateReader(session, can, self.store, mirror.writes, self._episode())
-                found = await reader.read(self._recorded_mode(), query, self.k)
+                if self._reader is None:
+                    self._reader = self._state_reader(can)
+                found = await self._reader.read(self._recorded_mode(), query, self.k)
             items = mirror.find_returned(found.items) if frozen else mirror.add_returned(found.items)
         except ServerFailed as failed:
             raise RecallFailed(str(failed)) from failed
@@ -163,8 +165,7 @@ class ServerMemory(ExternalMemory):
             try:
                 if can.pure_reads or _reads_write(can) or space.broken:
                     return await read_space(session.connection, space, query, self.k)
-                reader = StateReader(session, can, self.store, self._mirrored(can).writes, self._episode())
-                return await reader.read_copy(space, query, self.k)
+                return await self._state_reader(can).read_copy(space, query, self.k)
             except ServerFailed as failed:
                 return str(failed)
 
@@ -201,6 +202,9 @@ class ServerMemory(ExternalMemory):
     def _episode(self) -> str:
         server = self.store.newest(SERVER)
         return "" if server is None else str(server.meta["episode"])
+
+    def _state_reader(self, can: Capabilities) -> StateReader:
+        return StateReader(self._session(), can, self.store, self._mirrored(can).writes, self._episode())
 
     def _mirrored(self, can: Capabilities) -> Mirror:
         if self._mirror is None:
