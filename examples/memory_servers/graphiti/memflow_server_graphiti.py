@@ -195,6 +195,8 @@ class GraphitiServer(MemoryServer):
         from graphiti_core.search.search_config_recipes import EDGE_HYBRID_SEARCH_RRF
 
         config = EDGE_HYBRID_SEARCH_RRF.model_copy(update={"limit": k})
+        # Control characters are a syntax error of the full-text search, which the library does not escape.
+        query = "".join(each if each.isprintable() else " " for each in query)
         found = await space.graphiti.search_(query, config=config, group_ids=[space.name])
         scores = found.edge_reranker_scores or [None] * len(found.edges)
         return [_item(space, edge, score) for edge, score in zip(found.edges, scores, strict=False)]

@@ -193,6 +193,8 @@ def _operate(server: MemoryServer, op: str, request: Mapping[str, Any]) -> dict[
             ]
             return {"failures": list(server.write(space, int(request["write"]), messages) or ())}
         case "read":
+            if not request["query"].strip():  # services refuse it, and nothing matches it
+                return {"items": []}
             k = int(request.get("k") or 10)
             found = server.read(space, request["query"], k, request.get("asked_at"), request.get("as_of"))
             return {"notes": found} if isinstance(found, str) else {"items": list(found)[:k]}
