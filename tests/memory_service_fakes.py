@@ -51,7 +51,7 @@ def serving(service: Service) -> Iterator[Service]:
             headers: dict[str, str] = {}
             with service.lock:
                 service.requests.append((self.command, url.path, body))
-                service.headers.append(dict(self.headers))
+                service.headers.append({name.lower(): value for name, value in self.headers.items()})
                 try:
                     path = [unquote(part) for part in url.path.split("/") if part]
                     status, answer = 200, service.answer(self.command, path, query, body)
@@ -103,7 +103,7 @@ class FakeModels(FakeHttpService):
     """A word: an extraction whose prompt contains it is answered with no JSON."""
 
     def answer(self, method: str, path: list[str], query: dict[str, str], body: Body) -> Any:
-        if self.key and self.headers[-1].get("Authorization") != f"Bearer {self.key}":
+        if self.key and self.headers[-1].get("authorization") != f"Bearer {self.key}":
             raise HttpError(401, "the key is invalid")
         match path:
             case ["v1", "embeddings"]:

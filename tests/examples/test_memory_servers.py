@@ -306,7 +306,7 @@ def test_key_of_a_service_is_read_from_its_variable_and_never_shown() -> None:
             "supermemory", "--url", service.url, "--key-variable", "MY_KEY", variables=variables
         ) as server:
             assert "sm_secret" not in json.dumps(server.hello())
-        assert service.headers[0]["Authorization"] == "Bearer sm_secret_123"
+        assert service.headers[0]["authorization"] == "Bearer sm_secret_123"
 
 
 def test_supermemory_write_waits_for_document_and_memories() -> None:
