@@ -15,7 +15,10 @@ from memflow.memories.server.fake import EVERYTHING, FakeServer, Faults
 from memflow.memories.server.protocol import Capabilities
 from memflow.scoring.attribution import NO_EVIDENCE
 
-DOMAINS = ("amemgym_demo", "memorybench_demo", "membench_demo", "comem_demo")
+DOMAINS = (
+    *("amemgym_demo", "memorybench_demo", "membench_demo", "comem_demo"),
+    *("memorybench_demo_stepwise", "memorybench_demo_onpolicy"),
+)
 MODES = ("as_of", "restore", "fork", "ask_at_once", "replay")
 OVERLAP = python_memory("overlap_memory:OverlapMemory")
 RECALLED = ("parsed", "reason", "recalled_sources", "injected_tokens", "dropped_tokens")

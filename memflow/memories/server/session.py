@@ -11,12 +11,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from secrets import token_hex
+from typing import Any, cast
 from weakref import WeakKeyDictionary, ref
 
 from memflow.errors import ServerFailed
 from memflow.fingerprint import digest
 from memflow.memories.server.mirror import SentWrite
 from memflow.memories.server.protocol import Connection, Hello
+from memflow.timing import count_waiting
 
 EMPTY_STATE = digest("an empty space")
 """The state of a space without writes."""
@@ -50,6 +52,17 @@ class Space:
     """Why the space could not be opened, if so."""
 
 
+class _TimedConnection:
+    """A connection whose requests count, with the waiting, as time of the memory that sends them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __getattr__(self, operation: str) -> Callable[..., Awaitable[Any]]:
+        method = getattr(self._connection, operation)
+        return lambda *arguments, **named: count_waiting(method(*arguments, **named))
+
+
 class ServerSession:
     """The spaces of one connection, in use or reusable, within the number of spaces that the server allows."""
 
@@ -68,10 +81,10 @@ class ServerSession:
 
     @property
     def connection(self) -> Connection:
-        """The connection, which the memories keep open."""
+        """The connection, which the memories keep open. Its requests count as time of the memory."""
         connection = self._connection()
         assert connection is not None, "a memory that uses the session has the connection"
-        return connection
+        return cast("Connection", _TimedConnection(connection))
 
     async def hello(self) -> Hello:
         """Return the server's answer to `hello`."""
