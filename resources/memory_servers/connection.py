@@ -295,12 +295,10 @@ class ServerConnection:
             return self._generation
 
     async def _first(self, work: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the result of `work`, with one more try after a former start was successful."""
+        """Return the result of `work`, with one more start if the server stops."""
         try:
             return await work()
         except ServerStopped:
-            if self._hello is None:
-                raise
             await self.transport.start()
             return await work()
 

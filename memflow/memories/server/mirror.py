@@ -14,6 +14,8 @@ MEMORY = "memory"
 """The kind of an entry whose item has no usable kind of its own."""
 SERVER, WRITE, READ, NOTES = "server", "write", "read", "notes"
 """Kinds of entries for the server's declaration, a write, a stored read, and the server's own notes."""
+UNSTORED = "unstored:"
+"""The first characters of the ids of items without an entry, which a server returned and did not export."""
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
 
@@ -217,7 +219,7 @@ class Mirror:
     def _unstored(self, item: WireItem, order: int) -> Item:
         kind = self._kind(item)
         return Item(
-            f"{kind}:{item.id}",
+            f"{UNSTORED}{kind}:{item.id}",
             kind,
             item.text,
             self._sources(item),
