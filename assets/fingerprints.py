@@ -19,6 +19,7 @@ from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
 from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
+from memflow.memories.server.config import MEMORY_MODELS, OWN_MODELS
 from memflow.memories.server.memory import ServerMemory
 from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
@@ -122,7 +123,7 @@ class Fingerprints:
                 "model": behind["model"],
                 "fingerprint": self.settings.model(behind["model"]).fingerprint(),
                 "simulator": self.simulator("memory", domain) or NO_SIMULATOR,
-                **{name: behind[name] for name in (SCRIPTED, "embedder") if name in behind},
+                **{name: behind[name] for name in (SCRIPTED, "embedder", MEMORY_MODELS) if name in behind},
             }
         if step.name == "verdicts":
             behind = self.behind(domain, assistant)
@@ -153,7 +154,8 @@ class Fingerprints:
         return {
             **bounds,
             **self._replaced_prompts(domain, memory),
-            **({"embedder": self.settings.embedder.name} if memory.system.needs_embedder else {}),
+            **({"embedder": self.settings.embedder.name} if self._embeds(memory, assistant) else {}),
+            **({MEMORY_MODELS: OWN_MODELS} if memory.server and memory.server.has_own_models else {}),
             **({"window": window} if (window := self._window(assistant)) else {}),
             **self._self_judges(domain, answering),
             "model": answering,
@@ -161,6 +163,11 @@ class Fingerprints:
             SCRIPTED: "yes" if scripted else "no",
             "probes": self.content("question.probes", domain.name),
         }
+
+    def _embeds(self, memory: MemoryConfig, assistant: str) -> bool:
+        """Return whether a memory embeds with the embedder of the settings, itself or through the model proxy."""
+        uses_proxy = memory.server is not None and memory.server.uses_given_models
+        return memory.system.needs_embedder or (uses_proxy and self.settings.offers_embedder(assistant))
 
     def _window(self, assistant: str) -> str:
         """Return the context window of an assistant in tokens; empty if unknown or if the memory does not use it."""
@@ -230,7 +237,7 @@ class Fingerprints:
         context window, if used."""
         memory, memory_digest = self._memory(assistant)
         model = self.settings.model(self.settings.model_of(assistant))
-        embedder = self.settings.embedder.fingerprint() if memory.system.needs_embedder else ""
+        embedder = self.settings.embedder.fingerprint() if self._embeds(memory, assistant) else ""
         bounds = self.settings.bounds.fingerprint("assistant", "memory")
         return digest(
             memory_digest, model.fingerprint(), embedder, *filter(None, [bounds, self._window(assistant)])

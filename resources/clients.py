@@ -4,6 +4,7 @@ endpoints/ sends requests; models.py owns the event loop on which the clients li
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -128,8 +129,14 @@ class Clients:
 
     async def _stop_servers(self, keys: Iterable[tuple[str, str, str]]) -> None:
         opened = [self._memory_servers.pop(key) for key in keys]
-        for _, connection in opened:
+        for server, connection in opened:
             (await self.model_proxy()).withdraw(connection.access)
+            if connection.unused_models:
+                logging.getLogger("memflow").warning(
+                    "the memory server %s declares `models: given` and sent no request to the model proxy. If it calls "
+                    "other models, declare `models: own`, so that its results say that they are not counted.",
+                    server.name,
+                )
         await asyncio.gather(*(server.stop() for server, _ in opened))
 
     async def idle(self) -> None:

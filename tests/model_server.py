@@ -1,7 +1,7 @@
 """A memory server over stdio that asks a chat model about each message and embeds it, with the standard library only.
 
-It stores what the model answers. With the argument `own` it declares own models and sends no request. With `typed`, it
-requests a JSON schema; its requests are those that OpenAI's clients send.
+It stores what the model answers. With the argument `own` it declares own models and sends no request; with `silent` it
+declares given models and sends none. With `typed`, it requests a JSON schema.
 """
 
 import json
@@ -31,7 +31,7 @@ def post(kind, path, body):
 
 
 def remember(message):
-    if "own" in KINDS:
+    if {"own", "silent"} & {*KINDS}:
         return {"text": message["text"], "vector": [0.0]}
     body = {"messages": [{"role": "user", "content": message["text"]}]}
     if "typed" in KINDS:
@@ -42,7 +42,9 @@ def remember(message):
 
 
 def embed(text):
-    return post("embed", "/embeddings", {"input": text})["data"][0]["embedding"] if "embed" in MODELS else [0.0]
+    return (
+        post("embed", "/embeddings", {"input": text})["data"][0]["embedding"] if "embed" in MODELS else [0.0]
+    )
 
 
 def answer(request):
@@ -63,9 +65,11 @@ def answer(request):
                 failures.append({"why": str(error), "sources": [message["id"]]})
         return {"failures": failures}
     elif operation == "read":
-        wanted = [0.0] if "own" in KINDS else embed(request["query"])
+        wanted = [0.0] if {"own", "silent"} & {*KINDS} else embed(request["query"])
         found = SPACES[request["space"]]
-        found = sorted(found, key=lambda each: -sum(a * b for a, b in zip(each["vector"], wanted)))
+        found = sorted(
+            found, key=lambda each: -sum(a * b for a, b in zip(each["vector"], wanted, strict=True))
+        )
         return {
             "items": [
                 {"id": each["source"], "text": each["text"], "sources": [each["source"]]}

@@ -31,6 +31,7 @@ class Forecast:
     up_to_date: list[str] = field(default_factory=list)
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
     annotated: dict[str, AnnotationCount] = field(default_factory=dict)
+    assistants: list[str] = field(default_factory=list)
 
 
 def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
@@ -42,7 +43,7 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
     fingerprints = Fingerprints.of(settings)
     own, library = settings.own_memories(), fingerprints.library
     dry_run = DryRun(_models(settings), handlers(own), own=own, latency=latency, load=fingerprints.lake.read)
-    result = Forecast(dry_run.forecasts)
+    result = Forecast(dry_run.forecasts, assistants=[*selection.assistants])
     with terminal_console(stderr=True).status("dry run") as status:
         for name in selection.domains:
             domain = settings.domain(name)

@@ -65,10 +65,19 @@ class GuardedConnection:
     def __init__(self, inner: Connection, access: ModelAccess) -> None:
         self.inner = inner
         self.access = access
+        self._hello: Hello | None = None
+        self._wrote = False
+
+    @property
+    def unused_models(self) -> bool:
+        """Whether the server declared that it uses the given models, and did not although it was written to."""
+        declared = self._hello is not None and self._hello.can.models == "given"
+        return declared and self._wrote and not self.access.requests
 
     async def hello(self) -> Hello:
         """Return the server's answer to `hello`."""
-        return await self.inner.hello()
+        self._hello = await self.inner.hello()
+        return self._hello
 
     async def reset(self, space: str) -> None:
         """Empty a space, or create it."""
@@ -76,6 +85,7 @@ class GuardedConnection:
 
     async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
         """Write messages to a space."""
+        self._wrote = True
         try:
             return await self.inner.write(space, write, messages)
         finally:

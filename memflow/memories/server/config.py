@@ -7,6 +7,11 @@ from typing import Any
 from memflow.fingerprint import digest
 from memflow.memories.server.protocol import Hello
 
+OWN_MODELS = "own models, not counted"
+"""Says of a memory server that it calls models at addresses of its own: no usage or budget has its requests."""
+MEMORY_MODELS = "memory_models"
+"""The metadata key of a partition with that text."""
+
 
 @dataclass(frozen=True)
 class ServerConfig:
@@ -23,6 +28,16 @@ class ServerConfig:
     revision: str = ""
     hello: Hello | None = None
     files: tuple[str, ...] = ()
+
+    @property
+    def has_own_models(self) -> bool:
+        """Whether the server calls models at addresses of its own; false before its first start."""
+        return self.hello is not None and self.hello.can.models == "own"
+
+    @property
+    def uses_given_models(self) -> bool:
+        """Whether the server calls the models that memflow gives it; false before its first start."""
+        return self.hello is not None and self.hello.can.models == "given"
 
     def key(self) -> str:
         """Return the digest of the declaration, without the answer to `hello`."""
