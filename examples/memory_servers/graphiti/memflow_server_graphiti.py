@@ -183,8 +183,6 @@ class GraphitiServer(MemoryServer):
                     reference_time=space.last,
                     group_id=space.name,
                 )
-            except (ConnectionError, TimeoutError):
-                raise
             except Exception as error:  # noqa: BLE001 - one message that a model answered badly must not lose the rest
                 failures.append({"why": f"{type(error).__name__}: {error}"[:500], "sources": [message.id]})
             else:

@@ -99,13 +99,19 @@ class LettaServer(MemoryServer):
     ) -> Sequence[Mapping[str, Any]]:
         body = {"query": query, "archive_id": self._archive(space), "limit": min(k, MOST)}
         # The score of each result is 0.0 in 0.16.8, so only the order is passed on.
-        return [_item(each["passage"]) for each in self.service.post("v1", "passages", "search", body=body)]
+        return [
+            _item(each["passage"])
+            for each in self.service.post("v1", "passages", "search", body=body, repeatable=True)
+        ]
 
     def export(self, space: str) -> Sequence[Mapping[str, Any]]:
         """Return all passages. Without a query the search lists them; it is repeated by date beyond one page."""
         found: dict[str, Mapping[str, Any]] = {}
         body: dict[str, Any] = {"archive_id": self._archive(space), "limit": MOST}
-        while page := [each["passage"] for each in self.service.post("v1", "passages", "search", body=body)]:
+        while page := [
+            each["passage"]
+            for each in self.service.post("v1", "passages", "search", body=body, repeatable=True)
+        ]:
             new = [each for each in page if each["id"] not in found]
             found |= {each["id"]: each for each in new}
             if len(page) < MOST:
