@@ -51,7 +51,7 @@ def serving(service: Service) -> Iterator[Service]:
             headers: dict[str, str] = {}
             with service.lock:
                 service.requests.append((self.command, url.path, body))
-                service.headers.append(dict(self.headers))
+                service.headers.append({name.lower(): value for name, value in self.headers.items()})
                 try:
                     path = [unquote(part) for part in url.path.split("/") if part]
                     status, answer = 200, service.answer(self.command, path, query, body)
@@ -97,10 +97,14 @@ def embedding(text: str) -> list[float]:
 class FakeModels(FakeHttpService):
     """An OpenAI-compatible service. Chat requests of mem0 are answered with one memory per new message."""
 
+    key = ""
+    """The key that a request must have; empty for any."""
     broken = ""
     """A word: an extraction whose prompt contains it is answered with no JSON."""
 
     def answer(self, method: str, path: list[str], query: dict[str, str], body: Body) -> Any:
+        if self.key and self.headers[-1].get("authorization") != f"Bearer {self.key}":
+            raise HttpError(401, "the key is invalid")
         match path:
             case ["v1", "embeddings"]:
                 inputs = body["input"] if isinstance(body["input"], list) else [body["input"]]

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
 import pytest
 from memory_server_lines import SERVERS, JsonLines, adapter, message
@@ -269,6 +271,34 @@ def test_letta_archive_of_an_earlier_process_is_deleted_by_reset() -> None:
         assert len(letta.archives) == 1
 
 
+def test_letta_gets_an_address_that_adds_the_key_of_the_given_model() -> None:
+    with (
+        serving(FakeModels()) as models,
+        serving(FakeLetta()) as letta,
+        adapter("letta", "--url", letta.url) as server,
+    ):
+        models.key = "memflow"
+        server.hello(models.url)
+        server.succeed("reset", space="a")
+        (archive,) = letta.archives.values()
+        address = archive["embedding_config"]["embedding_endpoint"]
+        assert archive["embedding_config"]["embedding_dim"] == 64 and "memflow" not in address
+        body = json.dumps({"model": "stub", "input": ["fact"]}).encode()
+        headers = {"Authorization": "Bearer the key of the Letta server"}
+        with urlopen(Request(f"{address}/embeddings", body, headers)) as reply:
+            assert len(json.loads(reply.read())["data"][0]["embedding"]) == 64
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(Request(f"{address}x/embeddings", body, headers))
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(Request(f"{address}/chat/completions", body, headers))
+        models.key = "another"
+        with pytest.raises(HTTPError, match="401"):
+            urlopen(Request(f"{address}/embeddings", body, headers))
+        assert server.end() == 0
+    with pytest.raises(URLError):
+        urlopen(Request(f"{address}/embeddings", body, headers))
+
+
 def test_key_of_a_service_is_read_from_its_variable_and_never_shown() -> None:
     with serving(FakeSupermemory()) as service:
         variables = {"MY_KEY": "sm_secret_123"}
@@ -276,7 +306,7 @@ def test_key_of_a_service_is_read_from_its_variable_and_never_shown() -> None:
             "supermemory", "--url", service.url, "--key-variable", "MY_KEY", variables=variables
         ) as server:
             assert "sm_secret" not in json.dumps(server.hello())
-        assert service.headers[0]["Authorization"] == "Bearer sm_secret_123"
+        assert service.headers[0]["authorization"] == "Bearer sm_secret_123"
 
 
 def test_supermemory_write_waits_for_document_and_memories() -> None:

@@ -54,6 +54,7 @@ def server_memory(tmp_path: Path) -> str:
 @pytest.fixture
 def models() -> Iterator[FakeModels]:
     with serving(FakeModels()) as service:
+        service.key = "memflow"
         yield service
 
 

@@ -197,9 +197,9 @@ def _exchange(process: "subprocess.Popen[bytes]", request: Mapping[str, Any]) ->
         process.stdin.flush()  # type: ignore[union-attr]
         line = process.stdout.readline()  # type: ignore[union-attr]
     except OSError as error:
-        raise Failed(f"the process of the space ended: {error}", code="worker", again=True) from error
+        raise Failed(f"the process of the space ended: {error}", code="worker") from error
     if not line:
-        raise Failed("the process of the space ended", code="worker", again=True)
+        raise Failed("the process of the space ended", code="worker")
     answer = json.loads(line)
     if error := answer.get("error"):
         raise Failed(error["message"], code=error["code"], again=error["again"])

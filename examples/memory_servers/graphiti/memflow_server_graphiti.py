@@ -183,8 +183,6 @@ class GraphitiServer(MemoryServer):
                     reference_time=space.last,
                     group_id=space.name,
                 )
-            except (ConnectionError, TimeoutError):
-                raise
             except Exception as error:  # noqa: BLE001 - one message that a model answered badly must not lose the rest
                 failures.append({"why": f"{type(error).__name__}: {error}"[:500], "sources": [message.id]})
             else:
@@ -195,6 +193,8 @@ class GraphitiServer(MemoryServer):
         from graphiti_core.search.search_config_recipes import EDGE_HYBRID_SEARCH_RRF
 
         config = EDGE_HYBRID_SEARCH_RRF.model_copy(update={"limit": k})
+        # Control characters are a syntax error of the full-text search, which the library does not escape.
+        query = "".join(each if each.isprintable() else " " for each in query)
         found = await space.graphiti.search_(query, config=config, group_ids=[space.name])
         scores = found.edge_reranker_scores or [None] * len(found.edges)
         return [_item(space, edge, score) for edge, score in zip(found.edges, scores, strict=False)]

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from memflow_key_relay import KeyRelay
 from memflow_memory_server import Failed, JsonService, MemoryServer, Message, item, run
 from memflow_memory_server.transports import parser
 
@@ -27,7 +28,7 @@ class LettaServer(MemoryServer):
         self.options = options
         self.service = JsonService(options.url, key=options.key_variable, timeout=options.timeout)
         self.embedding: dict[str, Any] | None = None
-        self.given = False
+        self.relay: KeyRelay | None = None
         self.archives: dict[str, str] = {}
         self.server_version = ""
 
@@ -39,12 +40,13 @@ class LettaServer(MemoryServer):
     def hello(self, endpoints: Mapping[str, Mapping[str, str]], seed: int) -> None:
         self.server_version = str((self.service.get("v1", "health", "") or {}).get("version", "unknown"))
         given = endpoints.get("embed")
-        self.given = given is not None
+        self._close_relay()
         self.embedding = None
         if given:
+            self.relay = KeyRelay(given, self.options.timeout)
             self.embedding = {
                 "embedding_endpoint_type": "openai",
-                "embedding_endpoint": given["url"],
+                "embedding_endpoint": self.relay.url,
                 "embedding_model": given["model"],
                 "embedding_dim": self.options.dimensions or _dimensions(given, self.options.timeout),
             }
@@ -61,7 +63,7 @@ class LettaServer(MemoryServer):
             "export": "live",
             "sources": "message",
             "dates": True,
-            "models": "given" if self.given else "own",
+            "models": "given" if self.relay else "own",
         }
 
     def reset(self, space: str) -> None:
@@ -97,13 +99,19 @@ class LettaServer(MemoryServer):
     ) -> Sequence[Mapping[str, Any]]:
         body = {"query": query, "archive_id": self._archive(space), "limit": min(k, MOST)}
         # The score of each result is 0.0 in 0.16.8, so only the order is passed on.
-        return [_item(each["passage"]) for each in self.service.post("v1", "passages", "search", body=body)]
+        return [
+            _item(each["passage"])
+            for each in self.service.post("v1", "passages", "search", body=body, repeatable=True)
+        ]
 
     def export(self, space: str) -> Sequence[Mapping[str, Any]]:
         """Return all passages. Without a query the search lists them; it is repeated by date beyond one page."""
         found: dict[str, Mapping[str, Any]] = {}
         body: dict[str, Any] = {"archive_id": self._archive(space), "limit": MOST}
-        while page := [each["passage"] for each in self.service.post("v1", "passages", "search", body=body)]:
+        while page := [
+            each["passage"]
+            for each in self.service.post("v1", "passages", "search", body=body, repeatable=True)
+        ]:
             new = [each for each in page if each["id"] not in found]
             found |= {each["id"]: each for each in new}
             if len(page) < MOST:
@@ -121,6 +129,12 @@ class LettaServer(MemoryServer):
     def shutdown(self) -> None:
         for space in list(self.archives):
             self.close(space)
+        self._close_relay()
+
+    def _close_relay(self) -> None:
+        if self.relay is not None:
+            self.relay.close()
+            self.relay = None
 
     def _archive(self, space: str) -> str:
         if space not in self.archives:

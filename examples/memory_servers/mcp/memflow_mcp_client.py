@@ -107,7 +107,7 @@ class McpClient:
             self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")  # type: ignore[union-attr]
             self.process.stdin.flush()  # type: ignore[union-attr]
         except (OSError, ValueError) as error:
-            raise Failed(f"the MCP server ended: {error}", code="mcp_down", again=True) from error
+            raise Failed(f"the MCP server ended: {error}", code="mcp_down") from error
 
     def _receive(self) -> None:
         for line in self.process.stdout:  # type: ignore[union-attr]
@@ -125,7 +125,7 @@ class McpClient:
                 ) from None
             if line is None:
                 self._lines.put(None)
-                raise Failed(f"the MCP server ended during {method}", code="mcp_down", again=True)
+                raise Failed(f"the MCP server ended during {method}", code="mcp_down")
             with suppress(ValueError):
                 answer = json.loads(line)
                 if isinstance(answer, dict):

@@ -40,7 +40,11 @@ class McpBridge(MemoryServer):
         client = self._start("hello")
         try:
             self.server = client.server
-            wanted = {self.table[part]["tool"] for part in ("write", "read", "reset") if part in self.table}
+            wanted = {
+                self.table[part]["tool"]
+                for part in ("write", "read", "reset", "export")
+                if part in self.table
+            }
             if missing := wanted - client.tools():
                 raise Failed(f"the MCP server has no tool {', '.join(sorted(missing))}", code="table")
         finally:
@@ -62,6 +66,7 @@ class McpBridge(MemoryServer):
             "batch": "any",
             "models": "own",
             "fork": self._is_file_based(),
+            "export": "live" if "export" in self.table else "none",
             **self.table.get("can", {}),
         }
 
@@ -112,6 +117,16 @@ class McpBridge(MemoryServer):
                 found[one["id"]] = found.get(one["id"], (0, one))[0] + 1, one
         ranked = sorted(found.values(), key=lambda pair: -pair[0]) if tool.get("split") else found.values()
         return [one for _, one in ranked][:k]
+
+    def export(self, space: str) -> Sequence[Mapping[str, Any]]:
+        if "export" not in self.table:
+            raise NotImplementedError
+        tool = self.table["export"]
+        result = self._client(space).call(tool["tool"], _fill(tool.get("arguments", {}), self._names(space)))
+        rows = _field(result, tool["items"])
+        if not isinstance(rows, list):
+            raise Failed(f"the tool {tool['tool']} returned no list at {tool['items']}", code="table")
+        return [self._item(row, tool) for row in rows]
 
     def fork(self, space: str, to: str) -> None:
         if not self._is_file_based():

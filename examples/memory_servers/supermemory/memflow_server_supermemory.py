@@ -68,7 +68,8 @@ class SupermemoryServer(MemoryServer):
             "customId": f"{tag}_{number}",
             "metadata": {"write": str(number)} | ({"date": max(dates)} if dates else {}),
         }
-        document = self.service.post("v3", "documents", body=body)["id"]
+        # The document's own id makes a repeated request an update.
+        document = self.service.post("v3", "documents", body=body, repeatable=True)["id"]
         wait_until(
             lambda: self._is_done(document),
             self.options.indexing_limit,
@@ -111,7 +112,7 @@ class SupermemoryServer(MemoryServer):
             "searchMode": self.options.search_mode,
             "include": {"documents": True},
         }
-        return self.service.post("v4", "search", body=body)["results"]
+        return self.service.post("v4", "search", body=body, repeatable=True)["results"]
 
     def _is_done(self, document: str) -> bool:
         return all(self._state(kind, document) == "done" for kind in ("documents", "memories"))

@@ -15,7 +15,10 @@ _SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 
 
 class Failed(Exception):
-    """A request that failed for a known reason. `again` states whether the same request may succeed later."""
+    """A request that failed for a known reason.
+
+    `again` asks memflow to repeat the request after a pause. A write that may be stored already must not be repeated.
+    """
 
     def __init__(self, message: str, *, code: str = "failed", again: bool = False) -> None:
         super().__init__(message)
@@ -137,7 +140,8 @@ def answer(server: MemoryServer, request: Any) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001 - a server must survive every failure of its library
         traceback.print_exc(file=sys.stderr)
         code, message = "failed", f"{type(error).__name__}: {error}"
-        again = isinstance(error, ConnectionError | TimeoutError)
+        # Only a read has the same effect twice; a write may have stored some of its messages.
+        again = request.get("op") != "write" and isinstance(error, ConnectionError | TimeoutError)
     return {"n": number, "error": {"code": code, "message": mask(message)[:2000], "again": again}}
 
 
@@ -193,6 +197,8 @@ def _operate(server: MemoryServer, op: str, request: Mapping[str, Any]) -> dict[
             ]
             return {"failures": list(server.write(space, int(request["write"]), messages) or ())}
         case "read":
+            if not request["query"].strip():  # services refuse it, and nothing matches it
+                return {"items": []}
             k = int(request.get("k") or 10)
             found = server.read(space, request["query"], k, request.get("asked_at"), request.get("as_of"))
             return {"notes": found} if isinstance(found, str) else {"items": list(found)[:k]}

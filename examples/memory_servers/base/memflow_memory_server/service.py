@@ -37,9 +37,9 @@ class JsonService:
         """Return the answer to GET. Parts of the path are quoted."""
         return self.request("GET", path, query=query)
 
-    def post(self, *path: str, body: Any) -> Any:
-        """Return the answer to POST."""
-        return self.request("POST", path, body=body)
+    def post(self, *path: str, body: Any, repeatable: bool = False) -> Any:
+        """Return the answer to POST. `repeatable`: the same request twice has the effect of one, as for a search."""
+        return self.request("POST", path, body=body, repeatable=repeatable)
 
     def delete(self, *path: str) -> Any:
         """Return the answer to DELETE, or None if there is nothing to delete."""
@@ -51,9 +51,17 @@ class JsonService:
             raise
 
     def request(
-        self, method: str, path: tuple[str, ...], *, body: Any = None, query: Mapping[str, Any] = {}
+        self,
+        method: str,
+        path: tuple[str, ...],
+        *,
+        body: Any = None,
+        query: Mapping[str, Any] = {},
+        repeatable: bool = True,
     ) -> Any:
         """Send a request. One that was rejected with 429 or 503 is sent again, as the service asks.
+
+        A write that may have been processed is not repeated, because its messages would be stored twice.
 
         Raises:
             Failed: with code `http_STATUS`, or `unreachable`.
@@ -76,12 +84,15 @@ class JsonService:
                     raise Failed(
                         f"{method} {url}: {error.code} {error.read(500).decode(errors='replace')}",
                         code=f"http_{error.code}",
-                        again=error.code >= 500 or error.code == 429,
+                        again=error.code in (429, 503) or (repeatable and error.code >= 500),
                     ) from None
                 wait = error.headers.get("Retry-After") or ""
                 time.sleep(min(float(wait) if wait.replace(".", "", 1).isdigit() else 2.0**attempt, 30.0))
             except (URLError, TimeoutError, ConnectionError) as error:
-                raise Failed(f"{method} {url}: {error}", code="unreachable", again=True) from error
+                refused = isinstance(getattr(error, "reason", error), ConnectionRefusedError)
+                raise Failed(
+                    f"{method} {url}: {error}", code="unreachable", again=refused or repeatable
+                ) from error
             except ValueError as error:
                 raise Failed(f"{method} {url}: the answer is no JSON: {error}", code="bad_service") from error
         raise AssertionError

@@ -101,7 +101,7 @@ def _lines(stream: BinaryIO) -> Any:
 
 
 def serve_http(server: MemoryServer, host: str, port: int) -> None:
-    """Answer POST requests until interrupted. The URL is printed first."""
+    """Answer POST requests until the process is ended. The URL is printed first."""
     lanes = Lanes(server)
 
     class Handler(BaseHTTPRequestHandler):
@@ -130,25 +130,25 @@ def serve_http(server: MemoryServer, host: str, port: int) -> None:
     web = ThreadingHTTPServer((host, port), Handler)
     web.daemon_threads = True
     print(f"http://{host}:{web.server_address[1]}/", flush=True)
-    try:
-        web.serve_forever()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        web.server_close()
-        lanes.close()
+    web.serve_forever()
 
 
 def run(server: MemoryServer, options: argparse.Namespace) -> None:
     """Run a server over stdio, or over HTTP if `--port` is given."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        if options.port is None:
-            serve_stdio(server)
-        else:
-            serve_http(server, options.host, options.port)
-    except KeyboardInterrupt:
-        server.shutdown()
+
+    def terminate(*_: object) -> None:
+        # Neither an exception, which could leave a lock acquired, nor a wait for requests that may never end.
+        ending = threading.Thread(target=server.shutdown, daemon=True)
+        ending.start()
+        ending.join(5.0)
+        os._exit(0)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, terminate)
+    if options.port is None:
+        serve_stdio(server)
+    else:
+        serve_http(server, options.host, options.port)
 
 
 def parser(
