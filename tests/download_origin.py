@@ -29,6 +29,8 @@ class Served:
     """Where the answer redirects to."""
     stalls: bool = False
     """True: the body stops after the first byte, and the connection stays open."""
+    trickles: float = 0.0
+    """The seconds after each of the first bytes of the body."""
     announces: bool = True
     """False: the answer has no Content-Length."""
     modified: str = ""
@@ -122,11 +124,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(status, {**headers, **served.headers})
         if not body:
             return
+        self._send(served, content, state)
+
+    def _send(self, served: Served, content: bytes, state: OriginServer) -> None:
+        """Send the body, or a part of it, and end the connection after a part."""
         cut = served.cuts.pop(0) if served.cuts else len(content)
         if served.stalls:
             self.wfile.write(content[:1])
             state.released.wait(5)
             cut = 1
+        elif served.trickles:
+            for place in range(20):
+                self.wfile.write(content[place : place + 1])
+                state.released.wait(served.trickles)
+            cut = 20
         else:
             self.wfile.write(content[:cut])
         if cut < len(content) or not served.announces:

@@ -117,7 +117,9 @@ def test_partial_file_that_is_longer_than_the_published_file_is_discarded(origin
     assert partial.read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("sidecar", ["", "{", "[]", json.dumps({"url": "https://other", "etag": '"v1"'})])
+@pytest.mark.parametrize(
+    "sidecar", ["", "{", "[]", json.dumps({"url": "https://other", "etag": '"v1"', "size": len(CONTENT)})]
+)
 def test_partial_file_with_a_damaged_or_foreign_sidecar_is_discarded(origin, fetch, partial, sidecar):
     partial.write_bytes(b"something else")
     validator_path(partial).write_text(sidecar)
@@ -206,6 +208,13 @@ def test_stalled_server_fails_after_the_time_limit_and_keeps_its_bytes(origin, f
     with pytest.raises(DownloadFailed, match="sends too slowly or not at all"):
         fetch(url, partial, limits=replace(LIMITS, stall=0.1, attempts=1))
     assert partial.read_bytes() == CONTENT[:1]
+
+
+def test_server_that_sends_too_few_bytes_fails_after_the_time_limit(origin, fetch, partial):
+    url = origin.add("a", CONTENT, trickles=0.02)
+    with pytest.raises(DownloadFailed, match="sends too slowly or not at all"):
+        fetch(url, partial, limits=replace(LIMITS, stall=0.1, least_bytes=1000, attempts=1))
+    assert 1 < partial.stat().st_size < 20
 
 
 def test_server_that_cannot_be_reached_fails_with_its_address(origin, fetch, partial):

@@ -31,8 +31,8 @@ def counts(domain: Any, records: Sequence[Record]) -> dict[str, tuple[int, int, 
 
 def test_sample_leaves_out_training_cases_about_a_corpus_only(sample: list[Record]) -> None:
     corpora = {each.pool.name for each in select(DEMO, sample) if each.pool.corpus}
-    former = counts(proportional(DEMO).limited(2), sample)
-    now = counts(DEMO.limited(2), sample)
+    former = counts(proportional(DEMO).limited(4), sample)
+    now = counts(DEMO.limited(4), sample)
     assert corpora and set(former) == set(now) > corpora
     for pool, (test, train, left_out) in now.items():
         assert test == former[pool][0] and train + left_out == former[pool][1] > 0 == former[pool][2]
@@ -54,17 +54,18 @@ def test_only_off_policy_domains_with_complete_dialogues_leave_out_training_case
     assert not leaves_out_training(domain) and not leaves_out_training(proportional(domain).limited(1))
 
 
-def test_training_case_that_a_selected_question_rests_on_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_needed_training_cases_and_those_without_a_corpus_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = [
         Case(case_id=str(n), question=f"Q{n}", gold="g", revealed="g", part="test" if n < 2 else "train")
         for n in range(8)
     ]
     cases[0] = replace(cases[0], rests_on=("5",))
-    pool = Pool("locomo-0", TASKS["locomo"], cases, CORPUS)
-    monkeypatch.setattr(selection, "build_pools", lambda records: [pool])
-    [found] = select(DEMO.limited(1), [])
-    assert [case.case_id for case in found.test] == ["0"]
-    assert [case.case_id for case in found.train] == ["5"] and found.left_out == 2
+    pools = [Pool("locomo-0", TASKS["locomo"], cases, CORPUS), Pool("nfcats", TASKS["nfcats"], cases)]
+    monkeypatch.setattr(selection, "build_pools", lambda records: pools)
+    with_corpus, without = select(DEMO.limited(2), [])
+    assert [case.case_id for case in with_corpus.test] == ["0"]
+    assert [case.case_id for case in with_corpus.train] == ["5"] and with_corpus.left_out == 2
+    assert [case.case_id for case in without.train] == ["2", "3", "5"] and without.left_out == 0
 
 
 def test_text_on_left_out_dialogues_states_their_number(sample: list[Record]) -> None:
