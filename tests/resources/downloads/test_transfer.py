@@ -9,7 +9,8 @@ import pytest
 from download_origin import LIMITS
 
 from memflow.errors import DownloadFailed
-from resources.downloads.transfer import check_address, validator_path
+from resources.downloads.addresses import check_address
+from resources.downloads.partial_file import validator_path
 
 CONTENT = bytes(range(256)) * 40
 
@@ -36,7 +37,7 @@ def test_truncated_file_is_continued_from_its_last_byte(origin, fetch, partial):
 
 def test_file_that_is_truncated_in_every_attempt_fails_and_keeps_its_bytes(origin, fetch, partial):
     url = origin.add("a", CONTENT, cuts=[1000, 0, 0])
-    with pytest.raises(DownloadFailed, match=r"interrupted after 1,000 bytes.*Rerun the command to continue"):
+    with pytest.raises(DownloadFailed, match=r"interrupted after 1,000 bytes and 3 attempts. Rerun"):
         fetch(url, partial)
     assert partial.read_bytes() == CONTENT[:1000]
     fetch(url, partial)
@@ -204,7 +205,7 @@ def test_overloaded_server_is_asked_again(origin, fetch, partial):
 
 
 def test_stalled_server_fails_after_the_time_limit_and_keeps_its_bytes(origin, fetch, partial):
-    url = origin.add("a", CONTENT, stalls=True)
+    url = origin.add("a", CONTENT, stalls_at=1)
     with pytest.raises(DownloadFailed, match="sends too slowly or not at all"):
         fetch(url, partial, limits=replace(LIMITS, stall=0.1, attempts=1))
     assert partial.read_bytes() == CONTENT[:1]
@@ -218,7 +219,7 @@ def test_server_that_sends_too_few_bytes_fails_after_the_time_limit(origin, fetc
 
 
 def test_server_that_cannot_be_reached_fails_with_its_address(origin, fetch, partial):
-    with pytest.raises(DownloadFailed, match=r"http://127.0.0.1:9/a.*interrupted after 0 bytes"):
+    with pytest.raises(DownloadFailed, match=r"http://127.0.0.1:9/a.*in 3 attempts. Check the network"):
         fetch("http://127.0.0.1:9/a", partial)
 
 
