@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 from memflow.checks.expectations import expectations_of
 from memflow.cli import app
 from memflow.records import KEYS, TABLES, columns
+from resources.data_folder import default_data_folder
 from resources.settings import Settings
 
 
@@ -191,6 +192,8 @@ def _sections(model: type[BaseModel], path: str) -> Iterator[str]:
             if field.default is PydanticUndefined and not field.default_factory
             else field.get_default(call_default_factory=True)
         )
+        if field.default_factory is default_data_folder:
+            default = None  # differs between machines; the description states it
         shown = "" if default is None else str(list(default) if isinstance(default, tuple) else default)
         cells.append(
             (f"`{name}`", _type(field.annotation), f"`{shown}`" if shown else "", field.description or "")

@@ -27,8 +27,10 @@ class Served:
     """The statuses of the next answers; 200 when it is empty."""
     location: str = ""
     """Where the answer redirects to."""
-    stalls: bool = False
-    """True: the body stops after the first byte, and the connection stays open."""
+    stalls_at: int = 0
+    """The number of bytes after which the body stops, while the connection stays open; 0 for never."""
+    trickles: float = 0.0
+    """The seconds after each of the first bytes of the body."""
     announces: bool = True
     """False: the answer has no Content-Length."""
     modified: str = ""
@@ -96,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         status = served.statuses.pop(0) if served.statuses and body else 200
         if served.location:
-            self._head(302, {"Location": served.location, "Content-Length": "0"})
+            self._head(302, {"Location": served.location, "Content-Length": "0", **served.headers})
             return
         if status != 200:
             self._head(status, {"Content-Length": "0", **served.headers})
@@ -122,11 +124,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(status, {**headers, **served.headers})
         if not body:
             return
+        self._send(served, content, state)
+
+    def _send(self, served: Served, content: bytes, state: OriginServer) -> None:
+        """Send the body, or a part of it, and end the connection after a part."""
         cut = served.cuts.pop(0) if served.cuts else len(content)
-        if served.stalls:
-            self.wfile.write(content[:1])
-            state.released.wait(5)
-            cut = 1
+        if served.stalls_at:
+            self.wfile.write(content[: served.stalls_at])
+            state.released.wait(60)
+            cut = served.stalls_at
+        elif served.trickles:
+            for place in range(20):
+                self.wfile.write(content[place : place + 1])
+                state.released.wait(served.trickles)
+            cut = 20
         else:
             self.wfile.write(content[:cut])
         if cut < len(content) or not served.announces:

@@ -20,8 +20,9 @@ from memflow.benchmarks.origins import RemoteFile
 from memflow.errors import DownloadFailed
 from resources.downloads.archives import unpack
 from resources.downloads.listing import ListedOrigin, list_origins
+from resources.downloads.partial_file import discard
 from resources.downloads.record import FOLDER, DownloadRecord, read_records, write_record
-from resources.downloads.transfer import Transfer, discard
+from resources.downloads.transfer import Transfer
 
 UNPACKED = 5
 """The assumed ratio of unpacked to packed bytes, for the check of the disk space."""

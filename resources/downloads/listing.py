@@ -50,7 +50,8 @@ async def list_origins(transfer: Transfer, dataset: Dataset) -> list[ListedOrigi
             sha256 = sha256 or dataset.sums.get(origin.path, "")
         size = origin.size
         if size is None:
-            size = (await transfer.size(origin.url)).size
+            remote = await transfer.size(origin.url)
+            size, sha256 = remote.size, sha256 or remote.sha256
         listed.append(ListedOrigin(dataset, origin, size, sha256.lower()))
     return listed
 

@@ -1,30 +1,38 @@
 """Transfer of one file over HTTPS: redirects, time limits, retries, and resumption of a partial file by byte range.
 
-A partial file has a sidecar with the address, the validator (ETag or date) and the size of the published file, so that
-parts of two versions of a file are never joined.
+partial_file.py identifies the version that a partial file is of; addresses.py checks addresses.
 """
 
 import asyncio
 import errno
-import json
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
-from ipaddress import ip_address
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import urljoin
 
 import aiohttp
 
 from memflow.errors import DownloadFailed
+from resources.downloads.addresses import check_address, host_of, proxy_of
+from resources.downloads.partial_file import (
+    continues,
+    discard,
+    file_size,
+    read_validator,
+    total_size,
+    validator_of,
+    write_validator,
+)
 
 MOST_REDIRECTS = 10
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 CHUNK = 1 << 18
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 AGENT = "memflow (data get)"
+SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -43,26 +51,15 @@ class TransferLimits:
 
 
 @dataclass(frozen=True)
-class Validator:
-    """What identifies a version of a published file, as stored beside its partial file."""
-
-    url: str
-    etag: str = ""
-    modified: str = ""
-    size: int | None = None
-
-    @property
-    def condition(self) -> str:
-        """The value of `If-Range`: a strong ETag or a date; empty if the server sent neither."""
-        return self.etag if self.etag and not self.etag.startswith("W/") else self.modified
-
-
-@dataclass(frozen=True)
 class RemoteSize:
-    """The size of a published file before its download; None if the server does not report the size."""
+    """The size and SHA-256 of a published file before its download, as far as the server reports them.
+
+    Hugging Face reports both for large files, in the headers X-Linked-Size and X-Linked-Etag of a redirect.
+    """
 
     url: str
     size: int | None
+    sha256: str = ""
 
 
 @dataclass
@@ -84,6 +81,10 @@ class Transfer:
         """Return the size that the server reports. Raises DownloadFailed if the file cannot be had."""
         try:
             async with asyncio.timeout(self.limits.stall), self._response(url, {}, "HEAD") as response:
+                linked = response.headers.get("X-Linked-Size", "")
+                if response.status in REDIRECTS and linked.isdecimal():
+                    etag = response.headers.get("X-Linked-Etag", "").strip('"')
+                    return RemoteSize(url, int(linked), etag if SHA256.fullmatch(etag) else "")
                 if response.status in (405, 501):
                     return RemoteSize(url, None)
                 self._check(response, url)
@@ -96,7 +97,11 @@ class Transfer:
         try:
             async with asyncio.timeout(self.limits.stall), self._response(url, {}) as response:
                 self._check(response, url)
-                content = await response.content.read(most)
+                content = bytearray()
+                async for chunk in response.content.iter_chunked(CHUNK):
+                    content += chunk
+                    if len(content) > most:
+                        raise DownloadFailed(f"{url} sends more than {most:,} bytes. Try again later.")
                 following = response.links.get("next")
                 return content.decode("utf-8"), "" if following is None else str(following.get("url", ""))
         except (aiohttp.ClientError, TimeoutError, UnicodeDecodeError) as wrong:
@@ -110,24 +115,27 @@ class Transfer:
         """
         pause = self.limits.pause
         for attempt in range(1, self.limits.attempts + 1):
-            before = _length(partial)
+            before = file_size(partial)
             try:
                 await self._attempt(url, partial, size, verified)
                 return
             except (aiohttp.ClientError, TimeoutError, _TemporaryError) as wrong:
-                done = _length(partial)
+                done = file_size(partial)
                 if attempt == self.limits.attempts:
-                    at = f"after {done:,} bytes" + (f" of {size:,}" if size else "")
+                    of_all = f" of {size:,}" if size else ""
                     raise DownloadFailed(
-                        f"{_reason(url, wrong)}: interrupted {at}, {attempt} attempts. Rerun the command to continue."
+                        f"{_reason(url, wrong)}. The download was interrupted after {done:,}{of_all} bytes and "
+                        f"{attempt} attempts. Rerun the command to continue."
+                        if done
+                        else f"{_reason(url, wrong)}, in {attempt} attempts. {_NETWORK}"
                     ) from wrong
                 waited = wrong.wait if isinstance(wrong, _TemporaryError) and wrong.wait else pause
                 await asyncio.sleep(min(waited, self.limits.most_pause))
                 pause = self.limits.pause if done > before else pause * 2
 
     async def _attempt(self, url: str, partial: Path, size: int | None, verified: bool) -> None:
-        known = _read_validator(partial, url)
-        have = _length(partial)
+        known = read_validator(partial, url)
+        have = file_size(partial)
         resumable = have and known is not None and (known.condition or verified)
         headers = {}
         if known is not None and resumable:
@@ -136,13 +144,13 @@ class Transfer:
                 headers["If-Range"] = known.condition
         async with self._response(url, headers) as response:
             if response.status == 416 and known is not None and resumable:
-                if _total(response) == have and known.size == have:
+                if total_size(response) == have and known.size == have:
                     return  # the former run ended between the last byte and the rename
-                _remove(partial)
+                discard(partial)
                 raise _TemporaryError("the partial file is not a part of the published file", 0.0)
             if response.status == 206:
-                if known is None or not resumable or not _continues(response, known, have):
-                    _remove(partial)
+                if known is None or not resumable or not continues(response, known, have):
+                    discard(partial)
                     raise _TemporaryError("the server sent another part than requested", 0.0)
                 await self._write(response, url, partial, known.size, append=True)
                 return
@@ -153,7 +161,7 @@ class Transfer:
             # Status 200 to a range: the server ignores ranges, or the file has changed. Start from the first byte.
             total = response.content_length
             if size is not None and total is not None and total != size:
-                _remove(partial)
+                discard(partial)
                 raise DownloadFailed(
                     f"{url} has {total:,} bytes, but the published file has {size:,}. The file at the origin has "
                     "changed; report this to memflow, or get the published version by hand."
@@ -162,7 +170,7 @@ class Transfer:
                 raise DownloadFailed(
                     f"{url} has {total:,} bytes, more than the limit of {self.limits.most_bytes:,}. Get it by hand."
                 )
-            _write_validator(partial, _validator(response, url))
+            write_validator(partial, validator_of(response, url))
             await self._write(response, url, partial, total, append=False)
 
     async def _write(
@@ -177,14 +185,14 @@ class Transfer:
                     await asyncio.to_thread(file.write, chunk)
                     done += len(chunk)
                     if done > (total if total is not None else self.limits.most_bytes):
-                        _remove(partial)
+                        discard(partial)
                         most = self.limits.most_bytes if total is None else total
                         raise DownloadFailed(f"{url} sends more than {most:,} bytes. Get it by hand.")
                     self.progress(url, done, total)
         except OSError as wrong:
             if wrong.errno in FULL:
                 raise DownloadFailed(
-                    f"{url}: the disk of {partial.parent} is full after {_length(partial):,} bytes. Free space, then "
+                    f"{url}: the disk of {partial.parent} is full after {file_size(partial):,} bytes. Free space, then "
                     "rerun the command to continue."
                 ) from wrong
             if isinstance(wrong, aiohttp.ClientError | TimeoutError):
@@ -221,12 +229,13 @@ class Transfer:
         target = url
         for _ in range(MOST_REDIRECTS + 1):
             sent = {"Accept-Encoding": "identity", "User-Agent": AGENT, **headers}
-            if self.token and _host(target) == _host(url):
+            if self.token and host_of(target) == host_of(url):
                 sent["Authorization"] = f"Bearer {self.token}"
             async with self.session.request(
-                method, target, headers=sent, allow_redirects=False, timeout=timeout, proxy=_proxy(target)
+                method, target, headers=sent, allow_redirects=False, timeout=timeout, proxy=proxy_of(target)
             ) as response:
-                if response.status not in REDIRECTS:
+                linked = method == "HEAD" and "X-Linked-Size" in response.headers
+                if response.status not in REDIRECTS or linked:
                     yield response
                     return
                 target = urljoin(target, response.headers.get("Location", ""))
@@ -259,7 +268,7 @@ class Transfer:
         raise DownloadFailed(f"{url}: the server answers {status} {response.reason or ''}. Try again later.")
 
 
-_NETWORK = "Check the network, and the proxy in HTTPS_PROXY if there is one, then rerun"
+_NETWORK = "Check the network, and the proxy in HTTPS_PROXY if there is one, then rerun."
 
 
 class _TemporaryError(aiohttp.ClientError):
@@ -275,104 +284,12 @@ def new_session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(auto_decompress=False)
 
 
-def check_address(url: str, before: str = "") -> bool:
-    """Return whether an address is of this machine. Raises DownloadFailed unless it is https, or of this machine."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    local = host == "localhost"
-    with suppress(ValueError):
-        local = local or ip_address(host).is_loopback
-    if parts.scheme == "https" or (parts.scheme == "http" and local):
-        return local
-    raise DownloadFailed(f"{before}{url}, which is not an https address. memflow downloads over https only.")
-
-
-def validator_path(partial: Path) -> Path:
-    """Return the path of the sidecar of a partial file."""
-    return partial.with_name(f"{partial.name}.json")
-
-
-def discard(partial: Path) -> None:
-    """Remove a partial file and its sidecar."""
-    _remove(partial)
-
-
-def _remove(partial: Path) -> None:
-    partial.unlink(missing_ok=True)
-    validator_path(partial).unlink(missing_ok=True)
-
-
-def _length(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
-def _read_validator(partial: Path, url: str) -> Validator | None:
-    """Return the sidecar of a partial file; None if it is missing, damaged or of another address."""
-    try:
-        read = Validator(**json.loads(validator_path(partial).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
-    return read if read.url == url else None
-
-
-def _write_validator(partial: Path, validator: Validator) -> None:
-    """Write the sidecar before the first byte, and remove the bytes of another version."""
-    partial.unlink(missing_ok=True)
-    path = validator_path(partial)
-    written = path.with_name(f"{path.name}.new")
-    written.write_text(json.dumps(asdict(validator)), encoding="utf-8")
-    written.replace(path)
-
-
-def _validator(response: aiohttp.ClientResponse, url: str) -> Validator:
-    found = Validator(url, size=response.content_length)
-    return replace(
-        found, etag=response.headers.get("ETag", ""), modified=response.headers.get("Last-Modified", "")
-    )
-
-
-def _continues(response: aiohttp.ClientResponse, known: Validator, have: int) -> bool:
-    """Return whether a partial response continues the partial file: same version, next byte, same total size."""
-    given = response.headers.get("Content-Range", "")
-    unit, _, rest = given.partition(" ")
-    first = rest.partition("-")[0]
-    if unit != "bytes" or first != str(have) or _total(response) not in (known.size, None):
-        return False
-    current = _validator(response, known.url)
-    return (not current.etag or current.etag == known.etag) and (
-        not current.modified or current.modified == known.modified
-    )
-
-
-def _total(response: aiohttp.ClientResponse) -> int | None:
-    """Return the size of the whole file in `Content-Range`."""
-    total = response.headers.get("Content-Range", "").rpartition("/")[2]
-    return int(total) if total.isdecimal() else None
+def _reason(url: str, wrong: Exception) -> str:
+    if isinstance(wrong, TimeoutError):
+        return f"{url}: the server sends too slowly or not at all"
+    return f"{url}: {wrong or type(wrong).__name__}"
 
 
 def _wait(response: aiohttp.ClientResponse) -> float:
     given = response.headers.get("Retry-After", "")
     return float(given) if given.isdecimal() else 0.0
-
-
-def _proxy(url: str) -> str | None:
-    """Return the proxy of the environment for an address; None if there is none, or NO_PROXY excludes the host."""
-    parts = urlsplit(url)
-    if proxy_bypass(parts.netloc.rpartition("@")[2]):
-        return None
-    proxies = getproxies()
-    return proxies.get(parts.scheme) or proxies.get("all")
-
-
-def _host(url: str) -> tuple[str, int | None]:
-    parts = urlsplit(url)
-    return parts.hostname or "", parts.port
-
-
-def _reason(url: str, wrong: Exception) -> str:
-    if isinstance(wrong, TimeoutError):
-        return f"{url}: the server sends too slowly or not at all"
-    return f"{url}: {wrong or type(wrong).__name__}"

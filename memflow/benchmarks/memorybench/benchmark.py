@@ -162,7 +162,8 @@ class MemoryBench(Benchmark):
 
     def left_out(self, domain: Domain, records: Sequence[Record]) -> str | None:
         cases = sum(each.left_out for each in selection.select(domain, records))
-        return f"without {cases:,} training dialogues that no selected question needs" if cases else None
+        dialogues = "training dialogue" if cases == 1 else "training dialogues"
+        return f"without {cases:,} {dialogues} that no selected question needs" if cases else None
 
     def cost_parts(self, domain: Domain) -> Mapping[str, CostPart]:
         return costs.cost_parts(domain)

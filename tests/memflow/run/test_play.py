@@ -51,6 +51,13 @@ def replier() -> Replier:
     return Replier(Echo(), PROMPT, lambda recall, message: {"text": message.text})
 
 
+async def test_episode_without_events_is_an_empty_base_of_other_episodes() -> None:
+    episodes = [Episode("base", ()), Episode("next", (event(0, "hello", kind="given"),), "base")]
+    base, following = await play_all(episodes, Notebook, None)
+    assert not base.lines and not list(base.store.live())
+    assert [entry.text for entry in following.store.live()] == ["hello"]
+
+
 def event(
     number: int, text: str, *, follow_ups: int = 0, kind: str = "exchange", checkpoint: int = 0
 ) -> Event:

@@ -239,6 +239,7 @@ def test_files_of_a_hugging_face_data_set_are_listed_with_their_checksums(origin
         {"type": "file", "path": "dataset/A/test/data 0.arrow", "size": len(CONTENT), "lfs": {"oid": SHA256}},
         {"type": "file", "path": "dataset/B/test/data.arrow", "size": 1},
     ]
+    entries += [{"type": "file", "path": f"other/{'x' * 200}{n}", "size": 1} for n in range(20_000)]
     more = [{"type": "file", "path": "corpus/A.jsonl", "size": 1, "oid": "git object"}]
     listing = "api/datasets/THUIR/MemoryBench/tree/main"
     following = {"Link": f'<{origin.url}/page2>; rel="next"'}
@@ -252,6 +253,16 @@ def test_files_of_a_hugging_face_data_set_are_listed_with_their_checksums(origin
     assert [each.record.published_checksum for each in done] == [True, False]
     assert (folder / "memorybench/dataset/A/test/data 0.arrow").read_bytes() == CONTENT
     assert (folder / "memorybench/corpus/A.jsonl").read_bytes() == b"C"
+
+
+def test_checksum_that_hugging_face_reports_for_a_large_file_is_compared(origin, get):
+    headers = {"X-Linked-Size": str(len(CONTENT)), "X-Linked-Etag": f'"{SHA256}"'}
+    url = origin.add("a", b"", location=origin.add("b", CONTENT), headers=headers)
+    [done] = get(dataset(RemoteFile(url, "set/a.parquet")))
+    assert done.record.published_checksum
+    origin.add("b", CONTENT[::-1])
+    with pytest.raises(DownloadFailed, match="instead of the published"):
+        get(dataset(RemoteFile(url, "set/a.parquet")), force=True)
 
 
 @pytest.mark.parametrize(

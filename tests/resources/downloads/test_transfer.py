@@ -9,7 +9,8 @@ import pytest
 from download_origin import LIMITS
 
 from memflow.errors import DownloadFailed
-from resources.downloads.transfer import check_address, validator_path
+from resources.downloads.addresses import check_address
+from resources.downloads.partial_file import validator_path
 
 CONTENT = bytes(range(256)) * 40
 
@@ -36,7 +37,7 @@ def test_truncated_file_is_continued_from_its_last_byte(origin, fetch, partial):
 
 def test_file_that_is_truncated_in_every_attempt_fails_and_keeps_its_bytes(origin, fetch, partial):
     url = origin.add("a", CONTENT, cuts=[1000, 0, 0])
-    with pytest.raises(DownloadFailed, match=r"interrupted after 1,000 bytes.*Rerun the command to continue"):
+    with pytest.raises(DownloadFailed, match=r"interrupted after 1,000 bytes and 3 attempts. Rerun"):
         fetch(url, partial)
     assert partial.read_bytes() == CONTENT[:1000]
     fetch(url, partial)
@@ -117,7 +118,9 @@ def test_partial_file_that_is_longer_than_the_published_file_is_discarded(origin
     assert partial.read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("sidecar", ["", "{", "[]", json.dumps({"url": "https://other", "etag": '"v1"'})])
+@pytest.mark.parametrize(
+    "sidecar", ["", "{", "[]", json.dumps({"url": "https://other", "etag": '"v1"', "size": len(CONTENT)})]
+)
 def test_partial_file_with_a_damaged_or_foreign_sidecar_is_discarded(origin, fetch, partial, sidecar):
     partial.write_bytes(b"something else")
     validator_path(partial).write_text(sidecar)
@@ -202,14 +205,21 @@ def test_overloaded_server_is_asked_again(origin, fetch, partial):
 
 
 def test_stalled_server_fails_after_the_time_limit_and_keeps_its_bytes(origin, fetch, partial):
-    url = origin.add("a", CONTENT, stalls=True)
+    url = origin.add("a", CONTENT, stalls_at=1)
     with pytest.raises(DownloadFailed, match="sends too slowly or not at all"):
         fetch(url, partial, limits=replace(LIMITS, stall=0.1, attempts=1))
     assert partial.read_bytes() == CONTENT[:1]
 
 
+def test_server_that_sends_too_few_bytes_fails_after_the_time_limit(origin, fetch, partial):
+    url = origin.add("a", CONTENT, trickles=0.02)
+    with pytest.raises(DownloadFailed, match="sends too slowly or not at all"):
+        fetch(url, partial, limits=replace(LIMITS, stall=0.1, least_bytes=1000, attempts=1))
+    assert 1 < partial.stat().st_size < 20
+
+
 def test_server_that_cannot_be_reached_fails_with_its_address(origin, fetch, partial):
-    with pytest.raises(DownloadFailed, match=r"http://127.0.0.1:9/a.*interrupted after 0 bytes"):
+    with pytest.raises(DownloadFailed, match=r"http://127.0.0.1:9/a.*in 3 attempts. Check the network"):
         fetch("http://127.0.0.1:9/a", partial)
 
 

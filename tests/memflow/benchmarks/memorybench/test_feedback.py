@@ -107,7 +107,8 @@ async def test_feedback_simulation_with_scripted_chat_is_reproducible(demo: Any)
 async def test_locomo_feedback_dialogues_and_conversations_become_separate_episodes(
     locomo: list[Record], run_domain: Callable[..., Awaitable[Any]]
 ) -> None:
-    run = await run_domain(OPEN.limited(4), locomo)
+    proportional = replace(OPEN, parameters={**OPEN.parameters, "sample_training": "proportional"})
+    run = await run_domain(proportional.limited(4), locomo)
     assert {row.episode_id for row in run.feedback} == {DIALOGUES}
     assert len({row.case_id for row in run.feedback}) == 16
     assert all(row.reason is None for row in run.feedback)

@@ -70,11 +70,14 @@ def test_locomo_categories_and_gold_match_published_question_pairs(locomo: list[
         assert all_probes.gold == pair["golden_answer"] or all_probes.options
 
 
-def test_limited_domain_has_fewer_test_probes_training_probes_and_turns(locomo: list[Record]) -> None:
+def test_limited_domain_has_fewer_test_probes_and_turns_and_no_training_probes(
+    locomo: list[Record],
+) -> None:
     limited = OPEN.limited(3)
     selection = select(limited, locomo)
     all_probes = probes(limited.name, selection)
-    assert Counter(probe.split for probe in all_probes) == {"test": 3, "train": 12}
+    assert Counter(probe.split for probe in all_probes) == {"test": 3}
+    assert [each.left_out for each in selection] == [4, 4, 4]
     assert {turn.episode_id for turn in turns(limited.name, selection)} == {f"locomo-{n}" for n in range(3)}
 
 

@@ -1,0 +1,89 @@
+"""The training cases of a sample: only those that its questions need, if the protocol allows it."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.memorybench import selection
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
+from memflow.benchmarks.memorybench.domains import DOMAINS
+from memflow.benchmarks.memorybench.selection import leaves_out_training, select
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
+from memflow.benchmarks.registry import find_domain
+from memflow.records import Record
+
+DEMO = find_domain("memorybench_demo")
+CORPUS = (CorpusSession("2024-01-01", (CorpusMessage("m", "Ann", "I own a kite."),)),)
+
+
+def proportional(domain: Any) -> Any:
+    return replace(domain, parameters={**domain.parameters, "sample_training": "proportional"})
+
+
+def counts(domain: Any, records: Sequence[Record]) -> dict[str, tuple[int, int, int]]:
+    """Return the test cases, the training cases and the cases left out of each pool."""
+    found = select(domain, records)
+    return {each.pool.name: (len(each.test), len(each.train), each.left_out) for each in found}
+
+
+def test_sample_leaves_out_training_cases_about_a_corpus_only(sample: list[Record]) -> None:
+    corpora = {each.pool.name for each in select(DEMO, sample) if each.pool.corpus}
+    former = counts(proportional(DEMO).limited(4), sample)
+    now = counts(DEMO.limited(4), sample)
+    assert corpora and set(former) == set(now) > corpora
+    for pool, (test, train, left_out) in now.items():
+        assert test == former[pool][0] and train + left_out == former[pool][1] > 0 == former[pool][2]
+        assert (train == 0) == (pool in corpora)
+
+
+def test_whole_domain_and_a_sample_of_all_questions_have_all_training_cases(sample: list[Record]) -> None:
+    whole = counts(DEMO, sample)
+    assert whole == counts(proportional(DEMO), sample) == counts(DEMO.limited(1000), sample)
+    assert any(train for _, train, _ in whole.values()) and not any(
+        left_out for *_, left_out in whole.values()
+    )
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda each: each.name)
+def test_only_off_policy_domains_with_complete_dialogues_leave_out_training_cases(domain: Any) -> None:
+    further = ("_stepwise", "_onpolicy", "_training", "_same", "_liked", "_copied")
+    assert leaves_out_training(domain.limited(1)) == (not domain.name.endswith(further))
+    assert not leaves_out_training(domain) and not leaves_out_training(proportional(domain).limited(1))
+
+
+def test_needed_training_cases_and_those_without_a_corpus_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [
+        Case(case_id=str(n), question=f"Q{n}", gold="g", revealed="g", part="test" if n < 2 else "train")
+        for n in range(8)
+    ]
+    cases[0] = replace(cases[0], rests_on=("5",))
+    pools = [Pool("locomo-0", TASKS["locomo"], cases, CORPUS), Pool("nfcats", TASKS["nfcats"], cases)]
+    monkeypatch.setattr(selection, "build_pools", lambda records: pools)
+    with_corpus, without = select(DEMO.limited(2), [])
+    assert [case.case_id for case in with_corpus.test] == ["0"]
+    assert [case.case_id for case in with_corpus.train] == ["5"] and with_corpus.left_out == 2
+    assert [case.case_id for case in without.train] == ["2", "3", "5"] and without.left_out == 0
+
+
+def test_text_on_left_out_dialogues_states_their_number(sample: list[Record]) -> None:
+    bench = MemoryBench()
+    assert (
+        bench.left_out(DEMO.limited(1), sample)
+        == "without 1 training dialogue that no selected question needs"
+    )
+    number = sum(left_out for _, _, left_out in counts(DEMO.limited(12), sample).values())
+    expected = f"without {number} training dialogues that no selected question needs"
+    assert number > 1 and bench.left_out(DEMO.limited(12), sample) == expected
+    assert bench.left_out(proportional(DEMO).limited(1), sample) is None
+
+
+async def test_sample_without_dialogues_is_played_and_answered(
+    sample: list[Record], run_domain: Callable[..., Awaitable[Any]], scored: Callable[..., Awaitable[Any]]
+) -> None:
+    run = await run_domain(DEMO.limited(1), sample)
+    assert run.feedback == [] and {probe.split for probe in run.probes} == {"test"}
+    replies, _ = await scored(run, "full")
+    assert [reply.reason for reply in replies] == [None] and replies[0].injected_tokens > 0
