@@ -78,6 +78,7 @@ def make_probes(domain: str, dialogue: OwnDialogue, config: DialoguesConfig) -> 
             gold=_gold(asked),
             revealed=_revealed(asked, language),
             evidence=[message_id(dialogue, each) for each in asked.evidence],
+            slices=[f"{name} {value}" for name, value in sorted(asked.slices.items())],
             reason=asked.reason or dialogue.reason,
         )
 
