@@ -155,7 +155,7 @@ def test_newer_claude_exports_have_branches() -> None:
 
 @pytest.mark.parametrize("separate", [False, True])
 def test_what_is_converted_is_valid_in_both_formats(separate: bool) -> None:
-    hostile = claude(
+    malicious = claude(
         name="a/b\x00\n" + "x" * 300,
         chat_messages=[
             {"uuid": "1", "sender": "human", "text": '=1+1;"\ud800|', "created_at": "2024-05-01T00:00:00Z"},
@@ -163,7 +163,7 @@ def test_what_is_converted_is_valid_in_both_formats(separate: bool) -> None:
             {"uuid": "3", "sender": "human", "text": "c", "created_at": "yesterday"},
         ],
     )
-    rows = list(convert(chatgpt(), claude(), hostile, separate=separate).rows)
+    rows = list(convert(chatgpt(), claude(), malicious, separate=separate).rows)
     for name, text in (("a.jsonl", to_jsonl(rows)), ("a.csv", to_csv(rows, "message"))):
         dialogues, problems = join_rows("", read_rows(name, text.encode()))
         assert [str(each) for each in problems] == []

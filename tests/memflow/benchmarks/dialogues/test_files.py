@@ -168,9 +168,9 @@ def test_dialogue_of_100_000_messages_is_read_as_a_whole() -> None:
     assert len(found.messages) == 100_000 and found.questions[0].visible == 77_777
 
 
-HOSTILE = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=40)
+MALICIOUS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=40)
 TEXTS = (
-    HOSTILE
+    MALICIOUS
     | st.sampled_from(
         ["=cmd|'/c calc'!A0", "<script>", "\x00\x1b[2J", "\u202e", "null", "[1]", '{"a": 1}', "|", "\r"]
     )
