@@ -27,7 +27,7 @@ DAMAGED = {
     "wrong date": ({"question_date": "yesterday"}, "is not a date"),
     "impossible date": ({"question_date": "2023/02/30 (Thu) 10:00"}, "is not a date"),
     "wrong session date": ({"haystack_dates": [DAY.format(1), "?"]}, "haystack_dates.1"),
-    "lists of unequal length": ({"haystack_dates": [DAY.format(1)]}, "equally long"),
+    "lists of different length": ({"haystack_dates": [DAY.format(1)]}, "equally long"),
     "history without messages": ({"haystack_sessions": [[], []]}, "no message"),
     "unknown role": ({"haystack_sessions": [[], [{"role": "tool", "content": "x"}]]}, "role"),
     "message without text": ({"haystack_sessions": [[], [{"role": "user"}]]}, "content"),
