@@ -19,6 +19,7 @@ from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
 from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
+from memflow.memories.server.memory import ServerMemory
 from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.run.prompt_catalog import ANY_ROLE
@@ -320,11 +321,17 @@ class Fingerprints:
         )
 
     def _memory(self, assistant: str) -> tuple[MemoryConfig, str]:
-        """Return an assistant's memory and its content hash, cached because settings do not change in a process."""
-        if assistant not in self._memories:
-            memory = self.settings.memory_of(assistant)
-            self._memories[assistant] = memory, memory.fingerprint()
-        return self._memories[assistant]
+        """Return an assistant's memory and its content hash, cached because settings do not change in a process.
+
+        That of a memory server is not cached: a step that starts the server may receive another answer to `hello`.
+        """
+        if assistant in self._memories:
+            return self._memories[assistant]
+        memory = self.settings.memory_of(assistant)
+        found = memory, memory.fingerprint()
+        if memory.server is None:
+            self._memories[assistant] = found
+        return found
 
     def _annotating(self) -> tuple[str, str]:
         return self.settings.roles.annotator, self.settings.roles.verifier
@@ -364,4 +371,6 @@ def _plugin(module: str) -> str:
 @lru_cache(maxsize=1)
 def _memory_modules() -> frozenset[str]:
     """Return the packages and modules of the memories that ship with memflow."""
-    return frozenset(_plugin(system.memory.__module__) for system in SYSTEMS.values())
+    return frozenset(
+        _plugin(memory.__module__) for memory in (ServerMemory, *(each.memory for each in SYSTEMS.values()))
+    )

@@ -15,8 +15,10 @@
     │       ├── QuotaExhausted    the provider's quota is used up
     │       └── BudgetSpent       the hard limit of a run is reached
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
+    ├── RestoredMemoryDiffers a memory keeps state outside its store, so its scores are refused
     ├── ServerFailed          a memory server failed at one request
     ├── ServerDown            a memory server cannot be started or reached
+    ├── DownloadFailed        a published file cannot be downloaded, verified or unpacked
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
     ├── WorkerLost            a worker process ended before its work
@@ -130,6 +132,10 @@ class RecallFailed(MemflowError):
     """The exception for a memory read without a usable answer of the memory's model."""
 
 
+class RestoredMemoryDiffers(MemflowError):
+    """The exception for a memory that recalls other text when it is restored from its entries. The step ends."""
+
+
 class ServerFailed(MemflowError):
     """The exception for one request that a memory server did not answer validly. The rest of the run goes on."""
 
@@ -160,3 +166,7 @@ class Interrupted(MemflowError):
 
 class EventLogError(MemflowError):
     """The exception for a Dagster event log that is damaged or has an unsupported schema version."""
+
+
+class DownloadFailed(MemflowError):
+    """The exception for a published file that cannot be downloaded, verified or unpacked."""

@@ -48,9 +48,10 @@ def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
     found = [name for name in domain.datasets if name in stored]
     benchmark = registry.benchmark(domain.benchmark)
     optional = [f"{file} of {name}" for name in found for file in library.dataset(name).optional]
-    size = None
+    size, left_out = None, None
     if domain.limit:
-        size = benchmark.size(domain, lake.read_all("raw.records", found))
+        records = lake.read_all("raw.records", found)
+        size, left_out = benchmark.size(domain, records), benchmark.left_out(domain, records)
     unit = registry.spec_of(domain.benchmark).unit
     rows = [(lake.facts("raw.records", name), "records") for name in found]
     rows += [(lake.facts(table, domain.name), what) for table, what in QUARANTINED.items()]
@@ -60,6 +61,7 @@ def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
             f"without the optional files {', '.join(optional)}" if optional else None,
             *(_part_gap(benchmark, library.dataset(name), lake) for name in found),
             limit_gap(domain.limit, size, unit),
+            left_out,
             *(quarantine_gap(facts.quarantined, facts.rows, what) for facts, what in rows if facts),
         ]
     )

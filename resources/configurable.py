@@ -59,7 +59,9 @@ class IndexResource(dg.ConfigurableResource[LanceIndex]):
 class DataResource(dg.ConfigurableResource[Library]):
     """The files of the published data sets."""
 
-    folder: str = Field(description="The folder with the data sets; empty where none is set (MEMFLOW_DATA).")
+    folder: str = Field(
+        description="The folder with the data sets; by default a folder of the user (MEMFLOW_DATA)."
+    )
     own_datasets: dict[str, Any] = Field(
         default={}, description="Data sets of [own_datasets] in memflow.toml."
     )
@@ -135,7 +137,7 @@ def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResou
         "warehouse": WarehouseResource(path=str(settings.warehouse_path), lake=lake),
         "index": IndexResource(root=str(settings.home / "lance")),
         "data": DataResource(
-            folder=str(settings.data or ""),
+            folder=str(settings.data),
             own_datasets={name: _plain(each) for name, each in settings.own_datasets.items()},
             checksums=str(settings.home / CHECKSUMS),
         ),

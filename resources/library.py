@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.datasets import Dataset, how_to_get
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_dataset as named
 from memflow.errors import BadInput, MissingData
@@ -79,14 +79,14 @@ class Library:
         if holding.missing:
             raise MissingData(
                 f"{', '.join(holding.missing)} of the data set {dataset.name} is missing; searched "
-                f"{self._where(dataset)}. {dataset.how}"
+                f"{self._where(dataset)}. {dataset.advice}"
             )
         if holding.wrong:
             name = holding.wrong[0]
             path = self._there(dataset)[name]
             raise BadInput(
                 f"{path} of the data set {dataset.name} differs from the published file: its SHA-256 is "
-                f"{self._sum(path)} instead of {dataset.sums[name]}. {dataset.how}"
+                f"{self._sum(path)} instead of {dataset.sums[name]}. {dataset.advice}"
             )
         return self._there(dataset)
 
@@ -110,6 +110,10 @@ class Library:
         """Return the SHA-256 of each existing file of a data set by name."""
         return {name: self._sum(path) for name, path in self._there(self.dataset(dataset)).items()}
 
+    def existing(self, dataset: Dataset | str) -> dict[str, Path]:
+        """Return the paths of the existing files of a data set by name."""
+        return self._there(self.dataset(dataset))
+
     def found(self, dataset: Dataset | str) -> bool:
         """Return whether every required file of a data set exists; contents are not checked."""
         dataset = self.dataset(dataset)
@@ -124,13 +128,16 @@ class Library:
         found = [each for each in wanted if each.readable and self.found(each)]
         lacking = [each for each in wanted if each not in found]
         if not found:
-            ways = " ".join(each.how for each in lacking)
             raise MissingData(
-                f"{domain.name}: none of its data sets is installed. {ways} Then set MEMFLOW_DATA to the "
-                "folder of the files."
+                f"{domain.name}: none of its data sets is installed in the data folder {self.folder}. "
+                f"{how_to_get(lacking)} MEMFLOW_DATA, or `data` in memflow.toml, names another data folder."
             )
         partly = [
-            replace(each, how=f"{each.how} Until then it is read without {', '.join(each.optional)}.")
+            replace(
+                each,
+                how=f"{each.advice} Until then it is read without {', '.join(each.optional)}.",
+                download=None,
+            )
             for each in found
             if each.optional
         ]

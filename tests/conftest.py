@@ -16,9 +16,11 @@ load_profile()
 
 
 def pytest_configure() -> None:
-    """Unset the terminal size that pytest-xdist sets: commands under test write to pipes."""
+    """Unset the terminal size that pytest-xdist sets: commands under test write to pipes. Hide the user's data."""
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
+    # The default data folder, which has no files in tests.
+    os.environ["XDG_DATA_HOME"] = "/nonexistent/memflow-tests"
 
 
 def pytest_collection() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from memflow.benchmarks.costs import CostPart
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.training import Action, TrainingSet
@@ -239,6 +240,17 @@ class Benchmark(ABC):
         This method is called only for a domain with a limit, to report how many units are missing.
         """
         return None
+
+    def left_out(self, domain: Domain, records: Sequence[Record]) -> str | None:
+        """Return a text on what a sample leaves out of the history of its units; None if it leaves out nothing.
+
+        The text is part of the label of the sample's results, and starts with "without".
+        """
+        return None
+
+    def cost_parts(self, domain: Domain) -> Mapping[str, CostPart]:
+        """Return what the stages of this domain pay for and how to reduce it, where `costs.STAGES` is too general."""
+        return {}
 
     def divides_users(self, domain: Domain) -> bool:
         """Return whether `states`, `turns` and `probes` return only the rows of the users in `domain.share`."""

@@ -1,11 +1,14 @@
 """The description of a data set: files, license, origin, checksums, and how to get the files.
 
 Each benchmark declares its data sets in `<benchmark>/datasets.py` and reads them in `load.py`. `resources/library.py`
-finds the files. memflow ships no published data, only samples that we wrote.
+finds the files, and resources/downloads/ downloads them on request. memflow ships no published data, only samples that
+we wrote.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from memflow.benchmarks.origins import Download
 
 
 @dataclass(frozen=True)
@@ -61,3 +64,18 @@ class Dataset:
     """The known defects of the published files."""
     partial: bool = False
     """True if some of its files, or of their records, serve as a part. Files with other checksums are then read too."""
+    download: Download | None = None
+    """How `memflow data get` downloads the files; None if they can only be had by hand."""
+
+    @property
+    def advice(self) -> str:
+        """How to get the files, in one or two sentences, for messages about missing files."""
+        return how_to_get((self,))
+
+
+def how_to_get(datasets: Iterable[Dataset]) -> str:
+    """Return how to get data sets: one command for those that memflow can download, and what to do for the others."""
+    wanted = tuple(datasets)
+    names = " ".join(dict.fromkeys(each.name for each in wanted if each.download))
+    ways = [f"Download it with `memflow data get {names}`."] if names else []
+    return " ".join([*ways, *dict.fromkeys(each.how for each in wanted if not each.download)])

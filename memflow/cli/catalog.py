@@ -9,6 +9,8 @@ from rich.console import RenderableType
 from rich.padding import Padding
 
 from memflow.cli.data_check import check
+from memflow.cli.data_get import get
+from memflow.cli.data_list import list_table
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
 from memflow.cli.selection import front_of
 
@@ -83,13 +85,15 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
 
 data = typer.Typer(invoke_without_command=True)
+data.command("list")(list_table)
+data.command("get")(get)
 data.command("check")(check)
 
 
 @data.callback()
 def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """List the data sets of all benchmarks: license, origin, whether the files are found, checksums, and how to get the
-    files. `check` reads the files.
+    files. `list` is a table of the same, `get` downloads, and `check` reads the files.
 
     Published files are searched in the data folder: MEMFLOW_DATA, or `data` in memflow.toml.
     """
@@ -105,8 +109,9 @@ def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         {"folder": folder, "datasets": rows},
         *(part for group in _groups(rows) for part in _block(group)),
         note(
-            f"\nThe data folder is {folder or 'not set: set MEMFLOW_DATA, or `data` in memflow.toml'}. "
-            "`memflow data check [NAME...]` reads the files and lists invalid records."
+            f"\nThe data folder is {folder}; MEMFLOW_DATA, or `data` in memflow.toml, names another. "
+            "`memflow data list` is a table; `memflow data get NAME` downloads; `memflow data check [NAME...]` reads"
+            " the files and lists invalid records."
         ),
     )
 
@@ -130,6 +135,7 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
         "sha256": sums,
         "published_checksum": _compared(sums, dataset.sums),
         "how": dataset.how,
+        "command": f"memflow data get {dataset.name}" if dataset.download else "",
     }
 
 
@@ -162,7 +168,10 @@ def _block(group: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     if row["lacking"]:
         yield _line(f"without {', '.join(row['lacking'])}")
     if row["lacking"] or not row["found"]:
-        yield _line(row["how"])
+        names = " ".join(each["dataset"] for each in group if each["command"])
+        if names:
+            yield _line(f"memflow data get {names}")
+        yield _line(f"By hand: {row['how']}" if names else row["how"])
     if row["found"] and not row["ships"]:
         yield _line(f"published checksum: {row['published_checksum']}", "dim")
 

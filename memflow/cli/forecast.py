@@ -31,6 +31,8 @@ class Forecast:
     up_to_date: list[str] = field(default_factory=list)
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
     annotated: dict[str, AnnotationCount] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    """What samples leave out of the history of their units, by domain."""
 
 
 def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
@@ -56,6 +58,8 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
                 result.up_to_date.append(name)
             else:
                 records = [row for each in found for row in benchmark.records(each, library.paths(each))]
+                if domain.limit and (left_out := benchmark.left_out(domain, records)):
+                    result.left_out[name] = left_out
                 dry_run.add("raw.records", name, records)
                 dry_run.run("domain", domain)
                 if benchmark.annotation_prompts(domain):

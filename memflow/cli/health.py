@@ -17,7 +17,7 @@ from memflow.errors import BadInput, BadSettings, MemflowError
 if TYPE_CHECKING:
     from resources.endpoints.profiles import Profile
     from resources.settings import Settings
-    from resources.settings_sections import Model
+    from resources.settings_sections import Model, OwnMemory
 
 OLDEST = (3, 11)
 PATIENCE = 10.0
@@ -126,14 +126,15 @@ def _home(home: Path) -> Finding:
 
 
 def _data(settings: "Settings") -> Iterator[Finding]:
+    from memflow.benchmarks.datasets import how_to_get
     from resources.library import Library
 
-    if settings.data is None:
+    if "data" not in settings.model_fields_set and not settings.data.exists():
         yield Finding(
             "data folder",
             "absent",
-            "not set",
-            "To use published data, set MEMFLOW_DATA, or `data` in memflow.toml.",
+            f"{settings.data}, the default, does not exist",
+            "To use published data, run `memflow data get NAME`, or set MEMFLOW_DATA or `data` in memflow.toml.",
         )
     elif not settings.data.is_dir():
         fix = "Create the folder, or fix MEMFLOW_DATA or `data` in memflow.toml."
@@ -159,7 +160,7 @@ def _data(settings: "Settings") -> Iterator[Finding]:
         without = ", ".join(
             f"a part of {each.name}" if library.found(each) else each.name for each in lacking
         )
-        ways = " ".join(dict.fromkeys(each.how for each in lacking))
+        ways = how_to_get(lacking)
         yield Finding(
             f"data of {name}", "absent", f"{without} is missing", f"To use the whole domain: {ways}"
         )
@@ -296,7 +297,30 @@ def _own(settings: "Settings") -> Iterator[Finding]:
             fix = "Fix the class or its settings (template: docs/how-to/memory.md)."
             yield Finding(f"memory {name}", "missing" if name in wanted else "absent", str(found), fix)
         else:
-            yield Finding(f"memory {name}", "ok", f"{own[name].path or own[name].system}, {own[name].origin}")
+            declared = settings.memories.get(name)
+            if declared is not None and declared.is_server:
+                yield _memory_server(name, declared, name in wanted)
+            else:
+                yield Finding(
+                    f"memory {name}", "ok", f"{own[name].path or own[name].system}, {own[name].origin}"
+                )
+
+
+def _memory_server(name: str, own: "OwnMemory", wanted: bool) -> Finding:
+    """Return whether the command of a memory server can be started, or its address answers. Nothing is started."""
+    from resources.memory_servers.declaration import check_command, greet
+
+    state: Literal["missing", "absent"] = "missing" if wanted else "absent"
+    fix = f"Fix [memories.{name}] in memflow.toml, then run `memflow memories check {name}`."
+    if own.command:
+        wrong = check_command(name, own)
+        found = wrong or f"{shlex.join(own.command)}; `memflow memories check {name}` starts it"
+        return Finding(f"memory {name}", state if wrong else "ok", found, fix if wrong else "")
+    try:
+        hello = greet(name, own, PATIENCE)
+    except MemflowError as error:
+        return Finding(f"memory {name}", state, str(error), fix)
+    return Finding(f"memory {name}", "ok", f"{hello.name} {hello.version} at {own.url}")
 
 
 def _served(what: str, url: str, model: str, key_variables: Sequence[str], profile: "Profile") -> Finding:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, heading, note, table
 from memflow.cli.selection import (
     AnnotatorOption,
     AssistantOption,
@@ -33,6 +33,7 @@ from memflow.cli.selection import (
 from memflow.records import TABLES
 
 if TYPE_CHECKING:
+    from memflow.cli.cost_parts import LargePart
     from memflow.cli.forecast import Forecast
     from memflow.run.dry_run import StepForecast
     from resources.settings import Settings
@@ -97,6 +98,7 @@ def plan(
         verifier=verifier,
     )
     # Imported after the selection, so that a misspelled name fails fast.
+    from memflow.cli.cost_parts import large_parts
     from memflow.cli.forecast import forecast
 
     planned = forecast(selection, latency, force or again)
@@ -106,6 +108,7 @@ def plan(
         [step for step in planned.steps if step.assistant], settings, ("domain", "assistant")
     )
     seconds = sum(step.seconds for step in planned.steps)
+    parts = large_parts(planned.steps, settings)
     total = {name: sum(row[name] for row in stages) for name in (*NUMBERS, "cost", "most_cost")}
     answer(
         form,
@@ -118,11 +121,13 @@ def plan(
             "steps": [asdict(step) for step in planned.steps],
             "total": {**total, "seconds": seconds},
             "up_to_date": planned.up_to_date,
+            "largest_parts": [asdict(part) for part in parts],
+            "left_out": planned.left_out,
             "annotated": {name: asdict(each) for name, each in planned.annotated.items()},
             "missing": {name: [each.name for each in lacking] for name, lacking in planned.missing.items()},
             "assumptions": _assumptions(planned, settings, latency),
         },
-        *_shown(planned, stages, assistants, total, settings, latency),
+        *_shown(planned, stages, assistants, parts, total, settings, latency),
     )
 
 
@@ -166,6 +171,7 @@ def _shown(
     planned: "Forecast",
     stages: Sequence[dict[str, Any]],
     assistants: Sequence[dict[str, Any]],
+    parts: Sequence["LargePart"],
     total: dict[str, Any],
     settings: "Settings",
     latency: float,
@@ -195,6 +201,10 @@ def _shown(
             Text(),
             table("By assistant", ("domain", "assistant", *numbers), by_assistant, right=numbers),
         ]
+    if parts:
+        shown.append(heading("What costs most"))
+        shown += [Text(f"  {part}") for part in parts]
+    shown += [Text(f"\n{domain} is a sample {left_out}.") for domain, left_out in planned.left_out.items()]
     for domain, each in planned.annotated.items():
         keys = each.questions * each.checkpoints
         shown.append(
@@ -207,7 +217,7 @@ def _shown(
         shown.append(note(f"\nUp to date: {', '.join(planned.up_to_date)}."))
     for domain, lacking in planned.missing.items():
         shown.append(Text(f"\n{domain} has missing data sets:", "yellow"))
-        shown += [note(f"  {each.name}: {each.how}") for each in lacking]
+        shown += [note(f"  {each.name}: {each.advice}") for each in lacking]
     if not total["cost"]:
         shown.append(note("\nNo model has a price (price_in, price_out in memflow.toml), so the cost is 0."))
     shown.append(note("\nAssumptions:"))

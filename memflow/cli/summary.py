@@ -201,7 +201,7 @@ def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
 
 
 def _why(each: Dataset) -> str:
-    return each.how if each.readable else f"memflow has no reader for it yet. {each.how}"
+    return each.advice if each.readable else f"memflow has no reader for it yet. {each.advice}"
 
 
 def cell(score: Score | None) -> str:

@@ -19,6 +19,8 @@ from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import find
+from memflow.memories.server.fake import FakeServer
+from memflow.memories.server.protocol import Capabilities
 from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, steps_of
@@ -175,7 +177,9 @@ class _CountingModels:
 
     async def tools(self, assistant: str) -> Tools:
         chat = self.chat("memory", self.dry_run.models.answering(assistant))
-        return Tools(chat, await self.embedder(), self.dry_run.models.window(assistant))
+        server = find(assistant.partition("@")[0], self.dry_run.own).server
+        fake = None if server is None else FakeServer(server.hello.can if server.hello else Capabilities())
+        return Tools(chat, await self.embedder(), self.dry_run.models.window(assistant), fake)
 
     async def embedder(self) -> Embedder:
         return HashingEmbedder()

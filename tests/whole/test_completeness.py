@@ -38,8 +38,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def incomplete(home: Path, run_in: Callable[..., Outcome]) -> Callable[..., Any]:
     """Run one domain with a limit and one without a data set, once; return a function that calls a command."""
     if not home.exists():
-        run_in(home, ("amemgym_demo",), ("full",), limit=1, data=None)
-        run_in(home, ("partial",), ("full",), data=None, own_domains={"partial": PARTIAL})
+        run_in(home, ("amemgym_demo",), ("full",), limit=1, data=home.parent / "no-data")
+        run_in(home, ("partial",), ("full",), data=home.parent / "no-data", own_domains={"partial": PARTIAL})
     Path("memflow.toml").write_text(SETTINGS)
 
     def call(*command: str) -> str:
@@ -83,6 +83,6 @@ def test_run_of_the_whole_domain_has_no_incomplete_warning(
     incomplete: Callable[..., str], home: Path, tmp_path: Path, run_in: Callable[..., Outcome]
 ) -> None:
     copy = Path(shutil.copytree(home, tmp_path / "copy"))
-    run_in(copy, ("amemgym_demo",), ("full",), data=None)
+    run_in(copy, ("amemgym_demo",), ("full",), data=tmp_path / "no-data")
     rows = Lake(copy / "lake").read("score.leaderboard", "all")
     assert {row.incomplete for row in rows if row.domain == "amemgym_demo"} == {None}

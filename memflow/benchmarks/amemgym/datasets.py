@@ -1,6 +1,16 @@
 """AMemGym's data sets: the published users, recorded runs, and personas of memflow."""
 
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.origins import Download, github_archive, hugging_face_file
+
+BASE_FILE = "amemgym/v1.base/data.json"
+BASE_SHA256 = "a63f731508a60104bc27676926134ac4d889fb143141fb4634176f0905fb659a"
+BASE_DOWNLOAD = Download(
+    "https://huggingface.co/datasets/AGI-Eval/AMemGym",
+    (hugging_face_file("AGI-Eval/AMemGym", "v1.base/data.json", BASE_FILE, BASE_SHA256),),
+)
+"""The published users, which AMemGym and CoMem read."""
+_RUNS = ("NALLAMOTURENU/AMemGym_MultiLingual", "01e637c547bb90fa78ecc95bb1085a0feb1f122e")
 
 DATASETS = (
     Dataset(
@@ -30,13 +40,14 @@ DATASETS = (
         "amemgym_v1_base",
         "AMemGym v1.base: 20 users, 11 periods, 10 questions each",
         "amemgym",
-        ("amemgym/v1.base/data.json",),
+        (BASE_FILE,),
         "CC-BY-4.0",
         "Hugging Face dataset AGI-Eval/AMemGym",
         "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
-        {"amemgym/v1.base/data.json": "a63f731508a60104bc27676926134ac4d889fb143141fb4634176f0905fb659a"},
+        {BASE_FILE: BASE_SHA256},
         partial=True,
         counts={"users": 20, "questions": 200},
+        download=BASE_DOWNLOAD,
     ),
     Dataset(
         "amemgym_v1_base_run",
@@ -66,6 +77,20 @@ DATASETS = (
                     f"amemgym_runs/{agent}/*/interactions_by_period.json",
                 )
             },
+            download=Download(
+                f"https://github.com/{_RUNS[0]}",
+                (
+                    github_archive(
+                        *_RUNS,
+                        {f"eval-output/v1.base/{agent}/qwen-14b-{agent}/": f"amemgym_runs/{agent}/"},
+                        (
+                            "*/overall_results.json",
+                            "*/diagnosis_results.json",
+                            "*/interactions/period_*.json",
+                        ),
+                    ),
+                ),
+            ),
         )
         for agent, words in (("native", "the native LLM"), ("awi", "AWI"))
     ),

@@ -27,7 +27,7 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     """
     for source in dataset.files:
         if source not in files or not files[source].is_file():
-            raise MissingData(f"{dataset.name}: {source} is missing. {dataset.how}")
+            raise MissingData(f"{dataset.name}: {source} is missing. {dataset.advice}")
     return records_of(dataset, {source: files[source] for source in dataset.files}, lambda source: _read)
 
 

@@ -1,7 +1,23 @@
 """CoMem's data sets: the sources of its contexts, and dialogues written for memflow."""
 
+from memflow.benchmarks.amemgym.datasets import BASE_DOWNLOAD
 from memflow.benchmarks.datasets import Dataset, Defect
-from memflow.benchmarks.tv_scripts import SCRIPT_DEFECTS, SHOWS
+from memflow.benchmarks.origins import Download, github_file, hugging_face_file
+from memflow.benchmarks.tv_scripts import SCRIPT_DEFECTS, SCRIPT_DOWNLOADS, SHOWS
+
+_FRIENDSQA = ("emorynlp/FriendsQA", "9ce6c98a6acf13c87d96b6811e4409b5de43bdfe")
+_FRIENDSQA_FILES = (
+    ("trn", "", None),
+    ("dev", "3a85d3fcb175589ffd050fb4bf431da77a6e12589c8ec03f1d54060ce33ec703", 1_956_720),
+    ("tst", "a98f24d4b04ac9f8d9468088febf304bd90eada134537277c1a425e31c0372bc", 1_842_820),
+)
+_PERSONAMEM = {
+    "questions_32k.csv": ("cccd34cf53e0bc4d9536c04cff5ca045156d9a4e227e83327112482840bbc93c", 1_305_366),
+    "shared_contexts_32k.jsonl": (
+        "217247ebfec9e8442fc53570c795ab69f21aad08745f7de78d9beab51b122d4a",
+        5_613_210,
+    ),
+}
 
 DATASETS = (
     Dataset(
@@ -25,6 +41,19 @@ DATASETS = (
         "friendsqa/ in the data folder; one of them will do for a part.",
         counts={"scenes": 1_222},
         partial=True,
+        download=Download(
+            "https://github.com/emorynlp/FriendsQA",
+            tuple(
+                github_file(
+                    *_FRIENDSQA,
+                    f"dat/friendsqa_{part}.json",
+                    f"friendsqa/friendsqa_{part}.json",
+                    sha256,
+                    size,
+                )
+                for part, sha256, size in _FRIENDSQA_FILES
+            ),
+        ),
     ),
     Dataset(
         "comem_amemgym",
@@ -36,6 +65,7 @@ DATASETS = (
         "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
         counts={"users": 20},
         partial=True,
+        download=BASE_DOWNLOAD,
     ),
     *(
         Dataset(
@@ -50,6 +80,15 @@ DATASETS = (
             counts={"questions": questions, "contexts": published},
             defects=defects,
             partial=True,
+            download=Download(
+                "https://huggingface.co/datasets/bowen-upenn/PersonaMem-v1",
+                tuple(
+                    hugging_face_file(
+                        "bowen-upenn/PersonaMem-v1", name, f"personamem/{name}", *_PERSONAMEM.get(name, ())
+                    )
+                    for name in (f"questions_{size}.csv", f"shared_contexts_{size}.jsonl")
+                ),
+            ),
         )
         for size, questions, contexts, published, defects in (
             (
@@ -77,6 +116,7 @@ DATASETS = (
             sums,
             instead={f"dialsim/{show}_dialsim.pickle": (f"dialsim/dialsim_corpus_{show}.txt",)},
             defects=SCRIPT_DEFECTS.get(show, ()),
+            download=SCRIPT_DOWNLOADS[show],
         )
         for show, title, sums in SHOWS
     ),

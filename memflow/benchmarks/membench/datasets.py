@@ -1,6 +1,24 @@
 """MemBench's data sets: its test data and noise, MemDaily, and the sources of generated user graphs."""
 
 from memflow.benchmarks.datasets import Dataset, Defect
+from memflow.benchmarks.membench import memdaily_files
+from memflow.benchmarks.origins import Download, RemoteArchive, RemoteFile, github_file
+
+_MOVIELENS = "https://files.grouplens.org/datasets/movielens"
+_GOODREADS = "https://mcauleylab.ucsd.edu/public_datasets/gdrive/goodreads"
+_MEMBENCH = ("import-myself/Membench", "04956796150992cc6fbffef51c53f541376bf0f6")
+_MEMBENCH_PAGE = "https://github.com/import-myself/Membench"
+_KINDS = (
+    "aggregative",
+    "comparative",
+    "conditional",
+    "highlevel",
+    "knowledge_update",
+    "noisy",
+    "post_processing",
+    "simple",
+)
+"""The files of both scenes; participation has three more."""
 
 DATASETS = (
     *(
@@ -28,6 +46,17 @@ DATASETS = (
         "GroupLens, files.grouplens.org/datasets/movielens",
         "Copy ratings.csv and movies.csv of ml-latest-small.zip, or of a larger one, to movielens/ in the data "
         "folder.",
+        download=Download(
+            "https://grouplens.org/datasets/movielens/latest/",
+            (
+                RemoteArchive(
+                    f"{_MOVIELENS}/ml-latest-small.zip",
+                    {"ratings.csv": "movielens/ratings.csv", "movies.csv": "movielens/movies.csv"},
+                    "696d65a3dfceac7c45750ad32df2c259311949efec81f0f144fdfb91ebc9e436",
+                    strip=1,
+                ),
+            ),
+        ),
     ),
     Dataset(
         "movielens_100k",
@@ -37,6 +66,17 @@ DATASETS = (
         "GroupLens' own: no redistribution, no commercial use without permission",
         "GroupLens, files.grouplens.org/datasets/movielens",
         "Copy u.data, u.item and u.genre of ml-100k.zip to movielens_100k/ in the data folder.",
+        download=Download(
+            "https://grouplens.org/datasets/movielens/100k/",
+            (
+                RemoteArchive(
+                    f"{_MOVIELENS}/ml-100k.zip",
+                    {name: f"movielens_100k/{name}" for name in ("u.data", "u.item", "u.genre")},
+                    "50d2a982c66986937beb9ffb3aa76efe955bf3d5c6b761f4e3a7cd717c6a3229",
+                    strip=1,
+                ),
+            ),
+        ),
     ),
     Dataset(
         "foodcom",
@@ -63,6 +103,18 @@ DATASETS = (
         "goodreads_book_genres_initial.json.gz and goodreads_books.json.gz to goodreads/ in the data folder, as "
         "they are or unpacked.",
         optional=("goodreads/book_id_map.csv",),
+        download=Download(
+            "https://cseweb.ucsd.edu/~jmcauley/datasets/goodreads.html",
+            tuple(
+                RemoteFile(f"{_GOODREADS}/{name}", f"goodreads/{name}")
+                for name in (
+                    "book_id_map.csv",
+                    "goodreads_book_genres_initial.json.gz",
+                    "goodreads_books.json.gz",
+                    "goodreads_interactions.csv",
+                )
+            ),
+        ),
     ),
     *(
         Dataset(
@@ -101,8 +153,22 @@ DATASETS = (
             instead={
                 f"membench/MemData/{agent}Agent/*.json": (f"membench/data/{agent}AgentData*Level.json",)
             },
+            download=Download(
+                _MEMBENCH_PAGE,
+                tuple(
+                    github_file(
+                        *_MEMBENCH,
+                        f"MemData/{agent}Agent/{kind}.json",
+                        f"membench/MemData/{agent}Agent/{kind}.json",
+                    )
+                    for kind in (*_KINDS, *more)
+                ),
+            ),
         )
-        for scene, agent in (("participation", "First"), ("observation", "Third"))
+        for scene, agent, more in (
+            ("participation", "First", ("RecMultiSession", "highlevel_rec", "lowlevel_rec")),
+            ("observation", "Third", ()),
+        )
     ),
     Dataset(
         "membench_noise",
@@ -115,6 +181,13 @@ DATASETS = (
         "MIT, by a badge alone",
         "GitHub import-myself/Membench",
         "Copy MakeNoise/NoiseMeta/ of import-myself/Membench to membench/MakeNoise/NoiseMeta/ in the data folder.",
+        download=Download(
+            _MEMBENCH_PAGE,
+            tuple(
+                github_file(*_MEMBENCH, f"MakeNoise/NoiseMeta/{name}", f"membench/MakeNoise/NoiseMeta/{name}")
+                for name in ("messagenoise_new.json", "sessionnoise_new.json")
+            ),
+        ),
     ),
     Dataset(
         "memdaily",
@@ -134,5 +207,6 @@ DATASETS = (
             Defect("questions with two equal options", "say the same", 7),
         ),
         partial=True,
+        download=memdaily_files.DOWNLOAD,
     ),
 )

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.costs import CostPart
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import (
     comparison,
+    costs,
     episodes,
     feedback,
     load,
@@ -157,6 +159,13 @@ class MemoryBench(Benchmark):
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return sum(len(each.test) for each in selection.select(domain.limited(0), records))
+
+    def left_out(self, domain: Domain, records: Sequence[Record]) -> str | None:
+        cases = sum(each.left_out for each in selection.select(domain, records))
+        return f"without {cases:,} training dialogues that no selected question needs" if cases else None
+
+    def cost_parts(self, domain: Domain) -> Mapping[str, CostPart]:
+        return costs.cost_parts(domain)
 
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Return the stage in which simulated users react to answers: `memory` if on-policy, otherwise `feedback`."""

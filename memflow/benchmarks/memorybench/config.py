@@ -45,7 +45,9 @@ class Parameters(BaseModel):
     whether the assistant answers on-policy follow-ups; in the published code it does not. `right`: LoCoMo users accept
     an F1 of at least 0.5; in the published code, above 0.5. `actions`: the action model. `calibration`: the
     satisfaction histogram for its rates: that of the domain, the published one, or histograms given by family. `noise`:
-    the standard deviation of noise added to satisfaction before actions.
+    the standard deviation of noise added to satisfaction before actions. `sample_training`: the training cases of a
+    sample (`--limit`) about a corpus: only those that its test cases need, or a number proportional to its test cases.
+    It applies to `off_policy` with complete dialogues.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,6 +67,7 @@ class Parameters(BaseModel):
     actions: ActionModel = ActionModel()
     calibration: Literal["own", "published"] | dict[Family, Histogram] = "own"
     noise: float = Field(0.0, ge=0, le=MAX_SATISFACTION)
+    sample_training: Literal["needed", "proportional"] = "needed"
 
     @model_validator(mode="after")
     def _fit(self) -> Self:

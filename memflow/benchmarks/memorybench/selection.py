@@ -23,6 +23,9 @@ class SelectedPool:
     pool: Pool
     split: Split
 
+    left_out: int = 0
+    """The number of training cases that a sample leaves out, because no selected test case needs them."""
+
     @property
     def test(self) -> list[Case]:
         return [self.pool.cases[place] for place in self.split.test]
@@ -35,9 +38,11 @@ class SelectedPool:
 def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
     """Return the selected pools of `domain`. Pools with a corpus come first.
 
-    The limit is distributed over the pools in turn. Training cases that a selected test case needs are included. The
-    parameter `conversations` limits the number of corpora. With `learn_from` liked or copied, all cases that are not
-    test cases are training cases (paper, A.3.9). Raises BadInput if there are no cases.
+    The limit is distributed over the pools in turn. Training cases that a selected test case needs are included. In a
+    sample, a pool with a corpus has no other training cases (`sample_training`): its test cases ask about the corpus,
+    and a dialogue about another question costs up to three requests, each with an excerpt of the corpus. The parameter
+    `conversations` limits the number of corpora. With `learn_from` liked or copied, all cases that are not test cases
+    are training cases (paper, A.3.9). Raises BadInput if there are no cases.
     """
     parameters = parameters_of(domain)
     pools = [pool for pool in build_pools(records) if pool.cases]
@@ -52,8 +57,19 @@ def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
     if parameters.learn_from != "dialogues":
         splits = [split.remaining(one, len(pool.cases)) for one, pool in zip(splits, pools, strict=True)]
     cut = split.limited(splits, domain.limit)
-    used = [SelectedPool(pool, _with_needed(pool, share)) for pool, share in zip(pools, cut, strict=True)]
+    needed_only = cut != splits and leaves_out_training(domain)
+    used = [_selected(pool, share, needed_only) for pool, share in zip(pools, cut, strict=True)]
     return [each for each in used if each.split.test]
+
+
+def leaves_out_training(domain: Domain) -> bool:
+    """Return whether a sample of the domain leaves out the training cases that no selected test case needs.
+
+    All other protocols measure what an assistant learns from training dialogues, or ask the training cases.
+    """
+    parameters = parameters_of(domain)
+    off_policy = parameters.protocol == "off_policy" and parameters.learn_from == "dialogues"
+    return bool(domain.limit) and off_policy and parameters.sample_training == "needed"
 
 
 def _split(pool: Pool, seed: int) -> Split:
@@ -66,6 +82,14 @@ def _split(pool: Pool, seed: int) -> Split:
     if pool.task.stratified:
         return split.stratified([case.stratum or "" for case in pool.cases], seed)
     return split.train_test(len(pool.cases), pool.task.sample or len(pool.cases), seed)
+
+
+def _selected(pool: Pool, share: Split, needed_only: bool) -> SelectedPool:
+    proportional = _with_needed(pool, share)
+    if not (needed_only and pool.corpus):
+        return SelectedPool(pool, proportional)
+    needed = _with_needed(pool, Split(share.test, []))
+    return SelectedPool(pool, needed, len(proportional.train) - len(needed.train))
 
 
 def _with_needed(pool: Pool, share: Split) -> Split:

@@ -1,0 +1,157 @@
+"""The commands `memflow data get` and `memflow data list`, with a local origin in place of the published ones."""
+
+import fnmatch
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from download_origin import LIMITS, OriginServer, serving
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.origins import Download, RemoteFile
+from resources.data_folder import default_data_folder
+from resources.downloads import transfer
+from resources.settings import load
+
+CONTENT = b'{"instruction": "i", "input": "q", "answer": "a"}\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def origin(monkeypatch: pytest.MonkeyPatch) -> Iterator[OriginServer]:
+    """Return a local origin of the data set lexeval_judge."""
+    known = dict(registry.datasets())
+    with serving() as state:
+        url = state.add("5_2.json", CONTENT)
+        download = Download("https://page", (RemoteFile(url, "lexeval/5_2.json"),), terms="Read the terms.")
+        known["lexeval_judge"] = replace(known["lexeval_judge"], download=download)
+        monkeypatch.setattr(registry, "datasets", lambda: known)
+        monkeypatch.setattr(transfer, "Transfer", partial(transfer.Transfer, limits=LIMITS))
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        yield state
+
+
+def test_license_is_shown_and_nothing_is_downloaded_without_consent(empty, origin, folder) -> None:
+    result = empty("data", "get", "lexeval_judge", input="n\n")
+    assert result.exit_code == 1 and "Nothing was downloaded" in result.stderr
+    for shown in (
+        "license: MIT",
+        "https://page",
+        "Read the terms.",
+        "50 bytes",
+        "no known checksum",
+        str(folder),
+    ):
+        assert shown in result.stderr
+    assert not origin.downloads() and not folder.exists()
+
+
+def test_command_without_an_answer_asks_for_the_option_yes(empty, origin, folder) -> None:
+    assert "--yes" in empty.error("data", "get", "lexeval_judge")
+    assert "--yes" in empty.error("data", "get", "lexeval_judge", "--format", "json")
+    assert not origin.downloads() and not folder.exists()
+
+
+def test_accepted_data_set_is_downloaded_and_then_present(empty, origin, folder) -> None:
+    assert "recorded" in empty("data", "get", "lexeval_judge", input="y\n").stdout
+    assert (folder / "lexeval/5_2.json").read_bytes() == CONTENT
+    again = empty("data", "get", "lexeval_judge", "--yes", "--format", "json")
+    answered = json.loads(again.stdout)
+    assert (answered["files"], answered["present"]) == ([], ["lexeval/5_2.json"])
+    assert answered["datasets"] == {"lexeval_judge": "found"}
+    [row] = [row for row in empty.json("data", "list")["datasets"] if row["dataset"] == "lexeval_judge"]
+    assert (row["state"], row["bytes"], row["command"]) == ("present", len(CONTENT), "")
+    assert row["folder"] == str(folder / "lexeval")
+
+
+def test_interrupted_download_is_continued_by_the_next_command(empty, origin, folder) -> None:
+    origin.files["5_2.json"].cuts = [10] * 4
+    served = origin.files["5_2.json"]
+    served.statuses = [200, 404]
+    assert "does not exist any more" in empty.error("data", "get", "lexeval_judge", "--yes")
+    served.cuts = []
+    assert empty("data", "get", "lexeval_judge", "--yes").exit_code == 0
+    assert (folder / "lexeval/5_2.json").read_bytes() == CONTENT
+    assert origin.downloads()[-1]["Range"] == "bytes=10-"
+
+
+def test_domain_option_downloads_its_missing_data_sets(empty, origin, folder) -> None:
+    Path("memflow.toml").write_text(
+        '[own_domains.mine]\nbenchmark = "memorybench"\ndatasets = ["lexeval_judge", "memorybench_sample"]\n'
+    )
+    assert empty("data", "get", "--domain", "mine", "--yes").exit_code == 0
+    assert (folder / "lexeval/5_2.json").read_bytes() == CONTENT
+    assert "All data sets of mine are there" in empty("data", "get", "--domain", "mine", "--yes").stderr
+
+
+def test_data_set_without_an_origin_names_the_way_by_hand(empty, folder) -> None:
+    assert "cannot download it. Copy RAW_interactions.csv" in empty.error("data", "get", "foodcom", "--yes")
+    assert "ships with memflow" in empty.error("data", "get", "comem_sample", "--yes")
+    assert "there is no data set 'locmo'" in empty.error("data", "get", "locmo", "--yes")
+    assert "name a data set" in empty.error("data", "get")
+
+
+def test_missing_data_error_names_the_download_command(empty, folder) -> None:
+    error = empty.error("plan", "--domain", "amemgym_base")
+    assert "Download it with `memflow data get amemgym_v1_base`" in error and str(folder) in error
+
+
+def test_list_shows_license_size_and_command_of_missing_data_sets(empty, folder) -> None:
+    rows = {row["dataset"]: row for row in empty.json("data", "list")["datasets"]}
+    assert set(rows) == {name for name, each in registry.datasets().items() if not each.ships}
+    locomo = rows["locomo"]
+    assert (locomo["state"], locomo["published_bytes"]) == ("missing", 2_805_274)
+    assert locomo["command"] == "memflow data get locomo" and locomo["licence"] == "CC BY-NC 4.0"
+    text = " ".join(empty("data", "list").stdout.split())
+    assert "2.8 MB" in text and "By hand only: amemgym_v1_base_run, foodcom" in text
+
+
+def test_data_folder_is_by_default_that_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MEMFLOW_DATA", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert load().data == tmp_path / "memflow"
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    assert default_data_folder() == tmp_path / ".local/share/memflow"
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert default_data_folder() == tmp_path / "Library/Application Support/memflow"
+    monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path / "set"))
+    assert load().data == tmp_path / "set"
+    monkeypatch.delenv("MEMFLOW_DATA")
+    Path("memflow.toml").write_text('data = "mine"\n')
+    assert load().data == Path("mine")
+
+
+DOWNLOADABLE = [each for each in registry.datasets().values() if each.download]
+
+
+@pytest.mark.parametrize("dataset", DOWNLOADABLE, ids=lambda each: each.name)
+def test_declared_origins_serve_every_required_file(dataset: Dataset) -> None:
+    """Each required file or pattern, or one of its alternatives, is the target of an origin."""
+    targets = []
+    for origin in dataset.download.origins:
+        if isinstance(origin, RemoteFile):
+            targets.append(origin.path)
+            assert origin.url.startswith("https://") and len(origin.sha256) in (0, 64)
+        elif hasattr(origin, "members"):
+            targets += origin.members.values()
+        else:
+            targets += [f"{origin.folder}/{each}" for each in origin.patterns]
+    for file in dataset.files:
+        wanted = [file, *dataset.instead.get(file, ())]
+        served = any(
+            fnmatch.fnmatchcase(target, each) or each.startswith(target.rstrip("*"))
+            for target in targets
+            for each in wanted
+        )
+        assert served, f"{file} is not among {targets}"
