@@ -319,6 +319,10 @@ class Settings(BaseSettings):
             return None
         return max(window - self.bounds.of("assistant").of(None) - model.profile.headroom, window // 2)
 
+    def offers_embedder(self, assistant: str) -> bool:
+        """Return whether a memory server of an assistant may embed: an embedder is chosen, or the chat is scripted."""
+        return self.embedder.kind is not None or self.model(self.model_of(assistant)).kind == "scripted"
+
     def check_embedder(self, assistants: Iterable[str]) -> None:
         """Raise BadSettings if assistants with a language model retrieve by embeddings, and no embedder is chosen."""
         if self.embedder.kind is not None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -320,6 +321,21 @@ class Encoder(StrictModel):
     )
 
 
+SECRET = re.compile(r"(?i)(^|_|-)(api_?key|token|secret|password|passwd|credentials?)$")
+"""Names of settings whose values are secrets."""
+
+
+def _names(settings: Any) -> Iterator[str]:
+    """Yield the names in nested tables."""
+    if isinstance(settings, dict):
+        for name, value in settings.items():
+            yield name
+            yield from _names(value)
+    elif isinstance(settings, list):
+        for each in settings:
+            yield from _names(each)
+
+
 class ServerTimeLimits(StrictModel):
     """The maximum number of seconds between a request to a memory server and its answer."""
 
@@ -385,6 +401,16 @@ class OwnMemory(StrictModel):
                 '`command` begins with an empty word. Write the program first: command = ["python", ...]'
             )
         return command
+
+    @field_validator("settings")
+    @classmethod
+    def _has_no_secret(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        if found := next(filter(SECRET.search, _names(settings)), None):
+            raise ValueError(
+                f"`settings` has the name {found!r} of a secret, and settings contain no secrets. Remove it, name an "
+                "environment variable in `variables`, and read the variable in the server."
+            )
+        return settings
 
     @field_validator("timeout", mode="before")
     @classmethod

@@ -41,9 +41,11 @@ def declared_server(name: str, own: "OwnMemory", home: Path) -> ServerConfig | N
     )
 
 
-def server_command(name: str, own: "OwnMemory") -> ServerCommand:
-    """Return the command of a memory of the settings."""
-    return ServerCommand(own.command, own.folder, own.variables, f"`command` of [memories.{name}]")
+def server_command(name: str, own: "OwnMemory", given: Mapping[str, str] | None = None) -> ServerCommand:
+    """Return the command of a memory of the settings. `given` are variables that memflow sets."""
+    return ServerCommand(
+        own.command, own.folder, own.variables, f"`command` of [memories.{name}]", given or {}
+    )
 
 
 def open_server(
@@ -53,11 +55,13 @@ def open_server(
     *,
     log: str = "",
     endpoints: Mapping[str, Endpoint] | None = None,
+    given: Mapping[str, str] | None = None,
     seed: int | None = None,
 ) -> "ServerConnection":
     """Return a connection to the memory server of a memory of the settings. Its first request starts the server.
 
-    `log` is the name of the log file; by default, the memory's name.
+    `log` is the name of the log file; by default, the memory's name. `endpoints` and the variables `given` are the
+    addresses of models that the server may use.
     """
     from resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
     from resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
@@ -67,7 +71,7 @@ def open_server(
     limits = TimeLimits(own.timeout.hello, own.timeout.read, own.timeout.write)
     if own.command:
         path = home / FOLDER / "logs" / f"{log or name}.log"
-        transport: StdioTransport | HttpTransport = StdioTransport(server_command(name, own), path)
+        transport: StdioTransport | HttpTransport = StdioTransport(server_command(name, own, given), path)
     else:
         transport = HttpTransport(own.url, own.key_variable, f"`url` of [memories.{name}]")
     return ServerConnection(

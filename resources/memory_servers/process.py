@@ -30,12 +30,16 @@ TAIL_LINES, TAIL_BYTES = 12, 4000
 
 @dataclass(frozen=True)
 class ServerCommand:
-    """A command of the settings: its words, folder, allowed variables, and the line of the settings to fix."""
+    """A command of the settings: its words, folder, allowed variables, and the line of the settings to fix.
+
+    `given` are further variables, whose values memflow sets.
+    """
 
     words: Sequence[str]
     folder: Path
     variables: Sequence[str] = ()
     setting: str = "`command`"
+    given: Mapping[str, str] = field(default_factory=dict)
 
     def resolved(self) -> list[str]:
         """Return the words with the path of the program. Raises BadSettings if the program or a script is missing."""
@@ -62,7 +66,7 @@ class ServerCommand:
                 f"the environment variable {missing[0]} is not set. Set it, or remove it from `variables` beside "
                 f"{self.setting}."
             )
-        return {**allowed_environment(os.environ, self.variables), **ADDED}
+        return {**allowed_environment(os.environ, self.variables), **ADDED, **self.given}
 
     def files(self) -> list[Path]:
         """Return the files that the command names, such as its script."""

@@ -36,7 +36,7 @@ from memflow.scoring.measures import Measure, VerdictValues
 
 ON_POLICY_COST = CostPart(
     "replies of each assistant in its own dialogues, follow-ups of the simulated user, and requests of the memories",
-    "Choose fewer memories (--memory), or reduce --limit. amemgym_base_offpolicy has one recorded run for all memories.",
+    "Choose fewer memories (--memory), or reduce --limit. amemgym_base_offpolicy has one recorded run for all.",
 )
 ANSWER_COST = CostPart(
     "answers to every question of a user at every period, and a diagnosis of the states behind it",
