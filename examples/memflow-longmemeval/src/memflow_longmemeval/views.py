@@ -1,4 +1,4 @@
-"""The views `memflow show question-types`, `known-errors` and `label-log`."""
+"""The views of `memflow show`: `question-types`, `retrieval`, `known-errors` and `label-log`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +21,7 @@ from memflow_longmemeval.judging import ACCURACY
 from memflow_longmemeval.known_errors import KNOWN_ERRORS
 from memflow_longmemeval.logs import average_labels, read_labels
 from memflow_longmemeval.metrics import TASK_AVERAGED
+from memflow_longmemeval.retrieval_view import show_retrieval
 from memflow_longmemeval.scoring import ABSTENTION, ANSWERABLE, NO_ERRORS
 from memflow_longmemeval.types import TYPES
 
@@ -135,6 +136,13 @@ VIEWS = (
         "Show accuracy by question type, task-averaged, overall, and with and without abstention.",
         show_types,
         (DOMAIN_OPTION, ASSISTANT_OPTION),
+        csv=True,
+    ),
+    View(
+        "retrieval",
+        "Show recall and nDCG at a cutoff, by session and turn, under both published averages.",
+        show_retrieval,
+        (DOMAIN_OPTION, ASSISTANT_OPTION, Option("k", "The cutoff: 1, 3, 5, 10, 30 or 50.", int, 5)),
         csv=True,
     ),
     View(
