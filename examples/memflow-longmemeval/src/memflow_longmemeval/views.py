@@ -63,7 +63,9 @@ def show_types(
         members = [name for each, name in keys if each == of_domain]
         for title, metric, name in _COLUMNS:
             scores = [by_key.get((of_domain, member, metric, name)) for member in members]
-            rows.append((title, max((score.n for score in scores if score), default=0), *map(_shown, scores)))
+            if not any(scores):
+                continue
+            rows.append((title, max(score.n for score in scores if score), *map(_shown, scores)))
             records += [
                 {
                     "domain": of_domain,
@@ -77,6 +79,12 @@ def show_types(
             ]
         columns = ("accuracy", "n", *members)
         parts += [Heading(of_domain), Table(columns, rows, columns[1:])]
+        reasons = {
+            score.reason
+            for member in members
+            if (score := by_key.get((of_domain, member, TASK_AVERAGED, "all"))) and score.reason
+        }
+        parts += [Note(f"No task average: {reason}.") for reason in sorted(reasons)]
     shown = [score for score in chosen if (score.metric, score.slice) in wanted]
     return Answer({"rows": records}, parts, records, shown)
 
