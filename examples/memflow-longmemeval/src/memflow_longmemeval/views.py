@@ -1,4 +1,4 @@
-"""The views of `memflow show`: `question-types`, `retrieval`, `known-errors` and `label-log`."""
+"""The views `question-types`, `retrieval`, `known-errors` and `label-log`, and `memflow import results`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +8,7 @@ from memflow.benchmarks.views import (
     DOMAIN_OPTION,
     Answer,
     Heading,
+    Import,
     Note,
     Option,
     Part,
@@ -173,5 +174,14 @@ VIEWS = (
             ),
         ),
         csv=True,
+    ),
+)
+IMPORTS = (
+    Import(
+        "results",
+        "Import recorded replies with labels of LongMemEval's evaluation script, as those of an assistant.\n\n"
+        "FOLDER is a file of JSON lines with question_id, hypothesis and autoeval_label. The probes of DOMAIN must be "
+        "in the lake.",
+        "memflow_longmemeval.results_import:import_results",
     ),
 )
