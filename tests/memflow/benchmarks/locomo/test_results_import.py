@@ -139,6 +139,20 @@ def test_nth_answer_to_a_repeated_question_belongs_to_its_nth_probe(
     assert (labels["sample-1/q0"], labels["sample-1/q3"]) == (1.0, 0.0)
 
 
+def test_answers_of_2026_are_in_the_order_of_their_question_numbers(sample, tmp_path: Path, reader) -> None:
+    def repeat(talks: list[Any]) -> None:
+        talks[0]["qa"][3] = dict(talks[0]["qa"][0])
+
+    built = sample(repeat, tmp_path)
+    content = mem0_2026(built.probes)  # in reverse order
+    numbered = {row["question_id"]: row["cutoff_results"]["top_200"] for row in content["evaluations"]}
+    numbered["conv1_q3"]["judgment"] = "WRONG"
+    path = tmp_path / "reversed.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    labels = values(import_results(reader(built.probes), built.domain, path), "j_2026")
+    assert (labels["sample-1/q0"], labels["sample-1/q3"]) == (1.0, 0.0)
+
+
 def test_contradictions_and_missing_answers_are_replies_with_reasons(sample, imported) -> None:
     content = mem0_2025(sample().probes)
     rows = content["1"]  # of sample-1
