@@ -32,7 +32,10 @@ LABELS = {"CORRECT": 1.0, "WRONG": 0.0}
 
 
 class RecordedAnswer(BaseModel):
-    """An answer: the question with its published gold, the response, and the label as 1, 0, or None without a label."""
+    """An answer: the question with its published gold, the response, and the label as 1, 0, or None without a label.
+
+    `judged` is false if the file has no label because no judge was asked.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -41,6 +44,7 @@ class RecordedAnswer(BaseModel):
     response: str
     category: int = Field(ge=1, le=5)
     label: float | None = Field(ge=0, le=1)
+    judged: bool
     f1: float | None = Field(None, ge=0, le=1)
     bleu: float | None = Field(None, ge=0, le=1)
 
@@ -126,6 +130,7 @@ def _read_mem0_2025(data: Any, name: str, digest: str) -> RecordedAnswers | None
             "response": row["response"],
             "category": row["category"],
             "label": row.get("llm_score"),
+            "judged": "llm_score" in row,
             "f1": row.get("f1_score"),
             "bleu": row.get("bleu_score"),
         }
@@ -142,6 +147,7 @@ def _read_zep(data: Any, name: str, digest: str) -> RecordedAnswers | None:
             "response": row["answer"],
             "category": row["category"],
             "label": None if grade is None else float(_Grade(grade=grade).grade),
+            "judged": "grade" in row,
         }
 
     return _by_conversation(data, "zep", "golden_answer", convert, name, digest)
@@ -208,6 +214,7 @@ def _read_mem0_2026(data: Any, name: str, digest: str) -> RecordedAnswers | None
             "response": result["generated_answer"],
             "category": row["category"],
             "label": LABELS.get(result.get("judgment")),
+            "judged": "judgment" in result,
         }
 
     by_talk: dict[int, list[tuple[int, Mapping[str, Any]]]] = {}

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memflow.benchmarks.locomo.recorded_answers import read_answers
-from memflow.benchmarks.locomo.results_import import MISSING, NO_LABEL, import_results
+from memflow.benchmarks.locomo.results_import import MISSING, NO_LABEL, NOT_JUDGED, import_results
 from memflow.benchmarks.views import ImportedResults
 from memflow.errors import BadInput
 from memflow.records import Probe
@@ -151,6 +151,19 @@ def test_answers_of_2026_are_in_the_order_of_their_question_numbers(sample, tmp_
     path.write_text(json.dumps(content), encoding="utf-8")
     labels = values(import_results(reader(built.probes), built.domain, path), "j_2026")
     assert (labels["sample-1/q0"], labels["sample-1/q3"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(("form", "label"), [(mem0_2025, "llm_score"), (zep, "grade")])
+def test_answers_that_were_not_judged_have_no_label_in_any_variant(
+    sample, imported, form, label: str
+) -> None:
+    content = form(sample().probes)
+    for row in (row for rows in content.values() for row in rows):
+        del row[label]
+    results = imported(content)
+    labels = [row for row in results.verdicts if row.metric == "j_2025"]
+    assert len(labels) == 30 and {(row.value, row.reason) for row in labels} == {(None, NOT_JUDGED)}
+    assert set(values(results, "set_f1").values()) == {1.0}
 
 
 def test_contradictions_and_missing_answers_are_replies_with_reasons(sample, imported) -> None:
