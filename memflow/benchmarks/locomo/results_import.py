@@ -15,7 +15,8 @@ from pathlib import Path
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.locomo.judging import UNLABELED
-from memflow.benchmarks.locomo.recorded_answers import RecordedAnswer, RecordedAnswers, read_answers
+from memflow.benchmarks.locomo.recorded_answers import read_answers
+from memflow.benchmarks.locomo.recorded_forms import RecordedAnswer, RecordedAnswers
 from memflow.benchmarks.locomo.verdicts import WORD_METRICS, missing_answer, word_values
 from memflow.benchmarks.verdicts import verdict_row
 from memflow.benchmarks.views import ImportedResults, Reader

@@ -112,6 +112,16 @@ def test_answers_and_labels_of_each_form_are_imported(
     assert list(results.faults) == expected
 
 
+def test_model_name_that_is_not_unicode_can_be_stored(sample, imported) -> None:
+    content = mem0_2026(sample().probes)
+    content["metadata"] = {"answerer_model": "\ud800 " + "x" * 200, "timestamp": ["no text"]}
+    results = imported(content)
+    results.model.encode()
+    json.dumps(dict(results.settings), ensure_ascii=False).encode()
+    assert results.assistant.startswith("imported_my-results@-ud800-x") and len(results.model) < 100
+    assert "timestamp" not in results.settings
+
+
 def test_folder_with_one_json_file_is_read_and_with_several_is_rejected(
     sample, reader, tmp_path: Path
 ) -> None:
