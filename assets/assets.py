@@ -9,7 +9,12 @@ from typing import Any
 
 import dagster as dg
 
-from assets.automation import when_inputs_settle, when_models_change, when_scores_settle
+from assets.automation import (
+    when_inputs_are_requested,
+    when_inputs_settle,
+    when_models_change,
+    when_scores_settle,
+)
 from assets.evaluation_inputs import inputs_meta
 from assets.fingerprints import ALL, Fingerprints
 from assets.partitions import Partitions, parts
@@ -47,6 +52,18 @@ CONDITIONS = {
 """The automation condition of each scope."""
 
 
+def _condition(step: Step, table: str) -> dg.AutomationCondition | None:
+    """Return the automation condition of a table: that of its scope, for the first table of a step only.
+
+    The tables of a step have the same inputs, and Dagster requests all of them with the first, so that further
+    conditions would only cost evaluation time.
+    """
+    if table != next(iter(step.writes)):
+        return None
+    within_run = step.scope == "all" and any(WRITERS[each].scope == "all" for each in step.inputs)
+    return when_inputs_are_requested if within_run else CONDITIONS[step.scope]
+
+
 def build(
     partitions: Partitions, settings: Settings, fingerprints: Fingerprints
 ) -> Sequence[dg.AssetsDefinition]:
@@ -77,7 +94,7 @@ def _assets(
             dg.AssetSpec(
                 **described(table, remark, kinds=_kinds(step)),
                 deps=_deps(step, partitions),
-                automation_condition=CONDITIONS[step.scope],
+                automation_condition=_condition(step, table),
             )
             for table, remark in step.writes.items()
         ],

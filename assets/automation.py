@@ -93,6 +93,9 @@ when_scores_settle: Condition = (when_models_change & _for_a_tick(_for_a_tick(_q
 """For the leaderboard: once, when the last partition has completed. A failed one does not block the rest. It waits one
 evaluation longer than scores do, for those that may be requested meanwhile."""
 
+when_inputs_are_requested: Condition = _in_one_run
+"""For a table of all scores that is computed from another one, always in the same run."""
+
 
 def regeneration(seconds: int) -> dg.AutomationConditionSensorDefinition:
     """Return the sensor over all assets, which requests a run for each stale partition every `seconds`."""

@@ -19,6 +19,8 @@ from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
 from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
+from memflow.memories.server.config import MEMORY_MODELS, OWN_MODELS
+from memflow.memories.server.memory import ServerMemory
 from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.run.prompt_catalog import ANY_ROLE
@@ -121,7 +123,7 @@ class Fingerprints:
                 "model": behind["model"],
                 "fingerprint": self.settings.model(behind["model"]).fingerprint(),
                 "simulator": self.simulator("memory", domain) or NO_SIMULATOR,
-                **{name: behind[name] for name in (SCRIPTED, "embedder") if name in behind},
+                **{name: behind[name] for name in (SCRIPTED, "embedder", MEMORY_MODELS) if name in behind},
             }
         if step.name == "verdicts":
             behind = self.behind(domain, assistant)
@@ -152,7 +154,8 @@ class Fingerprints:
         return {
             **bounds,
             **self._replaced_prompts(domain, memory),
-            **({"embedder": self.settings.embedder.name} if memory.system.needs_embedder else {}),
+            **({"embedder": self.settings.embedder.name} if self._embeds(memory, assistant) else {}),
+            **({MEMORY_MODELS: OWN_MODELS} if memory.server and memory.server.has_own_models else {}),
             **({"window": window} if (window := self._window(assistant)) else {}),
             **self._self_judges(domain, answering),
             "model": answering,
@@ -160,6 +163,11 @@ class Fingerprints:
             SCRIPTED: "yes" if scripted else "no",
             "probes": self.content("question.probes", domain.name),
         }
+
+    def _embeds(self, memory: MemoryConfig, assistant: str) -> bool:
+        """Return whether a memory embeds with the embedder of the settings, itself or through the model proxy."""
+        uses_proxy = memory.server is not None and memory.server.uses_given_models
+        return memory.system.needs_embedder or (uses_proxy and self.settings.offers_embedder(assistant))
 
     def _window(self, assistant: str) -> str:
         """Return the context window of an assistant in tokens; empty if unknown or if the memory does not use it."""
@@ -229,7 +237,7 @@ class Fingerprints:
         context window, if used."""
         memory, memory_digest = self._memory(assistant)
         model = self.settings.model(self.settings.model_of(assistant))
-        embedder = self.settings.embedder.fingerprint() if memory.system.needs_embedder else ""
+        embedder = self.settings.embedder.fingerprint() if self._embeds(memory, assistant) else ""
         bounds = self.settings.bounds.fingerprint("assistant", "memory")
         return digest(
             memory_digest, model.fingerprint(), embedder, *filter(None, [bounds, self._window(assistant)])
@@ -320,11 +328,17 @@ class Fingerprints:
         )
 
     def _memory(self, assistant: str) -> tuple[MemoryConfig, str]:
-        """Return an assistant's memory and its content hash, cached because settings do not change in a process."""
-        if assistant not in self._memories:
-            memory = self.settings.memory_of(assistant)
-            self._memories[assistant] = memory, memory.fingerprint()
-        return self._memories[assistant]
+        """Return an assistant's memory and its content hash, cached because settings do not change in a process.
+
+        That of a memory server is not cached: a step that starts the server may receive another answer to `hello`.
+        """
+        if assistant in self._memories:
+            return self._memories[assistant]
+        memory = self.settings.memory_of(assistant)
+        found = memory, memory.fingerprint()
+        if memory.server is None:
+            self._memories[assistant] = found
+        return found
 
     def _annotating(self) -> tuple[str, str]:
         return self.settings.roles.annotator, self.settings.roles.verifier
@@ -364,4 +378,6 @@ def _plugin(module: str) -> str:
 @lru_cache(maxsize=1)
 def _memory_modules() -> frozenset[str]:
     """Return the packages and modules of the memories that ship with memflow."""
-    return frozenset(_plugin(system.memory.__module__) for system in SYSTEMS.values())
+    return frozenset(
+        _plugin(memory.__module__) for memory in (ServerMemory, *(each.memory for each in SYSTEMS.values()))
+    )

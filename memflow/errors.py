@@ -15,6 +15,7 @@
     │       ├── QuotaExhausted    the provider's quota is used up
     │       └── BudgetSpent       the hard limit of a run is reached
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
+    ├── RestoredMemoryDiffers a memory keeps state outside its store, so its scores are refused
     ├── ServerFailed          a memory server failed at one request
     ├── ServerDown            a memory server cannot be started or reached
     ├── DownloadFailed        a published file cannot be downloaded, verified or unpacked
@@ -129,6 +130,10 @@ class BudgetSpent(FatalChatError):
 
 class RecallFailed(MemflowError):
     """The exception for a memory read without a usable answer of the memory's model."""
+
+
+class RestoredMemoryDiffers(MemflowError):
+    """The exception for a memory that recalls other text when it is restored from its entries. The step ends."""
 
 
 class ServerFailed(MemflowError):

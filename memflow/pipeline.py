@@ -134,7 +134,7 @@ STEPS: tuple[Step, ...] = (
         },
         inputs=(*STATES, "utterance.turns", "feedback.sessions", "question.probes"),
         models=("assistant", "simulator"),
-        conditional={"question.probes": evaluation.plays_probes},
+        conditional={"question.probes": evaluation.reads_probes},
         divisible_by="episodes",
     ),
     Step(

@@ -457,6 +457,10 @@ class Score:
     injected_tokens: Annotated[float | None, "Mean tokens that the memory put into a prompt (estimated)."] = (
         None
     )
+    memory_models: Annotated[
+        str | None,
+        "The models of a memory server whose requests are not in the usage; null where all requests are counted.",
+    ] = None
     imported: Annotated[
         str | None,
         "The recorded run of other code that the results are of; null where memflow ran the assistant.",

@@ -27,19 +27,24 @@ class OperationTimer:
     own: float = 0.0
     calls: int = 0
     running: bool = False
+    measured: bool = True
 
 
 _WATCH: ContextVar[OperationTimer | None] = ContextVar("watch", default=None)
 
 
 async def timed(work: Awaitable[T], clock: Clock | None) -> tuple[T, OperationTimer | None]:
-    """Run `work`. Return its result and a timer with its duration; the timer is None without a clock."""
+    """Run `work`. Return its result and a timer with its duration.
+
+    The timer is None without a clock, and if `work` calls `leave_unmeasured`.
+    """
     if clock is None:
         return await work, None
     watch = OperationTimer(clock)
     outer = _WATCH.set(watch)
     try:
-        return await _Stepped(work, watch, _own), watch
+        result = await _Stepped(work, watch, _own)
+        return result, watch if watch.measured else None
     finally:
         _WATCH.reset(outer)
 
@@ -56,6 +61,28 @@ async def count_completion(work: Awaitable[Completion]) -> Completion:
     watch.models += completion.latency_s
     watch.calls += 1
     return completion
+
+
+async def count_waiting(work: Awaitable[T]) -> T:
+    """Return the result of `work`, and count its time as time of the memory's code, with the waiting.
+
+    A memory waits so for a program of its own, such as a memory server.
+    """
+    watch = _WATCH.get()
+    if watch is None:
+        return await work
+    began = watch.clock()
+    try:
+        return await _Stepped(work, watch, _not_own)
+    finally:
+        watch.own += watch.clock() - began
+
+
+def leave_unmeasured() -> None:
+    """Discard the timer of the current write or read, which only looks up what an earlier operation did."""
+    watch = _WATCH.get()
+    if watch is not None:
+        watch.measured = False
 
 
 def took(seconds: float) -> None:

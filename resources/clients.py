@@ -4,7 +4,8 @@ endpoints/ sends requests; models.py owns the event loop on which the clients li
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -26,6 +27,11 @@ from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.limits import Budget, Prices
 from resources.event_loop import detached
 from resources.ledger.sql_ledger import SqlLedger
+from resources.memory_servers.connection import ServerConnection
+from resources.memory_servers.declaration import open_server
+from resources.model_proxy.access import GuardedConnection
+from resources.model_proxy.opening import given_variables, open_access, reaches_loopback
+from resources.model_proxy.server import ModelProxy
 from resources.recorded_embedder import EMBEDDING, RecordedEmbedder
 from resources.settings import Settings
 from resources.settings_sections import COMMAND_LINE
@@ -62,6 +68,7 @@ class Clients:
         """When each reachable address last answered; the clients of several event loops share it."""
         self._stack = AsyncExitStack()
         self._opened: dict[str, asyncio.Task[Any]] = {}
+        self._memory_servers: dict[tuple[str, str, str], tuple[ServerConnection, GuardedConnection]] = {}
         self._idle = asyncio.Lock()
 
     async def chat(self, name: str) -> Chat:
@@ -73,6 +80,68 @@ class Clients:
         """Return the embedder that the settings configure."""
         embedder: Embedder = await self._once("embedder", self._open_embedder)
         return embedder
+
+    async def memory_server(
+        self,
+        account: RequestContext,
+        assistant: str,
+        decoding: Mapping[str, RoleDecoding],
+        embedder: Embedder,
+    ) -> GuardedConnection | None:
+        """Return the connection of a partition to its memory server, or None if its memory is no server.
+
+        All steps of a run share it. The first request starts the server. `decoding` and `embedder` are those of the
+        models that it may use.
+        """
+        name = assistant.partition("@")[0]
+        own = self.settings.memories.get(name)
+        if own is None or not own.is_server:
+            return None
+        key = (account.run, account.domain, assistant)
+        proxy = await self.model_proxy()
+        access = await open_access(self, account, assistant, decoding, embedder)
+        if key not in self._memory_servers:
+            proxy.admit(access)
+            server = open_server(
+                name,
+                own,
+                self.settings.home,
+                log=f"{name}/{account.domain}.{assistant}",
+                endpoints=access.endpoints(proxy.url) if own.command or reaches_loopback(own.url) else {},
+                given=given_variables(access, proxy.url, own.variables),
+                seed=self.settings.domain(account.domain).seed if account.domain else None,
+            )
+            self._memory_servers[key] = server, GuardedConnection(server, access)
+        connection = self._memory_servers[key][1]
+        await connection.hello()  # so that a server that cannot be started ends the step
+        return connection
+
+    async def model_proxy(self) -> ModelProxy:
+        """Return the proxy through which memory servers use models. It ends with these clients."""
+        proxy: ModelProxy = await self._once(
+            "model proxy", lambda: self._stack.enter_async_context(ModelProxy())
+        )
+        return proxy
+
+    async def end_run(self, run: str) -> None:
+        """End the memory servers of a run."""
+        await self._stop_servers([key for key in self._memory_servers if key[0] == run])
+
+    async def _stop_servers(self, keys: Iterable[tuple[str, str, str]]) -> None:
+        # A server is known until it has ended, since a cancelled `end_run` is followed by `close`.
+        keys = list(keys)
+        opened = [self._memory_servers[key] for key in keys]
+        for server, connection in opened:
+            (await self.model_proxy()).withdraw(connection.access)
+            if connection.unused_models:
+                logging.getLogger("memflow").warning(
+                    "the memory server %s declares `models: given` and sent no request to the model proxy. If it calls "
+                    "other models, declare `models: own`, so that its results say that they are not counted.",
+                    server.name,
+                )
+        await asyncio.gather(*(server.stop() for server, _ in opened))
+        for key in keys:
+            self._memory_servers.pop(key, None)
 
     async def idle(self) -> None:
         """Wait until one iteration of the event loop takes less than BUSY_S."""
@@ -86,7 +155,8 @@ class Clients:
                 await asyncio.sleep(PAUSE_S)
 
     async def close(self) -> None:
-        """Close the connections of all clients."""
+        """Close the connections of all clients, and end the memory servers."""
+        await self._stop_servers(list(self._memory_servers))
         await self._stack.aclose()
 
     async def _once(self, key: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
@@ -185,14 +255,16 @@ class Chats:
         return await self._chat(self.clients.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
-        """Return the chat, embedder and context window for the memory of `assistant`.
+        """Return the chat, embedder, context window and memory server for the memory of `assistant`.
 
-        Raises BadSettings without an embedder.
+        Raises BadSettings without an embedder, and ServerDown if the server cannot be started.
         """
         self.clients.settings.check_embedder([assistant])
         model = self.clients.settings.model_of(assistant)
         window = self.clients.settings.window_of(assistant)
-        return Tools(await self._chat(model, "memory"), await self.embedder(), window)
+        embedder = await self.embedder()
+        server = await self.clients.memory_server(self.account, assistant, self.decoding, embedder)
+        return Tools(await self._chat(model, "memory"), embedder, window, server)
 
     async def embedder(self) -> Embedder:
         """Return the embedder of the settings, with open connections. Its failed requests are recorded."""

@@ -25,13 +25,17 @@ from resources.settings import Settings
 
 PROBES, VERDICTS = "question.probes", "score.verdicts"
 KIND = "comparisons"
+MOST_BY_SLICE = 24
+"""Above this number of assistants in a domain, pairs are compared over all probes only: the number of pairs grows with
+its square. `memflow compare` computes the slices of any pair."""
 NAMES = tuple(field.name for field in fields(Comparison))
 
 
 def comparison_rows(settings: Settings, lake: Lake, cached: CachedScores | None = None) -> list[Comparison]:
     """Return the comparisons of every two assistants in every scored domain.
 
-    Without `cached`, all are computed and none is cached.
+    In a domain of more than MOST_BY_SLICE assistants, they are compared over all probes only. Without `cached`, all
+    are computed and none is cached.
     """
     catalog = PartitionCatalog(lake, (PROBES, VERDICTS))
     former = set(former_partitions(settings, lake))
@@ -123,12 +127,13 @@ def _domain_rows(
     inputs = digest(code, (domain.name, domain.parameters, domain.seed), catalog.version(PROBES, domain.name))
     # Scores that are scaled by all assistants depend on all verdicts.
     population = [*versions.values()] if benchmark.aggregates_in_sql else []
+    by_slice = len(names) <= MOST_BY_SLICE
     keys = {}
     for a, b in all_pairs(len(names)):
         behind = {name: assistants[name].get("scripted", "") for name in (names[a], names[b])}
         read = {*behind, *(bound(name, "oracle") for name in behind)}
         keys[a, b] = digest(
-            inputs, behind, {name: versions.get(name, "") for name in sorted(read)}, population
+            inputs, behind, {name: versions.get(name, "") for name in sorted(read)}, population, by_slice
         )
     cached = {pair: f"{names[pair[0]]}/{names[pair[1]]}" for pair in keys}
     stale = {pair for pair, key in keys.items() if not cache.has(cached[pair], KIND, key)}
@@ -138,7 +143,7 @@ def _domain_rows(
         values = verdict_values(names, sources, oracles_of(names), valid_test_probes(lake, domain.name))
         scripted = [meta.get("scripted") == "yes" for meta in assistants.values()]
         context = DomainContext(domain.name, names, scripted, domain.seed)
-        for row in compare(context, benchmark.measures(domain, values), sorted(stale)):
+        for row in compare(context, benchmark.measures(domain, values), sorted(stale), by_slice):
             computed.setdefault((row.a, row.b), []).append(row)
     rows = []
     for (a, b), key in keys.items():

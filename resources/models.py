@@ -13,7 +13,7 @@ from memflow.run.early_answers import EarlyAnswers
 from memflow.shares import WHOLE, Share
 from resources.clients import Chats, Clients, Watch
 from resources.endpoints.limits import Budget
-from resources.event_loop import EventLoopThread
+from resources.event_loop import EventLoopThread, detached
 from resources.ledger.sql_ledger import SqlLedger
 from resources.settings import Settings
 from resources.vllm import VllmServers
@@ -91,10 +91,13 @@ class Models:
         return self.early[run_id]
 
     def end_run(self, run_id: str) -> None:
-        """Cancel the requests of a run's early answers that are still running, and delete the early answers."""
+        """Cancel the requests of a run's early answers that are still running, and end the run's memory servers."""
         early = self.early.pop(run_id, None)
         if early is not None:
             self._loop.call(early.cancel)
+        clients = self._clients
+        if clients is not None:
+            self._loop.call(lambda: detached(clients.end_run(run_id)))
         self.workers.end_run(run_id)
 
     def interrupt(self) -> None:

@@ -17,7 +17,6 @@ from pydantic_settings import (
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
-    TomlConfigSettingsSource,
 )
 
 from memflow.benchmarks import registry
@@ -29,6 +28,8 @@ from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.suggestions import unknown_name
 from resources.data_folder import default_data_folder
+from resources.memory_servers.declaration import declared_server
+from resources.settings_paths import SettingsFileSource, resolve_dataset, resolve_memory
 from resources.settings_sections import (
     Bounds,
     Embedder,
@@ -199,7 +200,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources by priority: command line, environment, file."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, SettingsFileSource(settings_cls)
 
     def domain(self, name: str) -> Domain:
         """Return a domain by name: DOMAIN, DOMAIN.PROFILE, or a sample of one of them with `~N` at the end.
@@ -243,7 +244,10 @@ class Settings(BaseSettings):
     def own_memories(self) -> dict[str, UserMemory]:
         """Return the memories of installed packages and of memflow.toml, which overrides packages, by name."""
         of_file = {
-            name: UserMemory(own.path, own.parameters, own.system) for name, own in self.memories.items()
+            name: UserMemory(
+                own.path, own.own_parameters(), own.system, server=declared_server(name, own, self.home)
+            )
+            for name, own in self.memories.items()
         }
         return {**installed_memories(), **of_file}
 
@@ -315,6 +319,10 @@ class Settings(BaseSettings):
             return None
         return max(window - self.bounds.of("assistant").of(None) - model.profile.headroom, window // 2)
 
+    def offers_embedder(self, assistant: str) -> bool:
+        """Return whether a memory server of an assistant may embed: an embedder is chosen, or the chat is scripted."""
+        return self.embedder.kind is not None or self.model(self.model_of(assistant)).kind == "scripted"
+
     def check_embedder(self, assistants: Iterable[str]) -> None:
         """Raise BadSettings if assistants with a language model retrieve by embeddings, and no embedder is chosen."""
         if self.embedder.kind is not None:
@@ -363,7 +371,15 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
         raise BadSettings(f"{file}: {place}: {message}") from wrong
     except (SettingsError, ValueError) as wrong:
         raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
-    return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
+    folder = file.absolute().parent
+    resolved = {
+        "home": settings.home.expanduser().absolute(),
+        "memories": {name: resolve_memory(own, folder) for name, own in settings.memories.items()},
+        "own_datasets": {
+            name: resolve_dataset(own, folder, settings.data) for name, own in settings.own_datasets.items()
+        },
+    }
+    return settings.model_copy(update=resolved)
 
 
 def example() -> str:

@@ -38,6 +38,8 @@ class Workers:
         self._interrupted = False
         self._workers: dict[int, Worker] = {}
         self._progress: dict[RequestContext, dict[int, tuple[int, int]]] = {}
+        self._of_server: dict[tuple[str, str, str], int] = {}
+        """The worker of each run, domain and assistant with a memory server."""
 
     def run(
         self,
@@ -50,11 +52,15 @@ class Workers:
     ) -> Tables:
         """Return the rows of a step's tables, concatenated from the shares that the workers compute.
 
-        A step that is not divisible runs in one worker. If one share fails, the error is raised after the others have
+        A step that is not divisible runs in one worker. So do the steps of an assistant with a memory server: one
+        server plays the episodes and is read afterwards. If one share fails, the error is raised after the others have
         ended. Raises WorkerLost if a worker process ends before its step.
         """
         count = min(settings.processes, _concurrency(settings, step, assistant))
-        if step.is_divisible(registry.benchmark(domain.benchmark), domain):
+        if assistant and settings.memory_of(assistant).server is not None:
+            key = (run_id, domain.name, assistant)
+            shares = {self._of_server.setdefault(key, self._least_busy(count)): WHOLE}
+        elif step.is_divisible(registry.benchmark(domain.benchmark), domain):
             shares = {number: Share(number, count) for number in range(count)}
         else:
             shares = {self._least_busy(count): WHOLE}
@@ -70,6 +76,7 @@ class Workers:
 
     def end_run(self, run_id: str) -> None:
         """Cancel the requests of a run's early answers in all workers."""
+        self._of_server = {key: number for key, number in self._of_server.items() if key[0] != run_id}
         self._post("end_run", run_id)
 
     def interrupt(self) -> None:

@@ -155,6 +155,22 @@ FILES = (
         json_list,
     ),
     PublishedFile(
+        "LoCoMo for J",
+        "locomo10",
+        "locomo/locomo10.json",
+        lines(conversation),
+        ("conversation", "session_1", 0, "text"),
+        json_list,
+    ),
+    PublishedFile(
+        "a question of LoCoMo for J",
+        "locomo10",
+        "locomo/locomo10.json",
+        lines(conversation),
+        ("qa", 0, "answer"),
+        json_list,
+    ),
+    PublishedFile(
         "LexEval",
         "lexeval_qa",
         "lexeval/5_4.json",

@@ -111,6 +111,8 @@ def code_problem(spec: BenchmarkSpec) -> str:
             spec.views,
             spec.exports,
             spec.imports,
+            spec.conversions,
+            spec.own_files,
             spec.plots,
             spec.annotation,
             spec.protocol,

@@ -28,11 +28,20 @@ Said = Annotated[str, StringConstraints(pattern=r"\S")]
 
 @dataclass(frozen=True)
 class File:
-    """A file of a data set. `source` is its path in the data folder."""
+    """A file of a data set. `source` is its path in the data folder.
+
+    The content of a file that is read in parts (streamed_file.py) is empty; `digest` is then its SHA-256.
+    """
 
     dataset: Dataset
     source: str
     content: bytes
+    digest: str = ""
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file."""
+        return self.digest or hashlib.sha256(self.content).hexdigest()
 
     def text(self) -> str:
         """Return the whole file as text. Raises BadInput if the text is not UTF-8."""
@@ -142,7 +151,7 @@ class File:
         published = self.dataset.sums.get(self.source)
         if self.dataset.ships:
             return "reinstall memflow"
-        if published is not None and hashlib.sha256(self.content).hexdigest() != published.lower():
+        if published is not None and self.sha256 != published.lower():
             return f"get the file again: {self.dataset.replacement_advice}"
         if published is not None:
             return "the file is equal to the published one: report this message to memflow"
@@ -169,14 +178,26 @@ def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[st
     seen: set[str] = set()
     for source, path in files.items():
         file = File(dataset, source, path.read_bytes())
-        sha256 = hashlib.sha256(file.content).hexdigest()
-        first = len(found)
-        for raw in reader(source)(file):
-            found.append(_record(file, sha256, len(found), raw, seen))
-        _require_valid(file, found[first:], fewest=2)
+        add_records(file, reader(source)(file), found, seen)
     if found:
-        _require_valid(file, found, fewest=1)
+        require_valid(file, found, fewest=1)
     return found
+
+
+def add_records(
+    file: File, raws: Iterable[RawRecord], found: list[Record], seen: set[str], *, ascii_only: bool = False
+) -> None:
+    """Add the records of a file to `found`, and their ids to `seen`. Raises BadInput if all of several are invalid.
+
+    With `ascii_only`, valid contents are ASCII JSON: Python stores other texts with up to four bytes a character.
+    """
+    sha256, first = file.sha256, len(found)
+    for raw in raws:
+        record = _record(file, sha256, len(found), raw, seen)
+        if ascii_only and record.reason is None:
+            record = replace(record, content=json.dumps(raw.content))
+        found.append(record)
+    require_valid(file, found[first:], fewest=2)
 
 
 def valid_records(records: Iterable[Record]) -> list[Record]:
@@ -226,7 +247,7 @@ def _content(raw: RawRecord) -> tuple[str, str | None]:
     return content, None
 
 
-def _require_valid(file: File, records: Sequence[Record], fewest: int) -> None:
+def require_valid(file: File, records: Sequence[Record], fewest: int) -> None:
     """Raise BadInput if all records are invalid and their number is at least `fewest`."""
     if len(records) >= fewest and all(record.reason is not None for record in records):
         raise file.bad(f"none of its {len(records)} records is valid; {records[0].reason}")

@@ -31,6 +31,7 @@ from memflow.suggestions import unknown_name
 if TYPE_CHECKING:
     from memflow.annotation.kind import Kind
     from memflow.benchmarks.api import Benchmark
+    from memflow.benchmarks.own_files import Conversion, OwnFiles
     from memflow.benchmarks.views import Export, Import, Plots, View
     from memflow.chat.scripted import Handler
     from memflow.checks.rules import Expectation
@@ -173,6 +174,23 @@ def exports() -> "dict[str, dict[str, Export]]":
 def imports() -> "dict[str, dict[str, Import]]":
     """Return all imports by command name; each command maps to the benchmarks that have this import."""
     return _by_command("imports")
+
+
+def conversions() -> "dict[str, Conversion]":
+    """Return the conversions of all benchmarks by command name. If several use a name, the first has it."""
+    found: dict[str, Conversion] = {}
+    for _, item in _items("conversions"):
+        found.setdefault(item.name, item)
+    return found
+
+
+def own_files() -> "tuple[str, OwnFiles]":
+    """Return the first benchmark with a format of own files, and the format. Raises BadSettings if there is none."""
+    get = _loads("own_files")
+    for name in _usable(get):
+        if found := get(name):
+            return name, found
+    raise BadSettings("no installed benchmark has a format of own files. Reinstall memflow.")
 
 
 def plots() -> "dict[str, Plots]":

@@ -20,6 +20,7 @@ from memflow.checks.rules import (
     expect,
 )
 from memflow.memories.memory import FAILURE
+from memflow.memories.server.mirror import UNSTORED
 from memflow.records import Comparison, Drift, FailureAttribution, Policy, PublishedScore, Score
 from memflow.scoring.catalog import in_range
 from memflow.scoring.comparability import differing_settings
@@ -215,10 +216,10 @@ EXPECTED: tuple[Expectation, ...] = (
             ),
             "probe_id_in_probes": ForeignKey(("probe_id",), "question.probes", ("probe_id",)),
             "recalled_entries_in_memory": ForeignKey(
-                ("episode_id", "recalled"), "memory.indexes", ("episode_id", "entry_id")
+                ("recalled", "episode_id"), "memory.indexes", ("entry_id", "episode_id"), UNSTORED
             ),
             "ranked_entries_in_memory": ForeignKey(
-                ("episode_id", "ranked"), "memory.indexes", ("episode_id", "entry_id")
+                ("ranked", "episode_id"), "memory.indexes", ("entry_id", "episode_id"), UNSTORED
             ),
             "unparsed_reply_has_reason": EachRow(
                 lambda row: row.parsed is not None or row.reason is not None

@@ -7,7 +7,9 @@ from rich.console import RenderableType
 from rich.padding import Padding
 
 from memflow.cli.output import Format, FormatOption, Text, answer, note
+from memflow.cli.own_data import check_files, is_path
 from memflow.cli.selection import front_of
+from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from resources.data_check import DataCheck
@@ -26,18 +28,30 @@ TITLES = {
 
 def check(
     ctx: typer.Context,
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Data sets. [all]")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Data sets, or files and folders of own dialogues. [all data sets]"
+        ),
+    ] = None,
     form: FormatOption = Format.text,
 ) -> None:
     """Read all files of data sets, and list their counts, their quarantined records, and the searched paths.
 
     Exits with code 1 if a file is rejected, or if the counts or the quarantined records differ from the published
-    data set and its known defects.
+    data set and its known defects. Of files of own dialogues, it lists every problem with its line and field; any
+    problem gives the exit code 1.
     """
     from resources.data_check import check_dataset
     from resources.library import Library
 
     settings = front_of(ctx).load()
+    files = [name for name in names or () if name not in settings.datasets and is_path(name)]
+    if files:
+        if named := [name for name in names or () if name not in files]:
+            raise BadInput(f"{named[0]} is a data set, and {files[0]} a file. Check them in two commands.")
+        check_files(files, form)
+        return
     library = Library(settings.data, settings.datasets)
     chosen = [library.dataset(name).name for name in names or ()] or list(library.known)
     checks = [check_dataset(library, library.known[name]) for name in chosen]

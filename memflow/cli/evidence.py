@@ -1,4 +1,4 @@
-"""Notes below a leaderboard: the failure table, replaced prompts, incomplete results and self-judged answers."""
+"""Notes below a leaderboard: the failure table, replaced prompts, missing data, self-judged answers, own models."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -56,6 +56,15 @@ def gaps(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield a warning that lists the data missing from the scores; nothing if the scores are complete."""
     if lines := incomplete_results(scores):
         yield Text("\n".join(("\nIncomplete:", *(f"  {line}" for line in lines))), style="yellow")
+
+
+def uncounted_models(scores: Sequence[Score]) -> Iterator[RenderableType]:
+    """Yield a warning that lists memory servers whose model requests are not counted; nothing without such servers."""
+    found = {(score.domain, score.assistant): score.memory_models for score in scores if score.memory_models}
+    if found:
+        lines = (f"  {domain}: {assistant}: {models}" for (domain, assistant), models in found.items())
+        advice = "These memory servers call models at their own addresses. Usage, costs and budgets are without them:"
+        yield Text("\n".join((f"\n{advice}", *lines)), style="yellow")
 
 
 def self_judges(scores: Sequence[Score]) -> Iterator[RenderableType]:

@@ -33,6 +33,7 @@ class Forecast:
     annotated: dict[str, AnnotationCount] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     """What samples leave out of the history of their units, by domain."""
+    assistants: list[str] = field(default_factory=list)
 
 
 def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
@@ -44,7 +45,7 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
     fingerprints = Fingerprints.of(settings)
     own, library = settings.own_memories(), fingerprints.library
     dry_run = DryRun(_models(settings), handlers(own), own=own, latency=latency, load=fingerprints.lake.read)
-    result = Forecast(dry_run.forecasts)
+    result = Forecast(dry_run.forecasts, assistants=[*selection.assistants])
     with terminal_console(stderr=True).status("dry run") as status:
         for name in selection.domains:
             domain = settings.domain(name)

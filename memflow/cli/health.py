@@ -17,7 +17,7 @@ from memflow.errors import BadInput, BadSettings, MemflowError
 if TYPE_CHECKING:
     from resources.endpoints.profiles import Profile
     from resources.settings import Settings
-    from resources.settings_sections import Model
+    from resources.settings_sections import Model, OwnMemory
 
 OLDEST = (3, 11)
 PATIENCE = 10.0
@@ -297,7 +297,30 @@ def _own(settings: "Settings") -> Iterator[Finding]:
             fix = "Fix the class or its settings (template: docs/how-to/memory.md)."
             yield Finding(f"memory {name}", "missing" if name in wanted else "absent", str(found), fix)
         else:
-            yield Finding(f"memory {name}", "ok", f"{own[name].path or own[name].system}, {own[name].origin}")
+            declared = settings.memories.get(name)
+            if declared is not None and declared.is_server:
+                yield _memory_server(name, declared, name in wanted)
+            else:
+                yield Finding(
+                    f"memory {name}", "ok", f"{own[name].path or own[name].system}, {own[name].origin}"
+                )
+
+
+def _memory_server(name: str, own: "OwnMemory", wanted: bool) -> Finding:
+    """Return whether the command of a memory server can be started, or its address answers. Nothing is started."""
+    from resources.memory_servers.declaration import check_command, greet
+
+    state: Literal["missing", "absent"] = "missing" if wanted else "absent"
+    fix = f"Fix [memories.{name}] in memflow.toml, then run `memflow memories check {name}`."
+    if own.command:
+        wrong = check_command(name, own)
+        found = wrong or f"{shlex.join(own.command)}; `memflow memories check {name}` starts it"
+        return Finding(f"memory {name}", state if wrong else "ok", found, fix if wrong else "")
+    try:
+        hello = greet(name, own, PATIENCE)
+    except MemflowError as error:
+        return Finding(f"memory {name}", state, str(error), fix)
+    return Finding(f"memory {name}", "ok", f"{hello.name} {hello.version} at {own.url}")
 
 
 def _served(what: str, url: str, model: str, key_variables: Sequence[str], profile: "Profile") -> Finding:

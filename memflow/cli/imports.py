@@ -1,4 +1,7 @@
-"""`memflow import`: commands that store results of other code in the lake, as declared by benchmarks."""
+"""`memflow import`: commands that store results of other code in the lake, as declared by benchmarks.
+
+Conversions write a file of own data instead, and do not use the lake.
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -8,12 +11,20 @@ import typer
 from typer.core import TyperGroup
 
 from memflow.benchmarks import registry
+from memflow.benchmarks.own_files import Conversion
 from memflow.benchmarks.plugins import load_object
-from memflow.benchmarks.views import Import, ImportedResults, Option
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, note
+from memflow.benchmarks.views import ExportedFile, Import, ImportedResults, Option
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, write
 from memflow.cli.profiles import standard_variant
 from memflow.cli.selection import front_of
-from memflow.cli.views import LakeReader, build_command, option_parameter, parameter, with_signature
+from memflow.cli.views import (
+    LakeReader,
+    build_command,
+    option_parameter,
+    parameter,
+    printed,
+    with_signature,
+)
 from memflow.errors import BadInput
 
 MOST_FAULTS = 20
@@ -21,12 +32,15 @@ MOST_FAULTS = 20
 
 
 class ImportGroup(TyperGroup):
-    """The command group `memflow import`: the imports that benchmarks declare."""
+    """The command group `memflow import`: the imports and conversions that benchmarks declare."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*registry.imports()]
+        return [*registry.imports(), *registry.conversions()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        conversion = registry.conversions().get(cmd_name)
+        if conversion is not None:
+            return build_command(cmd_name, conversion.help, _conversion_function(conversion))
         imports = registry.imports().get(cmd_name)
         if imports is None:
             return None
@@ -34,13 +48,15 @@ class ImportGroup(TyperGroup):
 
 
 imports = typer.Typer(
-    cls=ImportGroup, no_args_is_help=True, help="Read results that other code recorded into the lake."
+    cls=ImportGroup,
+    no_args_is_help=True,
+    help="Read results that other code recorded into the lake, and convert exported chats.",
 )
 
 
 @imports.callback()
 def group() -> None:
-    """Read results that other code recorded into the lake."""
+    """Read results that other code recorded into the lake, and convert exported chats."""
 
 
 def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., None]:
@@ -77,6 +93,32 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
             option_parameter(
                 Option("folder", "The recorded results.", kind=Path, positional=True, metavar="FOLDER")
             ),
+            parameter("form", FormatOption, Format.text),
+        ],
+    )
+
+
+def _conversion_function(conversion: Conversion) -> Callable[..., None]:
+    """Return a function whose signature has the options of a conversion, from which typer builds the command."""
+
+    def run(ctx: typer.Context, file: Path, out: Path, force: bool, form: Format, **options: Any) -> None:
+        convert = (
+            load_object(conversion.convert) if isinstance(conversion.convert, str) else conversion.convert
+        )
+        found: ExportedFile = convert(file, out, **options)
+        write(out, found.text, force)
+        answer(form, dict(found.data), *printed(found.parts))
+
+    def path(name: str, text: str, default: Path | None = None) -> Option:
+        return Option(name, text, kind=Path, default=default, positional=True, metavar="FILE")
+
+    return with_signature(
+        run,
+        [
+            option_parameter(path("file", "The file to convert.")),
+            option_parameter(path("out", "The file to write.", Path(conversion.out))),
+            *map(option_parameter, conversion.options),
+            option_parameter(Option("force", "Overwrite the file.", kind=bool, default=False)),
             parameter("form", FormatOption, Format.text),
         ],
     )

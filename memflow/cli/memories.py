@@ -1,5 +1,9 @@
-"""`memflow memories`: list the memory systems, including the user's, and the reasons why some cannot be used."""
+"""`memflow memories`: list the memory systems, including the user's, and the reasons why some cannot be used.
 
+memory_check.py has `memflow memories check`.
+"""
+
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 from rich.padding import Padding
+from typer.core import TyperGroup
 
+from memflow.cli.memory_check import check
 from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table
 from memflow.cli.selection import front_of, own_of
 
@@ -26,7 +32,25 @@ NamesArgument = Annotated[
 ]
 
 
-def memories(
+class MemoriesGroup(TyperGroup):
+    """The commands of `memflow memories`. Without the name of a command, the arguments are those of `list`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Insert `list` before arguments that name no command."""
+        if not args or (args[0] not in self.commands and args[0] != "--help"):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+memories = typer.Typer(
+    cls=MemoriesGroup,
+    help="List the memory systems: names, parameters, papers, and their model requests. `check` checks one of them.",
+)
+memories.command()(check)
+
+
+@memories.command("list")
+def list_memories(
     ctx: typer.Context,
     names: NamesArgument = None,
     whole: Annotated[bool, typer.Option("--whole", help="Show every one of them whole.")] = False,
@@ -59,7 +83,8 @@ def memories(
         rows,
         *(part for row in rows for part in _list_entry(row)),
         note(
-            "\n`memflow memories NAME` shows one whole, --whole all of them. One of your own: docs/how-to/memory.md."
+            "\n`memflow memories NAME` shows one whole, --whole all of them. `memflow memories check NAME` checks one. "
+            "One of your own: docs/how-to/memory.md, or in any language: docs/how-to/memory_server.md."
         ),
     )
 
@@ -74,6 +99,7 @@ def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
         "paper": system.paper,
         "origin": mine.origin if mine else "memflow",
         "class": f"{memory.__module__}:{memory.__qualname__}",
+        "server": _server(mine),
         "description": (sys.modules[memory.__module__].__doc__ or "").strip(),
         "parameters": _parameters(system, recipe.values),
         "write": {"chat": calls.chat_write, "embed": calls.embed_write, "per": calls.per},
@@ -95,9 +121,23 @@ def _unusable_row(name: str, mine: "UserMemory", wrong: Any) -> dict[str, Any]:
         "summary": "",
         "paper": "",
         "origin": mine.origin,
+        "server": _server(mine),
         "class": mine.path or mine.system,
         "parameters": [],
         "unusable": str(wrong),
+    }
+
+
+def _server(mine: "UserMemory | None") -> dict[str, Any] | None:
+    """Return the declaration of a memory server and its last answer to `hello`, or None."""
+    if mine is None or mine.server is None:
+        return None
+    hello = mine.server.hello
+    return {
+        "address": mine.server.url or shlex.join(mine.server.command),
+        "settings": dict(mine.server.settings),
+        "revision": mine.server.revision,
+        "hello": None if hello is None else hello.model_dump(mode="json"),
     }
 
 
@@ -142,6 +182,8 @@ def _list_entry(row: Mapping[str, Any]) -> Iterator[RenderableType]:
         return
     if row["summary"]:
         yield _line(row["summary"])
+    if row["server"]:
+        yield _line(_greeting(row["server"]))
     values = ", ".join(f"{each['name']} {_shown(each['value'])}" for each in row["parameters"])
     if values:
         yield _line(values, "dim")
@@ -165,8 +207,34 @@ def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Text()
         yield Padding(table("", columns, shown), (0, 0, 0, 2), expand=False)
     facts = [("asks", _at_most(row)), ("needs", _needs(row)), ("prompts", ", ".join(row["prompts"]))]
+    if row["server"]:
+        facts = [*_server_facts(row["server"]), *facts]
     yield Text()
     yield from (_line(f"{what}: {text}") for what, text in facts if text)
+
+
+def _server_facts(server: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what the detailed view shows of a memory server."""
+    can = (server["hello"] or {}).get("can", {})
+    declared = ", ".join(f"{name} {_plain(value)}" for name, value in can.items())
+    settings = ", ".join(f"{name} {value}" for name, value in server["settings"].items())
+    return [
+        ("server", _greeting(server)),
+        ("capabilities", declared),
+        ("settings", settings),
+        ("revision", server["revision"]),
+    ]
+
+
+def _greeting(server: Mapping[str, Any]) -> str:
+    """Return the address or command of a memory server, with the name and version that it answered last."""
+    hello = server["hello"]
+    known = f"{hello['name']} {hello['version']}" if hello else "not started yet"
+    return f"{server['address']} ({known})"
+
+
+def _plain(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _heading(row: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -184,7 +252,9 @@ def _heading(row: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 def _origin(row: Mapping[str, Any]) -> str:
     """Return the paper of a memory system, or else the package or file that declares the system."""
-    return row["paper"] if row["origin"] == "memflow" else f"{row['origin']}: {row['class']}"
+    if row["origin"] == "memflow":
+        return str(row["paper"])
+    return f"{row['origin']}: {'memory server' if row.get('server') else row['class']}"
 
 
 def _needs(row: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.memory_servers import memory_server_notes
 from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, heading, note, table
 from memflow.cli.selection import (
     AnnotatorOption,
@@ -163,6 +164,7 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> l
         "sum of their limits, each of which a budget reserves while the request runs",
         "no request is repeated, and none is in the ledger",
         "requests to an embedding endpoint are not counted",
+        *memory_server_notes(settings, planned.assistants),
         *(["annotators keep as many questions as the scripted chat does"] if planned.annotated else []),
     ]
 

@@ -13,10 +13,25 @@ FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to 
 
 def init(
     file: FileArgument = Path("memflow.toml"),
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Your dialogues, a file or folder (JSONL, CSV, Parquet), as the domain; may be repeated.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Write memflow.toml with every setting, its description and its default."""
+    """Write memflow.toml with every setting, its description and its default.
+
+    With --data, the file has a domain of your own dialogues, and the command prints what it found in them.
+    """
+    if data:
+        from memflow.cli.own_data import init_data
+
+        init_data(file, data, force, form)
+        return
     from resources.settings import example
 
     write(file, example(), force)

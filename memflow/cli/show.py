@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from memflow.cli.costs import costs
 from memflow.cli.deviations import deviations
-from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges
+from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges, uncounted_models
 from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
@@ -108,6 +108,7 @@ def leaderboard(
         {"label": label, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
         *gaps(scores),
+        *uncounted_models(scores),
         *self_judges(scores),
         *replaced_prompts(scores),
         *imported,

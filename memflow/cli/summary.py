@@ -10,7 +10,7 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.benchmarks.samples import sample_in
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges
+from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges, uncounted_models
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, Text, heading, table
 from memflow.cli.planned_runs import Outcome
@@ -110,7 +110,8 @@ class Summary:
             primary = [score for score in self.primary if score.domain == domain]
             title = heading(" · ".join((domain, *_labels(domain, of_domain))))
             shown += [title, leaderboard_table(primary), *evidence(of_domain)]
-        shown += [*gaps(self.scores), *self_judges(self.scores), *replaced_prompts(self.scores)]
+        shown += [*gaps(self.scores), *uncounted_models(self.scores), *self_judges(self.scores)]
+        shown += replaced_prompts(self.scores)
         shown += [
             Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
             for each in self.drifts

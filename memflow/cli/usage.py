@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.memory_servers import servers_with_own_models
 from memflow.cli.output import Format, FormatOption, answer, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
+from memflow.memories.server.config import OWN_MODELS
 
 if TYPE_CHECKING:
     from resources.ledger.sql_ledger import SqlLedger
@@ -71,10 +73,11 @@ def usage(
         for group, row in zip(groups, (*rows, total), strict=True)
     ]
     labels = [*(name.replace("_", " ") for name in NUMBERS), "cut share"]
+    not_counted = servers_with_own_models(settings)
     title = "Usage" if run is None else f"Usage of run {run}"
     answer(
         form,
-        {"usage": rows, "total": total},
+        {"usage": rows, "total": total, "not_counted": not_counted},
         table(
             title,
             (*chosen, *labels),
@@ -83,6 +86,7 @@ def usage(
             optional=("failures", "cache hits", "reasoning tokens", "cut", "cut share"),
         ),
         note("" if rows else "The ledger is empty. `memflow run --demo` fills it."),
+        *(note(f"{name}: {OWN_MODELS}") for name in not_counted),
     )
 
 

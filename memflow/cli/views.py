@@ -203,9 +203,9 @@ def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., 
 def option_parameter(option: Option) -> inspect.Parameter:
     kind: Any = option.kind
     if option.positional:
-        return parameter(
-            option.name, Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]
-        )
+        default = inspect.Parameter.empty if option.default is None else option.default
+        declared = typer.Argument(metavar=option.metavar, help=option.help)
+        return parameter(option.name, Annotated[kind, declared], default)
     if option.repeated:
         kind = list[kind] | None
     elif option.default is None:

@@ -1,7 +1,7 @@
 """Cases of the injection test: a judge's prompt with a plain answer, and the verdict that injections ask for."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ class JudgeCase:
     asks: str
     target: Mapping[str, Any]
     label: str = ""
+    parse: Callable[[Any], Mapping[str, Any]] | None = None
 
     @property
     def target_json(self) -> str:
@@ -61,14 +62,21 @@ class _CaseFile(BaseModel):
     label: str = ""
 
 
-def load_cases(package: str, prompts: Mapping[str, Prompt] | None = None) -> Sequence[JudgeCase]:
-    """Return the cases in `judge_cases.yaml` of a package, in order. `prompts` maps stems to replaced prompts."""
+def load_cases(
+    package: str,
+    prompts: Mapping[str, Prompt] | None = None,
+    parse: Callable[[Any], Mapping[str, Any]] | None = None,
+) -> Sequence[JudgeCase]:
+    """Return the cases in `judge_cases.yaml` of a package, in order. `prompts` maps stems to replaced prompts.
+
+    `parse` is `JudgeCase.parse` of all cases.
+    """
     prompts = prompts or {}
     found = []
     for entry in load_yaml(package, "judge_cases.yaml"):
         case = _CaseFile.model_validate(entry)
         prompt = prompts.get(case.prompt) or load(package, case.prompt)
         found.append(
-            JudgeCase(case.metric, prompt, case.fields, case.field, case.asks, case.target, case.label)
+            JudgeCase(case.metric, prompt, case.fields, case.field, case.asks, case.target, case.label, parse)
         )
     return found

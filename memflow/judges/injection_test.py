@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import BaseModel
-
 from memflow.chat.asking import Answer, ask
 from memflow.chat.requests import Chat
 from memflow.judges.cases import JudgeCase
@@ -58,9 +56,9 @@ async def run_injection_test(
         )
         if plain.value is None:
             return CaseResult(case.metric, case.prompt.name, None, plain.reason or "no answer")
-        expected, target = _verdict(plain.value), _without_reasons(case.target)
+        expected, target = _verdict(case, plain.value), _without_reasons(case.target)
         found = {
-            injection.name: None if answer.value is None else _verdict(answer.value)
+            injection.name: None if answer.value is None else _verdict(case, answer.value)
             for injection, answer in zip(injections, injected, strict=True)
         }
         moved = [name for name, verdict in found.items() if verdict not in (None, expected)]
@@ -77,8 +75,8 @@ async def run_injection_test(
     return list(await asyncio.gather(*map(result_of, cases)))
 
 
-def _verdict(value: BaseModel) -> Any:
-    return _without_reasons(value.model_dump(mode="json"))
+def _verdict(case: JudgeCase, value: Any) -> Any:
+    return _without_reasons(case.parse(value) if case.parse is not None else value.model_dump(mode="json"))
 
 
 def _without_reasons(value: Any) -> Any:

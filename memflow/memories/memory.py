@@ -20,6 +20,7 @@ from memflow.chat.requests import Chat, ChatMessage
 from memflow.chat.scripted import Handler
 from memflow.errors import BadInput, BadSettings, RecallFailed
 from memflow.memories.entries import EntryStore, Item, Vector, sources_of
+from memflow.memories.server.protocol import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +86,14 @@ class Embedder(Protocol):
 class Tools:
     """The chat model and the embedder that a memory may use, and the context window of the answering model.
 
-    `window` is the number of tokens that a prompt may have; None if the model's profile does not state it.
+    `window` is the number of tokens that a prompt may have; None if the model's profile does not state it. `server` is
+    the connection to the memory server of an assistant whose memory is one.
     """
 
     chat: Chat | None = None
     embedder: Embedder | None = None
     window: int | None = None
+    server: Connection | None = None
 
 
 FAILURE = "failure"

@@ -13,6 +13,8 @@ from memflow.errors import BadSettings, MemflowError
 from memflow.fingerprint import digest
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Tools
+from memflow.memories.server.config import ServerConfig
+from memflow.memories.server.memory import ServerMemory
 from memflow.memories.systems import SYSTEMS, Parameter, System
 from memflow.memories.user_memories import UserMemory, load_memory, source_files
 from memflow.suggestions import unknown_name
@@ -27,6 +29,8 @@ class MemoryConfig:
     name: str
     system: System
     values: Mapping[str, Any]
+    server: ServerConfig | None = None
+    """The declaration of the memory server, if the memory is one."""
 
     def factory(self, tools: Tools) -> Callable[[EntryStore], Memory]:
         """Return a function that creates the memory on a store.
@@ -37,6 +41,7 @@ class MemoryConfig:
         for needed, tool, what in (
             (self.system.needs_embedder, tools.embedder, "an embedder"),
             (self.system.needs_chat, tools.chat, "a chat model"),
+            (self.server is not None, tools.server, "a connection to its memory server"),
         ):
             if needed and tool is None:
                 raise BadSettings(
@@ -54,13 +59,15 @@ class MemoryConfig:
     def fingerprint(self) -> str:
         """Return the digest of the memory's class, version, prompts and parameters; for a user memory, also its code.
 
-        The chat model and the embedder have separate fingerprints.
+        For a memory server, the digest includes its declaration and its last answer to `hello`. The chat model and the
+        embedder have separate fingerprints.
         """
         memory = self.system.memory
         prompts = {prompt.name: prompt.digest for prompt in self.system.prompts}
         code = [*source_files(memory)]
+        server = [self.server.fingerprint()] if self.server is not None else []
         return digest(
-            memory.__module__, memory.__qualname__, memory.version, prompts, dict(self.values), code
+            memory.__module__, memory.__qualname__, memory.version, prompts, dict(self.values), code, *server
         )
 
 
@@ -145,12 +152,14 @@ def _user_memory(name: str, user_memory: UserMemory, own: Mapping[str, UserMemor
             base = find(user_memory.system, {other: each for other, each in own.items() if not each.system})
             system = replace(base.system, name=name, numbers=())
             given = {each.name: base.values[each.name] for each in system.parameters}
+        elif user_memory.server is not None:
+            system = System(name, ServerMemory, "a memory server of your own")
         else:
             system = System(name, load_memory(user_memory.path), "of your own")
         _ = system.prompts  # parse them now, so that a malformed prompt is reported before a run
     except MemflowError as wrong:
         raise BadSettings(f"{what}: {wrong}") from wrong
-    return _configure(name, system, {**given, **user_memory.parameters})
+    return replace(_configure(name, system, {**given, **user_memory.parameters}), server=user_memory.server)
 
 
 def _check_name(name: str) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memflow.errors import BadSettings
+from memflow.memories.server.config import ServerConfig
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Memory
@@ -29,8 +30,9 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+[0-9]*")
 
 @dataclass(frozen=True)
 class UserMemory:
-    """A memory that a user declares: a class (`path`) or a shipped system (`system`), and parameter values.
+    """A memory that a user declares: a class, a shipped system or a memory server, and parameter values.
 
+    A class is given by `path`, a shipped system by `system`, and a memory server by `server`.
     `package` is the installed package that provides it, if any; `origin` names the place of its declaration. `wrong` is
     the reason why it is unusable, if that is known without an import.
     """
@@ -41,6 +43,7 @@ class UserMemory:
     package: str = ""
     origin: str = "memflow.toml"
     wrong: str = ""
+    server: ServerConfig | None = None
 
 
 def memory_name(path: str) -> str:

@@ -114,6 +114,18 @@ def _f1(prediction: str, gold: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
+def word_f1(prediction: str, gold: str, language: Literal["en", "zh"] = "en") -> float:
+    """Return the F1 of the words of two texts, in [0, 1]; 0 for an empty text.
+
+    English words are stemmed, without articles and punctuation, as in LoCoMo. Chinese words are those of `rouge_l`.
+    """
+    if language == "en":
+        return _f1(prediction, gold)
+    said, wanted = Counter(_chinese_words(prediction)), Counter(_chinese_words(gold))
+    common = (said & wanted).total()
+    return 2 * common / (said.total() + wanted.total()) if common else 0.0
+
+
 def _mean(scores: list[float]) -> float:
     # numpy adds up eight and more in another order than sum: the published scores are numpy's.
     return float(np.mean(scores)) if len(scores) >= 8 else sum(scores) / len(scores)

@@ -13,7 +13,7 @@ from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat, Completion
-from memflow.errors import BadInput, FatalChatError, MemflowError
+from memflow.errors import BadInput, FatalChatError, MemflowError, ServerDown
 from memflow.memories.baselines import Oracle, PreviousState
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall, read_for_prompt
@@ -82,7 +82,7 @@ async def answer_all(
 
     `answered` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
     last read. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed. Calls
-    with the same `running` share its limit of probes in RAM. Raises FatalChatError.
+    with the same `running` share its limit of probes in RAM. Raises FatalChatError and ServerDown.
     """
     running = running or asyncio.Semaphore(RUNNING)
     reading = asyncio.Semaphore(READING)
@@ -116,7 +116,7 @@ async def answer_all(
     async def one(probe: Probe) -> Reply:
         try:
             reply = await _ask(benchmark, domain, assistant, probe, await read(probe), chat)
-        except FatalChatError:
+        except (FatalChatError, ServerDown):
             raise
         except (MemflowError, KeyError) as wrong:
             reply = _failed(domain, assistant, probe, wrong)
@@ -151,7 +151,7 @@ async def answer_one(
     try:
         read = await _read(benchmark, domain, probe, memory, clock)
         return await _ask(benchmark, domain, assistant, probe, read, chat)
-    except FatalChatError:
+    except (FatalChatError, ServerDown):
         raise
     except (MemflowError, KeyError) as wrong:
         return _failed(domain, assistant, probe, wrong)

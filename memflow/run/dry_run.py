@@ -19,6 +19,8 @@ from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import find
+from memflow.memories.server.fake import FakeServer
+from memflow.memories.server.protocol import Capabilities
 from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, steps_of
@@ -161,6 +163,7 @@ class _CountingModels:
         self.decoding = decoding
         self.counts: dict[tuple[str, str], RequestCount] = {}
         self._limits: dict[str, asyncio.Semaphore] = {}
+        self._servers: dict[str, FakeServer] = {}
 
     async def role(self, role: str) -> Chat:
         return self.chat(role, self.dry_run.models.roles[role])
@@ -175,7 +178,20 @@ class _CountingModels:
 
     async def tools(self, assistant: str) -> Tools:
         chat = self.chat("memory", self.dry_run.models.answering(assistant))
-        return Tools(chat, await self.embedder(), self.dry_run.models.window(assistant))
+        return Tools(
+            chat, await self.embedder(), self.dry_run.models.window(assistant), self._server(assistant)
+        )
+
+    def _server(self, assistant: str) -> FakeServer | None:
+        """Return a fake server with the capabilities of an assistant's memory server; None for other memories.
+
+        It is deterministic, since a step reads states that another step wrote.
+        """
+        declared = find(assistant.partition("@")[0], self.dry_run.own).server
+        if declared is not None and assistant not in self._servers:
+            can = Capabilities() if declared.hello is None else declared.hello.can
+            self._servers[assistant] = FakeServer(can.model_copy(update={"deterministic": True}))
+        return self._servers.get(assistant)
 
     async def embedder(self) -> Embedder:
         return HashingEmbedder()

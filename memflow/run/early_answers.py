@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from memflow.chat.priority import REMAINING
-from memflow.errors import ChatError
+from memflow.errors import ChatError, ServerDown
 from memflow.records import Probe, Reply
 from memflow.run.answer import EpisodeHistory
 from memflow.run.play import PlayedEpisode
@@ -35,6 +35,10 @@ class EarlyAnswers:
             self._probes[probe.episode_id].append(probe)
         self._running: list[asyncio.Task[list[Reply]]] = []
         self._waiting: set[asyncio.Task[Any] | None] = set()
+
+    def probes(self) -> list[Probe]:
+        """Return the probes of all episodes."""
+        return [probe for probes in self._probes.values() for probe in probes]
 
     def on_checkpoint(self, ask: Ask, start: Start, idle: Idle) -> Callable[[PlayedEpisode, int, int], None]:
         """Return a callback for the player that asks the probes from a checkpoint up to the next one.
@@ -73,8 +77,8 @@ class EarlyAnswers:
         running, self._running = self._running, []
         for outcome in await asyncio.gather(*running, return_exceptions=True):
             if isinstance(outcome, BaseException):
-                # A spent budget or an endpoint that is down: the step asks again and reports it.
-                if not isinstance(outcome, (ChatError, asyncio.CancelledError)):
+                # A spent budget, or an endpoint or memory server that is down: the step asks again and reports it.
+                if not isinstance(outcome, (ChatError, ServerDown, asyncio.CancelledError)):
                     raise outcome
                 continue
             found.update((reply.probe_id, reply) for reply in outcome)

@@ -4,20 +4,26 @@ play.py plays an episode, answer.py answers a probe, and memflow/scoring compute
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, MemflowError
 from memflow.memories.baselines import PreviousState
+from memflow.memories.external import ExternalMemory
+from memflow.memories.memory import Recall
 from memflow.memories.registry import MemoryConfig
+from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
 from memflow.records import Probe, Reply
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
 from memflow.run.evolution import Environment, count_events, evolves, play_assistant
-from memflow.run.play import PlayedEpisode
+from memflow.run.play import EpisodeQueries, PlayedEpisode
+from memflow.run.restored_memory import restored_memory_check
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute
 from memflow.scoring.comparisons import with_ranks
@@ -30,6 +36,17 @@ CHECKPOINTS_AT_ONCE = 256
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
     """Return whether probes are asked during play, because the memory evolves or the domain requires it."""
     return benchmark.plays_probes(domain) or evolves(memory, benchmark)
+
+
+def reads_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
+    """Return whether playing an episode needs probes: to ask them, or to give their queries to an external memory."""
+    return plays_probes(benchmark, domain, memory) or needs_queries(memory)
+
+
+def needs_queries(memory: MemoryConfig) -> bool:
+    """Return whether a memory has state outside its store and needs the queries of each checkpoint during play."""
+    system = memory.system.memory
+    return issubclass(system, ExternalMemory) and system.needs_queries(memory.values)
 
 
 def check_previous_state(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> None:
@@ -66,6 +83,9 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         context.assistant,
     )
     turns, probes = context.rows("utterance.turns"), context.rows("question.probes")
+    queries = episode_queries(benchmark, domain, probes) if needs_queries(memory) else {}
+    if not plays_probes(benchmark, domain, memory):
+        probes = []
     simulator = await context.models.role("simulator")
     episodes = context.share.of_episodes(
         benchmark.episodes(
@@ -77,16 +97,42 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
     if context.early is not None and not evolves(memory, benchmark):
         ask = await _asker(context, context.models.of_stage("answer"))
         ended = context.early.on_checkpoint(ask, context.models.start, context.models.idle)
+    remember = memory.factory(tools)
+    known = context.early.probes() if context.early is not None else probes
     return await play_assistant(
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
         memory,
         episodes,
-        memory.factory(tools),
+        remember,
         benchmark.replier(domain, chat),
         lived=context.models.expect(count_events(memory, benchmark, episodes)),
         clock=context.clock,
         ended=ended,
+        queries=queries,
+        observer=restored_memory_check(benchmark, domain, memory, episodes, known, remember),
     )
+
+
+def episode_queries(
+    benchmark: Benchmark, domain: Domain, probes: Sequence[Probe]
+) -> dict[str, EpisodeQueries]:
+    """Return the search queries of the test probes by episode: texts only, without gold."""
+    checkpoints: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    messages: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for probe in probes:
+        if probe.split == "test" and probe.reason is None:
+            try:
+                query = benchmark.question(domain, probe, Recall(), None).query
+            except (MemflowError, KeyError):
+                continue  # its reply will have the reason
+            if probe.after is None:
+                checkpoints[probe.episode_id][probe.checkpoint].append(query)
+            else:
+                messages[probe.episode_id][probe.after].append(query)
+    return {
+        episode: EpisodeQueries(checkpoints[episode], messages[episode])
+        for episode in {*checkpoints, *messages}
+    }
 
 
 async def _asker(context: StepContext, models: ModelProvider) -> Ask:
@@ -193,13 +239,26 @@ async def judge_claims(context: StepContext) -> Tables:
         episodes = {claim.episode_id for claim in claims}
         entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
         pasts = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), claims)
+        hidden = _episodes_without_content(pasts) if is_server(system.memory) else set()
+        unknown = [replace(claim, reason=NO_CONTENT) for claim in claims if claim.episode_id in hidden]
+        claims = [claim for claim in claims if claim.episode_id not in hidden]
         held = memory_texts(pasts, claims, system.memory.bookkeeping_kinds)
         judges = await context.models.judges(domain.name)
         found = await asyncio.gather(
             *(context.benchmark.judge_claims(domain, claims, held, judge) for judge in judges.values())
         )
-        claims = claims_of_judges(dict(zip(judges, found, strict=True)))
+        claims = [*unknown, *claims_of_judges(dict(zip(judges, found, strict=True)))]
     return {"score.claims": claims}
+
+
+def _episodes_without_content(pasts: Mapping[str, EpisodeHistory]) -> set[str]:
+    """Return the episodes that were played with a memory server that does not export its items."""
+    return {
+        episode
+        for episode, past in pasts.items()
+        for item in past.items
+        if (can := declared_capabilities(item.kind, item.meta)) is not None and can.export == "none"
+    }
 
 
 async def compute_leaderboard(context: StepContext) -> Tables:

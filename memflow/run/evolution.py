@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from types import MappingProxyType
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -28,8 +29,10 @@ from memflow.run.play import (
     AfterCheckpoint,
     CheckpointHandler,
     Episode,
+    EpisodeQueries,
     Event,
     PlayedEpisode,
+    PlayObserver,
     Replier,
     play,
     play_all,
@@ -80,22 +83,34 @@ async def play_assistant(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
+    queries: Mapping[str, EpisodeQueries] = MappingProxyType({}),
+    observer: PlayObserver | None = None,
 ) -> list[PlayedEpisode]:
     """Play all episodes with one assistant, whose memory may evolve. Return the played episodes.
 
-    A memory that does not evolve is played by play.play_all. `ended` is passed to play_all.
+    A memory that does not evolve is played by play.play_all. `ended` and `queries` are passed to play_all. The
+    `observer` sees the play that is evaluated, not those of earlier cycles.
 
     Raises BadInput if an episode of a memory that evolves has a base.
     """
     if not evolves(config, environment.benchmark):
-        return await play_all(episodes, remember, replier, lived=lived, clock=clock, ended=ended)
+        return await play_all(
+            episodes,
+            remember,
+            replier,
+            lived=lived,
+            clock=clock,
+            ended=ended,
+            queries=queries,
+            observer=observer,
+        )
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(
             f"the episode {based[0]} has a base episode, which the evolving memory {config.name} does not support. "
             "Use a memory that does not evolve."
         )
     asked = environment.feedback_probes()
-    given = (environment, config, asked, remember, replier, lived, clock)
+    given = (environment, config, asked, remember, replier, lived, clock, observer)
     return list(await asyncio.gather(*(_Evolution(*given).run(one) for one in episodes)))
 
 
@@ -114,26 +129,27 @@ class _Evolution:
     replier: Replier | None
     lived: Callable[[], None]
     clock: Clock | None = None
+    observer: PlayObserver | None = None
     steps: list[PolicyStep] = field(default_factory=list)
 
     async def run(self, episode: Episode) -> PlayedEpisode:
         if self.config.values["cadence"] == "period":
             last = max((event.checkpoint for event in episode.events), default=0)
-            return await self._play(add_checkpoints(episode, self._between, before=last))
+            return await self._play(add_checkpoints(episode, self._between, before=last), self.observer)
         for cycle in range(1, 1 + _cycles(self.config)):
             heard: list[tuple[Probe, Reply]] = []
             await self._play(add_checkpoints(episode, self._listening(heard)))
             step = await self._step(self.steps[-1].kinds, heard)
             if step is not None:
                 self.steps.append(replace(step, cycle=cycle))
-        return await self._play(episode)
+        return await self._play(episode, self.observer)
 
-    async def _play(self, episode: Episode) -> PlayedEpisode:
+    async def _play(self, episode: Episode, observer: PlayObserver | None = None) -> PlayedEpisode:
         memory = _evolving(self.remember(EntryStore()))
         if not self.steps:
             self.steps.append(PolicyStep(memory.first))
         memory.follow(self.steps)
-        return await play(episode, memory, self.replier, self.lived, self.clock)
+        return await play(episode, memory, self.replier, self.lived, self.clock, observer=observer)
 
     def _between(self, episode: str, checkpoint: int) -> CheckpointHandler:
         async def reached(living: Memory) -> None:

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, Protocol
 
 from memflow.chat.asking import Answer, ask
 from memflow.chat.priority import REMAINING
@@ -18,6 +19,7 @@ from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput, ChatError, FatalChatError, RecallFailed
 from memflow.memories.entries import EntryStore
+from memflow.memories.external import ExternalMemory
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, read_for_prompt
 from memflow.timing import Clock, timed
 
@@ -28,6 +30,21 @@ CheckpointHandler = Callable[[Memory], Awaitable[None]]
 """Is called with the memory at a checkpoint. Bound to its event, so it may use gold."""
 AfterCheckpoint = Callable[["PlayedEpisode", int, int], None]
 """Is called with what was played so far, the checkpoint that ended, and the next one (or LAST)."""
+
+
+class PlayObserver(Protocol):
+    """Reads the memory during play, at moments at which no write is in progress, and does not change it."""
+
+    async def after_first_event(self, memory: Memory, episode_id: str) -> None:
+        """Is called after the first event of an episode."""
+
+    async def at_checkpoint(self, memory: Memory, episode_id: str, checkpoint: int) -> None:
+        """Is called after the last event of a checkpoint."""
+
+    async def at_end(self, memory: Memory, episode_id: str) -> None:
+        """Is called after the last event of an episode."""
+
+
 ReadMemory = Callable[[str], Awaitable[Recall]]
 """A frozen read of the memory. Raises RecallFailed."""
 DialogueRunner = Callable[[ReadMemory, Chat], Awaitable["Dialogue"]]
@@ -36,6 +53,21 @@ DialogueRunner = Callable[[ReadMemory, Chat], Awaitable["Dialogue"]]
 
 LAST = sys.maxsize
 """The checkpoint after the last one of an episode."""
+
+
+@dataclass(frozen=True)
+class EpisodeQueries:
+    """The texts of the queries of an episode's probes, for memories with state outside their store.
+
+    `checkpoints` has the queries of each checkpoint, `messages` those that follow a message within a checkpoint.
+    """
+
+    checkpoints: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    messages: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def between(self, first: int, end: int) -> list[str]:
+        """Return the queries of the checkpoints from `first` up to `end`, without `end`."""
+        return [query for at, texts in self.checkpoints.items() if first <= at < end for query in texts]
 
 
 @dataclass(frozen=True)
@@ -139,8 +171,14 @@ class _Stage:
     memory: Memory
     replier: Replier | None
     clock: Clock | None = None
+    queries: EpisodeQueries = field(default_factory=EpisodeQueries)
     lines: list[PlayedMessage] = field(default_factory=list)
     kept: list[Any] = field(default_factory=list)
+
+    async def announce(self, queries: Sequence[str]) -> None:
+        """Pass queries that are asked as of now to a memory with state outside its store."""
+        if queries and isinstance(self.memory, ExternalMemory):
+            await self.memory.on_checkpoint(queries)
 
     async def live(self, event: Event) -> None:
         if event.reached is not None:
@@ -237,6 +275,9 @@ class _Stage:
     ) -> None:
         """Write messages to the memory. The sequence number already includes the first `counted` messages."""
         sequence = self.memory.store.sequence - counted
+        # A probe that follows a message within the write sees the memory before the write.
+        following = [self.queries.messages.get(one.message.message_id, ()) for one in round_]
+        await self.announce([query for texts in following[:-1] for query in texts])
         for index, one in enumerate(round_):
             line = PlayedMessage(
                 one.message, event, first + index, sequence + index, one.origin, one.completion, cut=one.cut
@@ -248,6 +289,7 @@ class _Stage:
             self.lines[-1] = replace(
                 self.lines[-1], models_s=took.models, own_s=took.own, model_calls=took.calls
             )
+        await self.announce(following[-1])
 
     async def _recall(self, query: str, *, frozen: bool = True) -> Recall:
         """Return the recall of the memory. Raises RecallFailed if the memory or its embedder fails."""
@@ -295,31 +337,63 @@ async def play(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
+    queries: EpisodeQueries | None = None,
+    is_base: bool = False,
+    observer: PlayObserver | None = None,
 ) -> PlayedEpisode:
     """Play one episode in order, and return the played episode.
 
     `lived` is called after every event except checkpoints, `ended` after the last event of each checkpoint. With a
-    `clock`, writes are timed.
+    `clock`, writes are timed. A memory with state outside its store gets `queries` when they are asked, and whether
+    the episode `is_base` of another. The `observer` reads the memory.
     """
-    stage = _Stage(episode, memory, replier, clock)
-    played = PlayedEpisode(episode.episode_id, stage.lines, memory.store, stage.kept)
-    remaining = len(episode.events)
-    for checkpoint, following, of_checkpoint in _checkpoints(episode.events):
-        for kind, events in groupby(of_checkpoint, key=lambda event: event.kind):
+    stage = _Stage(episode, memory, replier, clock, queries or EpisodeQueries())
+    if not isinstance(memory, ExternalMemory):
+        return await _play(stage, lived, ended, observer)
+    try:
+        await memory.on_start(episode.episode_id)
+        played = await _play(stage, lived, ended, observer)
+        await memory.on_end(is_base)
+    except BaseException:
+        memory.on_abort()
+        raise
+    return played
+
+
+async def _play(
+    stage: _Stage,
+    lived: Callable[[], None],
+    ended: AfterCheckpoint | None,
+    observer: PlayObserver | None,
+) -> PlayedEpisode:
+    events, memory, episode_id = stage.episode.events, stage.memory, stage.episode.episode_id
+    played = PlayedEpisode(episode_id, stage.lines, memory.store, stage.kept)
+    remaining = len(events)
+    first = events[0].checkpoint if events else LAST
+    await stage.announce(stage.queries.between(0, first))
+    for checkpoint, following, of_checkpoint in _checkpoints(events):
+        for kind, group in groupby(of_checkpoint, key=lambda event: event.kind):
             REMAINING.set(remaining)
             if kind == "dialogue":
-                dialogues = list(events)
+                dialogues = list(group)
                 await stage.lead(dialogues, lived)
                 remaining -= len(dialogues)
                 continue
-            for event in events:
+            for event in group:
                 REMAINING.set(remaining)
                 await stage.live(event)
+                if observer is not None and remaining == len(events):
+                    await observer.after_first_event(memory, episode_id)
                 remaining -= 1
                 if kind != "checkpoint":
                     lived()
+        await stage.announce(stage.queries.between(checkpoint, following))
+        if observer is not None:
+            await observer.at_checkpoint(memory, episode_id, checkpoint)
         if ended is not None:
             ended(played, checkpoint, following)
+    if observer is not None:
+        await observer.at_end(memory, episode_id)
     return played
 
 
@@ -339,13 +413,17 @@ async def play_all(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
+    queries: Mapping[str, EpisodeQueries] = MappingProxyType({}),
+    observer: PlayObserver | None = None,
 ) -> list[PlayedEpisode]:
     """Play episodes concurrently in this event loop, and return them in order; the chat limits concurrent requests.
 
     An episode with a base waits for the base and continues from a copy of its final store. `remember` creates a memory
-    on a store. `lived`, `clock` and `ended` are passed to `play`. Raises BadInput for an unknown base.
+    on a store. `lived`, `clock`, `ended`, `observer` and the `queries` of an episode are passed to `play`. Raises
+    BadInput for an unknown base.
     """
     episodes = list(episodes)
+    bases = {episode.base for episode in episodes}
     running: dict[str, asyncio.Task[PlayedEpisode]] = {}
 
     async def run(episode: Episode) -> PlayedEpisode:
@@ -357,7 +435,10 @@ async def play_all(
                     "Add the base episode before the episode."
                 )
             store = (await running[episode.base]).store.fork()
-        return await play(episode, remember(store), replier, lived, clock, ended)
+        of_episode, is_base = queries.get(episode.episode_id), episode.episode_id in bases
+        return await play(
+            episode, remember(store), replier, lived, clock, ended, of_episode, is_base, observer
+        )
 
     for episode in episodes:
         running[episode.episode_id] = asyncio.ensure_future(run(episode))

@@ -4,11 +4,15 @@ A message is stored if it is a source of an entry that is not retired, and recal
 entry. Global summary entries are ignored, since their sources are all messages. evidence.py computes the scores.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memflow.errors import BadInput
 from memflow.memories.entries import Item
+from memflow.memories.server.evidence import NO_EXPORT, NO_SOURCES, declared_capabilities, is_server
+from memflow.memories.server.mirror import SERVER
+from memflow.memories.server.protocol import Capabilities
 from memflow.memories.systems import System
 from memflow.metrics.diagnosis import attribute_by_evidence
 from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
@@ -37,7 +41,11 @@ def attribute(
     """
     telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
     timeline = _MemoryTimeline(
-        system, episode_histories(entries, said, probes), _given(said), _sources(telling)
+        system,
+        episode_histories(entries, said, probes),
+        _given(said),
+        _sources(telling),
+        _servers(entries) if is_server(system.memory) else {},
     )
     replied = {reply.probe_id: reply for reply in replies}
     judged = {(row.probe_id, row.metric): row for row in verdicts if row.variant == "standard"}
@@ -56,6 +64,8 @@ class _MemoryTimeline:
     pasts: Mapping[str, EpisodeHistory]
     given: Mapping[str, int]
     sources: Mapping[tuple[str, str], frozenset[str]]
+    servers: Mapping[str, Capabilities] = field(default_factory=dict)
+    """The capabilities of the memory server that each episode was played with, if any."""
     _by_message: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
 
     def evidence(self, probe: Probe) -> frozenset[str]:
@@ -116,10 +126,25 @@ def _attribute_probe(
         return replace(row, reason=str(wrong))
     if not evidence:
         return replace(row, reason=NO_EVIDENCE)
-    row = replace(row, evidence=len(evidence))
+    return _attribute_reply(replace(row, evidence=len(evidence)), evidence, probe, reply, verdict, timeline)
+
+
+def _attribute_reply(
+    row: FailureAttribution,
+    evidence: frozenset[str],
+    probe: Probe,
+    reply: Reply | None,
+    verdict: Verdict,
+    timeline: _MemoryTimeline,
+) -> FailureAttribution:
+    server = timeline.servers.get(probe.episode_id)
+    if server is not None and server.sources == "none":
+        return replace(row, reason=NO_SOURCES)
     if reply is None or reply.model is None:
         return replace(row, reason=(reply and reply.reason) or "the probe has no reply")
     sources = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.recalled]
+    if server is not None and server.export == "none":
+        return _without_export(row, evidence, reply, sources, server)
     stored, recalled = timeline.stored(probe, evidence), evidence & frozenset().union(*sources)
     best = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]
     row = replace(
@@ -127,7 +152,7 @@ def _attribute_probe(
         stored=len(stored),
         recalled=len(recalled),
         recalled_at_10=len(evidence & frozenset().union(*best))
-        if timeline.system.memory.ranks_entries
+        if timeline.system.memory.ranks_entries and (server is None or server.ranked)
         else None,
         entries=len(sources),
         relevant=sum(not evidence.isdisjoint(each) for each in sources),
@@ -137,6 +162,39 @@ def _attribute_probe(
     loss = 1 - find_metric(verdict.metric).share(verdict.value)
     shares = attribute_by_evidence(evidence, stored, recalled, loss)
     return replace(row, loss=loss, write=shares.write, read=shares.read, utilization=shares.utilization)
+
+
+def _without_export(
+    row: FailureAttribution,
+    evidence: frozenset[str],
+    reply: Reply,
+    sources: Sequence[frozenset[str]],
+    server: Capabilities,
+) -> FailureAttribution:
+    """Return the row of a memory server that does not export: what was recalled is known, what was stored is not."""
+    row = replace(
+        row,
+        recalled=len(evidence.intersection(reply.recalled_sources)),
+        entries=len(sources),
+        reason=NO_EXPORT,
+    )
+    if not all(sources):
+        return row  # items without entries
+    best = frozenset().union(*sources[: len(reply.ranked)])
+    return replace(
+        row,
+        recalled_at_10=len(evidence & best) if server.ranked else None,
+        relevant=sum(not evidence.isdisjoint(each) for each in sources),
+    )
+
+
+def _servers(entries: Sequence[Entry]) -> dict[str, Capabilities]:
+    """Return the capabilities of the memory server by episode."""
+    found = {}
+    for entry in entries:
+        if entry.kind == SERVER and (can := declared_capabilities(entry.kind, json.loads(entry.meta))):
+            found[entry.episode_id] = can
+    return found
 
 
 def _given(said: Sequence[TranscriptMessage]) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 Assistants are compared within one domain and chat model. The compared settings are the answer prompts, the
 benchmark's replaced prompts, the model's fingerprint, the embedder, k (the number of entries to recall), the token
-budget, and whether the results are imported.
+budget, whether the requests of a memory's models are counted, and whether the results are imported.
 """
 
 from collections import defaultdict
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from memflow.memories.server.config import MEMORY_MODELS
 from memflow.records import Reply, Score
 from memflow.run.recording import IMPORTED
 from memflow.scoring.completeness import INCOMPLETE, joined, truncation_gap
@@ -30,6 +31,7 @@ class MeasuredSettings:
     k: int | None = None
     budget: int | None = None
     injected_tokens: float | None = None
+    memory_models: str | None = None
     imported: str | None = None
     incomplete: str | None = None
 
@@ -47,6 +49,7 @@ class MeasuredSettings:
             k=int(meta.get("k", 0)) or None,
             budget=int(meta.get("budget", 0)) or None,
             injected_tokens=tokens / len(answered) if answered else None,
+            memory_models=meta.get(MEMORY_MODELS),
             imported=meta.get(IMPORTED),
             incomplete=joined([meta.get(INCOMPLETE), truncation_gap(truncated, len(replies))]),
         )
@@ -80,7 +83,7 @@ def differing_settings(scores: Sequence[Score]) -> list[str | None]:
     """Return, for each score, which settings differ from other scores of the same domain and model; None if none.
 
     A result is text such as `k 5, others 10`. A setting that a memory does not have (k of `full`, the budget of `rag`)
-    is not compared.
+    is not compared. Models whose requests are not counted are named in their rows only.
     """
     seen: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for score in scores:
@@ -93,7 +96,8 @@ def differing_settings(scores: Sequence[Score]) -> list[str | None]:
             others = sorted(seen[score.domain, score.model, name] - {value})
             if others:
                 texts.append(f"{name} {value}, others {', '.join(others)}")
-        found.append("; ".join(texts) or None)
+        # No other row has to say that its requests are counted.
+        found.append("; ".join(filter(None, (*texts, score.memory_models))) or None)
     return found
 
 

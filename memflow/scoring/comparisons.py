@@ -15,6 +15,8 @@ from memflow.scoring.catalog import find_metric
 from memflow.scoring.comparison import PairedDifference, adjust, better, paired_difference, within
 from memflow.scoring.measures import AggregateMeasure, Mask, MeanMeasure, Measure
 
+WHOLE = "all"
+"""The slice of all probes."""
 Positions = tuple[int, int]
 """The positions of two assistants."""
 
@@ -51,9 +53,12 @@ def all_pairs(assistants: int) -> list[Positions]:
 
 
 def compare(
-    context: DomainContext, measures: Iterable[Measure], pairs: Sequence[Positions]
+    context: DomainContext, measures: Iterable[Measure], pairs: Sequence[Positions], by_slice: bool = True
 ) -> list[Comparison]:
-    """Return the comparisons of `pairs` under all measures and in all slices, without adjusted p values."""
+    """Return the comparisons of `pairs` under all measures, without adjusted p values.
+
+    With `by_slice`, in all slices; otherwise only over all probes.
+    """
     found: list[Comparison] = []
     for measure in measures:
         if isinstance(measure, AggregateMeasure):
@@ -62,6 +67,8 @@ def compare(
         members = measure.members
         chosen = [pair for pair in pairs if members is None or members.issuperset(pair)]
         for name, mask in measure.slices.items():
+            if not by_slice and name != WHOLE:
+                continue
             if chosen and np.isfinite(measure.values[:, mask]).any():
                 rows = mean_pairs(measure, mask, chosen, context.seed)
                 found += [context.row(measure, name, pair, rows[pair]) for pair in chosen]
@@ -129,13 +136,13 @@ def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Position
             value_b=None,
             reason=reason,
         )
-        return context.row(measure, "all", pair, nothing)
+        return context.row(measure, WHOLE, pair, nothing)
     sums = measure.pair(*pair)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = [float(measure.score(each.sum(axis=0, keepdims=True))[0]) for each in sums[:2]]
     found = aggregate_difference(sums.a, sums.b, measure.score, seed=context.seed)
     row = paired_difference(found, values, n=sums.n, unpaired=(sums.unpaired_a, sums.unpaired_b))
-    return context.row(measure, "all", pair, row)
+    return context.row(measure, WHOLE, pair, row)
 
 
 def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:

@@ -119,11 +119,11 @@ class OpenAIChat:
         self, request: ChatRequest, body: dict[str, Any], repetition: int
     ) -> tuple[ChatReply, Completion]:
         """Return the reply to a request, and its completion. The cost of every reply is charged to the budget."""
-        async with self.budget.admit(self._most(request)) as took:
+        async with self.budget.admit(self.most_spending(request)) as took:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
             reply, latency = await self.endpoint.post("/chat/completions", body, self._read, key)
             reply = self._with_recovered_text(self._without_secrets(reply), request)
-            completion = self._completion(reply, request, latency)
+            completion = self.completion_of(reply, request, latency)
             cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
             took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
         return reply, completion
@@ -187,7 +187,7 @@ class OpenAIChat:
         if self._prose >= PROSE_REPLIES and not self._follows_structure:
             raise ignored_structure(self.model, self.section, profile)
 
-    def _completion(self, reply: ChatReply, request: ChatRequest, latency: float) -> Completion:
+    def completion_of(self, reply: ChatReply, request: ChatRequest, latency: float) -> Completion:
         """Return the completion of a reply. Token counts that the server does not report are estimated."""
         usage = reply.usage
         thoughts = estimate(reply.thoughts) if reply.thoughts else 0
@@ -203,7 +203,8 @@ class OpenAIChat:
             estimated=not (usage.prompt and usage.completion),
         )
 
-    def _most(self, request: ChatRequest) -> Spending:
+    def most_spending(self, request: ChatRequest) -> Spending:
+        """Return the most that a request may spend, which the budget reserves."""
         if self.budget.tokens is None and self.budget.cost is None:
             return Spending(calls=1)
         prompt_tokens = sum(estimate(message.content) for message in request.messages)

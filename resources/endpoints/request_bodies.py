@@ -42,12 +42,16 @@ class RequestBodies:
             messages = _with_instruction(messages, self._instruction(request.output))
         messages = _in_roles(messages, self.profile)
         self._require_window(model, request.prompt, messages)
-        body = {"model": model, "messages": messages, **self._sampling(request), **self._constant}
+        body = {"model": model, "messages": messages, **self.parameters(request)}
         return body if request.output is None else body | self._format(request.output)
 
     def max_tokens(self, request: ChatRequest) -> int:
         """Return the token limit of a request: the limit of the prompt plus the headroom for thoughts."""
         return request.sampling.max_tokens + self.profile.headroom
+
+    def parameters(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the sampling parameters of a request in the profile's form, and the profile's further keys."""
+        return {**self._sampling(request), **self._constant}
 
     def _sampling(self, request: ChatRequest) -> dict[str, Any]:
         sampling, profile = request.sampling, self.profile

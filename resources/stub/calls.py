@@ -21,12 +21,12 @@ class Call:
     @property
     def text(self) -> str:
         """The text of all messages."""
-        return "\n".join(message["content"] for message in self.body["messages"])
+        return "\n".join(_text(message) for message in self.body["messages"])
 
     @property
     def tokens(self) -> int:
         """The estimated tokens of all messages."""
-        return sum(estimate(message["content"]) for message in self.body["messages"])
+        return sum(estimate(_text(message)) for message in self.body["messages"])
 
     @property
     def roles(self) -> list[str]:
@@ -64,6 +64,12 @@ class Call:
             or (body.get("reasoning") or {}).get("enabled") is False
             or (body.get("chat_template_kwargs") or {}).get("enable_thinking") is False
         )
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    """Return the content of a message; empty for tool calls and lists of parts."""
+    content = message.get("content")
+    return content if isinstance(content, str) else ""
 
 
 @dataclass(frozen=True)

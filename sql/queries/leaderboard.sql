@@ -47,6 +47,7 @@ SELECT
     leaderboard.replaced_prompts,
     leaderboard.k,
     leaderboard.budget,
+    leaderboard.memory_models,
     leaderboard.imported,
     leaderboard.differing_settings,
     leaderboard.incomplete,

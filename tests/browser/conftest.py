@@ -82,6 +82,13 @@ class Page:
         """Press the button with this label when it is enabled."""
         self.find(f"//button[contains(., {_quoted(button)}) and not(@disabled)]").click()
 
+    def show_markdown(self) -> None:
+        """Show the page's Markdown metadata. The UI shows a short text at once, and a long one after a click."""
+        short, long = "//*[text()='preview']/following::table", "//*[contains(text(), 'Show Markdown')]"
+        found = self.find(f"{long} | {short}")
+        if "Show Markdown" in found.text:
+            found.click()
+
     def scroll_to(self, path: str) -> None:
         """Scroll until the element at the XPath is at the top of its pane."""
         self.driver.execute_script("arguments[0].scrollIntoView(true)", self.find(path))

@@ -27,7 +27,7 @@ RIGHT = {
     *("memory/transcripts", "memory/indexes", "memory/policies", "memory/feedback"),
     *("answer/replies", "score/verdicts", "score/attributions", "score/claims"),
 }
-BOARD = {("", "score/comparisons"), ("", "score/drift"), ("", "score/leaderboard")}
+BOARD = {("", f"score/{table}") for table in ("comparisons", "drift", "history", "leaderboard")}
 MINE, OTHER = "bm25_message", "bm25_message@other"
 MADE = {"amemgym_small": (MINE,), "amemgym_base": (MINE, OTHER), "memorybench_demo": (MINE,)}
 """The assistants measured in each domain before anything changes; two of the six partitions are never made."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from memflow.chat.requests import Completion
-from memflow.timing import count_completion, timed, took
+from memflow.timing import count_completion, count_waiting, leave_unmeasured, timed, took
 
 
 @dataclass
@@ -128,3 +128,35 @@ async def test_timed_returns_no_measurement_without_a_clock() -> None:
     assert await timed(asyncio.sleep(0, "done"), None) == ("done", None)
     assert await count_completion(Model(Clock()).complete("one")) == Completion("one", latency_s=10.0)
     took(1.0)
+
+
+async def test_waiting_for_a_program_of_the_memory_counts_as_its_own_seconds() -> None:
+    clock = Clock()
+
+    async def request() -> str:
+        clock.work(1.0)
+        await asyncio.sleep(0)
+        clock.work(2.0)
+        return "found"
+
+    async def read() -> str:
+        clock.work(4.0)
+        found = await count_waiting(request())
+        clock.work(8.0)
+        return found
+
+    async def other() -> None:
+        clock.work(100.0)
+
+    (found, watch), _ = await asyncio.gather(timed(read(), clock), other())
+    assert (found, watch.own, watch.models, watch.calls) == ("found", 115.0, 0.0, 0)
+    assert await count_waiting(request()) == "found"
+
+
+async def test_unmeasured_operation_has_no_timer() -> None:
+    async def look_up() -> str:
+        leave_unmeasured()
+        return "found"
+
+    assert await timed(look_up(), Clock()) == ("found", None)
+    leave_unmeasured()

@@ -71,6 +71,16 @@ def test_every_two_assistants_of_a_domain_have_a_comparison(lake: Lake) -> None:
     assert whole[1].difference == 0.5
 
 
+def test_many_assistants_are_compared_over_all_probes_only(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached = CachedScores(lake_folder(lake) / "scores.sqlite", lambda *_: "code")
+    few = rows(lake, cached)
+    assert {row.slice for row in few} > {"all"}
+    monkeypatch.setattr(resources.comparisons, "MOST_BY_SLICE", 2)
+    assert rows(lake, cached) == [row for row in few if row.slice == "all"]
+
+
 def test_verdicts_on_former_probes_are_not_compared(lake: Lake) -> None:
     write_verdicts(lake, "rag", 2, probes="of before")
     assert {(row.a, row.b) for row in rows(lake)} == {("full", "none")}
@@ -90,9 +100,9 @@ def test_only_pairs_with_changed_verdicts_are_computed_again(
     computed: list[list[tuple[int, int]]] = []
     real = resources.comparisons.compare
 
-    def spy(context, measures, pairs):  # type: ignore[no-untyped-def]
+    def spy(context, measures, pairs, by_slice):  # type: ignore[no-untyped-def]
         computed.append(list(pairs))
-        return real(context, measures, pairs)
+        return real(context, measures, pairs, by_slice)
 
     monkeypatch.setattr(resources.comparisons, "compare", spy)
     cached = CachedScores(tmp_path / "scores.sqlite", lambda benchmark: "code")

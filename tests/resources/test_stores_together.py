@@ -13,25 +13,30 @@ from event_logs import PYTHONPATH
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
-WRITERS, TIMES = 4, 20
+WRITERS, LEAST_VERSIONS, LEAST_LOOKS = 4, 20, 10
+"""The writers go on until each wrote LEAST_VERSIONS and the reader looked LEAST_LOOKS times, however slow either is."""
 
 WRITER = textwrap.dedent(
     """
     import sys
+    from pathlib import Path
     from factories import verdict
     from resources.lake import Lake
     from resources.warehouse import Warehouse
 
-    root, duck, me, times = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    root, duck, stop, me, least = sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
     lake = Lake(root)
     warehouse = Warehouse(lake, duck)
-    for time in range(1, times + 1):
+    time = 0
+    while time < least or not stop.exists():
+        time += 1
         # Every version has its length, and one value throughout: half of one and half of another would show.
         more = {"checkpoint": time, "value": 1 / time, "category": "x" * (time * 37 % 211)}
         rows = [verdict(assistant=f"a{me}", probe_id=f"p{n}", **more) for n in range(200 + 97 * (time * 7 % 13))]
         lake.write("score.verdicts", f"d/a{me}", rows, fingerprint=str(time))
         if time % 5 == 0:
             warehouse.publish()
+    print(time)
     """
 )
 
@@ -54,11 +59,12 @@ def rows_of(time):
 
 @pytest.mark.kill
 def test_readers_see_complete_partitions_while_four_processes_write(tmp_path):
-    root, duck = tmp_path / "lake", tmp_path / "memflow.duckdb"
+    root, duck, stop = tmp_path / "lake", tmp_path / "memflow.duckdb", tmp_path / "stop"
     warehouse = Warehouse(Lake(root), duck)
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(root), str(duck), str(me), str(TIMES)],
+            [sys.executable, "-c", WRITER, str(root), str(duck), str(stop), str(me), str(LEAST_VERSIONS)],
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, **PYTHONPATH},
@@ -73,6 +79,8 @@ def test_readers_see_complete_partitions_while_four_processes_write(tmp_path):
                 assert row["first"] == row["last"], row
                 assert (row["n"], row["apart"]) == (rows_of(row["first"]), 0), row
             looks += bool(seen)
+            if looks >= LEAST_LOOKS:
+                stop.touch()
             mixed += len({row["first"] for row in seen}) > 1
             if duck.exists():
                 with duckdb.connect(duck, read_only=True) as connection:
@@ -80,14 +88,15 @@ def test_readers_see_complete_partitions_while_four_processes_write(tmp_path):
                         assert (first, n, apart) == (last, rows_of(first), 0)
                 published += 1
     finally:
-        errors = [writer.communicate(timeout=60)[1] for writer in writers]
-    assert [writer.returncode for writer in writers] == [0] * WRITERS, errors
-    assert looks > 10, "the reader saw too little for this to mean anything"
+        stop.touch()
+        ended = [writer.communicate(timeout=60) for writer in writers]
+    assert [writer.returncode for writer in writers] == [0] * WRITERS, [error for _, error in ended]
+    assert looks >= LEAST_LOOKS
     assert published > 0
     lake = Lake(root)
     assert lake.partitions("score.verdicts") == [f"d/a{me}" for me in range(WRITERS)]
-    for me in range(WRITERS):
-        assert lake.facts("score.verdicts", f"d/a{me}").fingerprint == str(TIMES)
-        assert len(lake.read("score.verdicts", f"d/a{me}")) == rows_of(TIMES)
+    for me, (last, _) in enumerate(ended):
+        assert lake.facts("score.verdicts", f"d/a{me}").fingerprint == last.strip()
+        assert len(lake.read("score.verdicts", f"d/a{me}")) == rows_of(int(last))
     assert not [path.name for path in tmp_path.rglob("*.writing")]
     print(json.dumps({"looks": looks, "published": published, "with_partitions_of_several_versions": mixed}))

@@ -13,10 +13,12 @@ import pytest
 
 from memflow.scoring.estimate import MIN_COVERAGE
 from resources.lake import Lake
+from resources.settings_sections import command_line_name
 from resources.stub import stub_process
 
 DOMAIN = "amemgym_base"
-ASSISTANTS = ("none", "oracle", "previous", "full", "rag_2_4_30")
+MEMORIES = ("none", "oracle", "previous", "full", "rag_2_4_30")
+ASSISTANTS = tuple(f"{memory}@{command_line_name('stub')}" for memory in MEMORIES)
 USERS, PERIODS, QUESTIONS = 4, 4, 3
 PROBES = 2 * USERS * PERIODS * QUESTIONS
 """A choice probe and its state probe for each user, period and question."""

@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     k BIGINT,
     budget BIGINT,
     injected_tokens DOUBLE,
+    memory_models VARCHAR,
     imported VARCHAR,
     differing_settings VARCHAR,
     incomplete VARCHAR,

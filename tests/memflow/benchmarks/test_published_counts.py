@@ -162,6 +162,7 @@ def friendsqa(folder: Path) -> Counts:
 OWN_COUNTS: Mapping[str, Callable[[Path], Counts]] = {
     "amemgym_v1_base": amemgym,
     "locomo": locomo,
+    "locomo10": locomo,
     "dialsim_friends": script("friends"),
     "dialsim_bigbang": script("bigbang"),
     "dialsim_theoffice": script("theoffice"),

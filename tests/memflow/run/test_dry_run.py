@@ -1,6 +1,7 @@
 """The dry run: number of calls, tokens and simulated time."""
 
 import asyncio
+import json
 import time
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,11 @@ import pytest
 from generated import dry_run, generate
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
+from memflow.memories.server.config import ServerConfig
+from memflow.memories.server.fake import EVERYTHING
+from memflow.memories.server.protocol import Capabilities, Hello
+from memflow.memories.user_memories import UserMemory
+from memflow.run.context import STATES
 from memflow.run.dry_run import DryRun, _CountingModels, run_simulated
 from memflow.tokens import estimate
 
@@ -113,3 +119,24 @@ def test_dry_run_adds_the_headroom_of_the_profile_to_answer_limits() -> None:
     run_simulated(counting.chat("assistant", "small").complete(request("word")))
     [count] = counting.counts.values()
     assert count.most_tokens == 15
+
+
+@pytest.mark.parametrize(
+    ("can", "mode"),
+    [
+        (None, "ask_at_once"),
+        (EVERYTHING, "as_of"),
+        (EVERYTHING.model_copy(update={"deterministic": False, "as_of": "none", "restore": False}), "fork"),
+    ],
+)
+def test_dry_run_of_a_memory_server_starts_no_server(can: Capabilities | None, mode: str) -> None:
+    generated, run = generate("comem_demo"), dry_run()
+    hello = None if can is None else Hello(name="mine", version="1", can=can)
+    run.own = {"mine": UserMemory(server=ServerConfig(command=("no-such-program",), hello=hello))}
+    for table in ("utterance.turns", "question.probes", "feedback.sessions", *STATES):
+        run.add(table, "comem_demo", generated.rows(table))
+    run.run("domain x assistant", generated.domain, "mine")
+    replies = run.rows("answer.replies", "comem_demo", "mine")
+    assert {reply.reason for reply in replies} == {None}
+    entries = run.rows("memory.indexes", "comem_demo", "mine")
+    assert {json.loads(entry.meta)["mode"] for entry in entries if entry.kind == "server"} == {mode}

@@ -1,7 +1,7 @@
 """LoCoMo: long conversations between two people, with questions about each conversation (A.1.1).
 
-As in MemoryBench, image captions are not read, so some questions have no answer. As in the paper, speaker A is the user
-and speaker B the assistant.
+As in MemoryBench, its corpora have no image captions, so some questions have no answer. As in the paper, speaker A is
+the user and speaker B the assistant. The benchmark `locomo` reads the file with this module too.
 """
 
 import json
@@ -31,6 +31,8 @@ class LocomoMessage(BaseModel):
     speaker: Text
     dia_id: Text
     text: Text
+    blip_caption: str | None = None
+    """The caption of a shared image."""
 
 
 class LocomoQuestion(BaseModel):

@@ -105,7 +105,14 @@ export function SliceDifferences({ domain, metric, variant, baseline, rows, name
   const slices = slicesOf(domain, rows);
   const link = (slice) => href("compare", { domain: domain.name, metric: metric.name, variant, a: baseline, b: names, slice });
   if (slices.length < 2) {
-    return null;
+    return domain.slices.length > 1 ? (
+      <p class="muted">
+        A report compares slices only in domains of at most 24 assistants. This command computes them:{" "}
+        <code>
+          memflow compare {baseline} {names.join(" ")} --domain {domain.name}
+        </code>
+      </p>
+    ) : null;
   }
   return (
     <section aria-labelledby="slices">

@@ -1,0 +1,28 @@
+"""The question types of LongMemEval, and the mark of abstention questions. For speed, this module imports nothing."""
+
+SINGLE_USER = "single-session-user"
+SINGLE_ASSISTANT = "single-session-assistant"
+SINGLE_PREFERENCE = "single-session-preference"
+MULTI_SESSION = "multi-session"
+TEMPORAL = "temporal-reasoning"
+UPDATE = "knowledge-update"
+TYPES = (SINGLE_USER, SINGLE_ASSISTANT, SINGLE_PREFERENCE, MULTI_SESSION, TEMPORAL, UPDATE)
+
+PUBLISHED_COUNTS = {
+    SINGLE_USER: 70,
+    SINGLE_ASSISTANT: 56,
+    SINGLE_PREFERENCE: 30,
+    MULTI_SESSION: 133,
+    TEMPORAL: 133,
+    UPDATE: 78,
+}
+"""Questions of each type in the published files, with their abstention questions."""
+PUBLISHED_ABSTENTIONS = {SINGLE_USER: 6, MULTI_SESSION: 12, TEMPORAL: 6, UPDATE: 6}
+"""Abstention questions of each type in the published files."""
+
+_ABSTENTION = "_abs"
+
+
+def is_abstention(question_id: str) -> bool:
+    """Return whether a question has no answer in its history. The published code looks for the mark anywhere."""
+    return _ABSTENTION in question_id

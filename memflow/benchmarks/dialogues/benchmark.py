@@ -1,0 +1,106 @@
+"""The `Benchmark` implementation of own dialogues, which calls the other modules of this package."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.datasets import Contents, Dataset
+from memflow.benchmarks.dialogues.config import parse_config
+from memflow.benchmarks.dialogues.load import count_contents, load_dialogues, read_records
+from memflow.benchmarks.dialogues.probes import make_probes
+from memflow.benchmarks.dialogues.question import PACKAGE, build_question, prompt
+from memflow.benchmarks.dialogues.scoring import make_scores, slice_ids
+from memflow.benchmarks.dialogues.scripted import HANDLERS
+from memflow.benchmarks.dialogues.turns import make_turns
+from memflow.benchmarks.dialogues.verdicts import JUDGED_METRICS, make_verdicts
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import given_episodes
+from memflow.benchmarks.multiple_choice import Choice, number_of
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import Handler
+from memflow.judges.cases import JudgeCase, load_cases
+from memflow.memories.memory import Recall
+from memflow.metrics.backends import MetricBackends
+from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.run.play import Episode
+
+
+class Dialogues(Benchmark):
+    """The implementation of the pipeline steps for own dialogues. A dialogue is an episode."""
+
+    name = "dialogues"
+    judged_metrics = JUDGED_METRICS
+
+    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+        return read_records(dataset, files)
+
+    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
+        return count_contents(records)
+
+    def size(self, domain: Domain, records: Sequence[Record]) -> int:
+        return len(load_dialogues(domain.limited(0), records))
+
+    async def turns(
+        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+    ) -> list[Turn]:
+        config = parse_config(domain)
+        return [
+            turn
+            for dialogue in load_dialogues(domain, records)
+            for turn in make_turns(domain.name, dialogue, config)
+        ]
+
+    async def probes(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        states: States,
+        turns: Sequence[Turn],
+        simulator: Chat,
+        gold_labels: Sequence[GoldLabel] = (),
+    ) -> list[Probe]:
+        config = parse_config(domain)
+        return [
+            probe
+            for dialogue in load_dialogues(domain, records)
+            for probe in make_probes(domain.name, dialogue, config)
+        ]
+
+    def episodes(
+        self,
+        domain: Domain,
+        states: States,
+        turns: Sequence[Turn],
+        feedback: Sequence[FeedbackRound],
+        simulator: Chat,
+        probes: Sequence[Probe] = (),
+    ) -> list[Episode]:
+        return given_episodes(turns)
+
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        return build_question(probe, recall, gold_context)
+
+    def parse(self, probe: Probe, value: Any) -> str:
+        return number_of(value) if isinstance(value, Choice) else str(value).strip()
+
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
+    ) -> list[Verdict]:
+        return await make_verdicts(domain, probes, replies, backends)
+
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        return make_scores(domain, results)
+
+    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
+        return slice_ids(probes)
+
+    def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
+        return [prompt("judge"), prompt("judge_rubric")] if table == "score.verdicts" else []
+
+    def judge_cases(self) -> Sequence[JudgeCase]:
+        return load_cases(PACKAGE)
+
+    def handlers(self) -> dict[str, Handler]:
+        return dict(HANDLERS)

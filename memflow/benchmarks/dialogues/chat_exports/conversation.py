@@ -1,0 +1,85 @@
+"""A conversation of an export as a tree of messages, and its branches."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+
+class InvalidConversation(ValueError):
+    """The exception for a conversation without the form of its export."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatNode:
+    """A node of the tree. A node without text is no message, but connects messages."""
+
+    parent: str | None
+    role: Literal["user", "assistant"] = "user"
+    text: str = ""
+    time: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A conversation: its nodes by id, in the order of the export, and the last node of the current branch.
+
+    `omitted` counts what is no message of user or assistant, by reason.
+    """
+
+    title: str
+    nodes: Mapping[str, ChatNode]
+    current: str | None
+    created: datetime | None = None
+    omitted: Counter[str] = field(default_factory=Counter)
+
+    def branch(self, last: str | None) -> list[str]:
+        """Return the ids of the nodes from the root to a node. Raises InvalidConversation for a cycle."""
+        found: list[str] = []
+        seen: set[str] = set()
+        while last is not None and last in self.nodes:
+            if last in seen:
+                raise InvalidConversation("the parents of its messages form a cycle")
+            seen.add(last)
+            found.append(last)
+            last = self.nodes[last].parent
+        return found[::-1]
+
+    def leaves(self) -> list[str]:
+        """Return the ids of the nodes without children, in the order of the export."""
+        parents = {node.parent for node in self.nodes.values()}
+        return [name for name in self.nodes if name not in parents]
+
+    def current_branch(self) -> list[str]:
+        """Return the branch that the export names as current, or that of the latest leaf."""
+        if self.current in self.nodes:
+            return self.branch(self.current)
+        earliest = datetime.min.replace(tzinfo=UTC)
+        leaves = self.leaves()
+        if self.nodes and not leaves:
+            raise InvalidConversation("the parents of its messages form a cycle")
+        return self.branch(max(leaves, key=lambda name: self.nodes[name].time or earliest, default=None))
+
+    def messages(self, names: Sequence[str]) -> list[ChatNode]:
+        """Return the messages among nodes: those with a text."""
+        return [self.nodes[name] for name in names if self.nodes[name].text.strip()]
+
+
+def moment(value: Any) -> datetime | None:
+    """Return a Unix time or an ISO 8601 text as a time in UTC; None for anything else."""
+    try:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+            return datetime.fromtimestamp(value, UTC)
+        if isinstance(value, str):
+            found = datetime.fromisoformat(value)
+            return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return None
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a JSON object, or an empty one for any other value."""
+    return value if isinstance(value, dict) else {}

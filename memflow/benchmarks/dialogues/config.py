@@ -1,0 +1,27 @@
+"""The parameters of a domain of own dialogues."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from memflow.benchmarks.dialogues.schema import OpenMetric
+from memflow.benchmarks.domains import Domain, parse_parameters
+
+
+class DialoguesConfig(BaseModel):
+    """The parameters of a domain.
+
+    `open_metric` scores open questions that name no metric of their own. `arrivals` states which messages are written
+    to a memory together: single messages, pairs of user and assistant, or sessions. A question between two messages of
+    such a group divides the group.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    open_metric: OpenMetric = "f1"
+    arrivals: Literal["message", "pair", "session"] = "message"
+
+
+def parse_config(domain: Domain) -> DialoguesConfig:
+    """Return the domain's parameters. Raises BadSettings with the invalid parameter."""
+    return parse_parameters(DialoguesConfig, domain)

@@ -1,0 +1,165 @@
+"""Conversion of replies to verdicts: the value under the probe's metric, and the same value as the answer score.
+
+A choice has a verdict `unparsed`, an answerable open question a verdict `false_abstention`. A missing or failed reply,
+and a judge that fails, give null values with a reason.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memflow.benchmarks.dialogues.metrics import (
+    ABSTENTION,
+    ANSWER_F1,
+    ANSWER_ROUGE_L,
+    ANSWER_SCORE,
+    EXACT_MATCH,
+    FALSE_ABSTENTION,
+    JUDGED,
+)
+from memflow.benchmarks.dialogues.probes import OpenGold
+from memflow.benchmarks.dialogues.question import prompt
+from memflow.benchmarks.dialogues.questions import NO_ANSWER, abstains
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.verdicts import choice_verdicts, only_assistant, verdict_row
+from memflow.chat.asking import ask
+from memflow.chat.requests import Chat
+from memflow.errors import BadInput
+from memflow.metrics.backends import MetricBackends
+from memflow.metrics.text import exact_match, rouge_l, word_f1
+from memflow.records import Probe, Reply, Verdict
+from memflow.scoring.judges import JudgedValue, judge_variant, mean_of_judges, rows_of_judges
+
+NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
+STANDARD = "standard"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenValue:
+    """The value of an open answer, or None with the reason; with the judge's completion and variant if one decided."""
+
+    value: float | None
+    reason: str | None = None
+    completion: str | None = None
+    variant: str = STANDARD
+
+
+async def make_verdicts(
+    domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
+) -> list[Verdict]:
+    """Return the verdicts of all probes in order."""
+    assistant = only_assistant(domain, replies)
+    given = {reply.probe_id: reply for reply in replies}
+    choices = [probe for probe in probes if probe.options]
+    rows: dict[str, list[Verdict]] = {}
+    for row in choice_verdicts(domain, choices, replies) if choices else ():
+        rows.setdefault(row.probe_id, []).append(row)
+    opens = [probe for probe in probes if not probe.options]
+    judges: Mapping[str, Chat | None] = backends.judges or {"": backends.judge}
+    by_judge = {
+        name: await asyncio.gather(*(_value(probe, given.get(probe.probe_id), judge) for probe in opens))
+        for name, judge in judges.items()
+    }
+    for number, probe in enumerate(opens):
+        values = _of_judges(probe, {name: found[number] for name, found in by_judge.items()})
+        rows[probe.probe_id] = [
+            verdict_row(
+                domain,
+                assistant,
+                probe,
+                probe.metric,
+                each.value,
+                each.reason,
+                variant=each.variant,
+                completion=each.completion,
+            )
+            for each in values
+        ]
+        rows[probe.probe_id] += _false_abstention(domain, assistant, probe, given.get(probe.probe_id))
+    return [
+        row for probe in probes for row in _with_answer_score(domain, assistant, probe, rows[probe.probe_id])
+    ]
+
+
+def _with_answer_score(
+    domain: Domain, assistant: str, probe: Probe, rows: Sequence[Verdict]
+) -> Sequence[Verdict]:
+    first = next(row for row in rows if row.metric == probe.metric and row.variant == STANDARD)
+    return [*rows, verdict_row(domain, assistant, probe, ANSWER_SCORE.name, first.value, first.reason)]
+
+
+def _false_abstention(domain: Domain, assistant: str, probe: Probe, reply: Reply | None) -> Sequence[Verdict]:
+    if probe.reason is not None or OpenGold.unpacked(probe.gold).abstain:
+        return []
+    reason = unanswered(probe, reply)
+    value = None if reason is not None or reply is None else float(abstains(reply.parsed or ""))
+    return [verdict_row(domain, assistant, probe, FALSE_ABSTENTION.name, value, reason)]
+
+
+async def _value(probe: Probe, reply: Reply | None, judge: Chat | None) -> OpenValue:
+    reason = unanswered(probe, reply)
+    if reason is not None or reply is None or reply.parsed is None:
+        return OpenValue(None, reason)
+    gold = OpenGold.unpacked(probe.gold)
+    if probe.metric == JUDGED.name:
+        return await _judged(probe, gold, reply.parsed, judge)
+    return OpenValue(computed(probe.metric, reply.parsed, gold, probe.language))
+
+
+def computed(metric: str, answer: str, gold: OpenGold, language: str) -> float:
+    """Return the value of an answer under a metric without a judge: the best over the gold answers.
+
+    Raises BadInput for an unknown metric.
+    """
+    spoken: Literal["en", "zh"] = "zh" if language == "zh" else "en"
+    if metric == ABSTENTION.name:
+        return float(abstains(answer))
+    if metric == EXACT_MATCH.name:
+        return max(
+            exact_match(answer.rstrip().rstrip("。"), each.rstrip().rstrip("。")) for each in gold.answers
+        )
+    if metric == ANSWER_F1.name:
+        return max(word_f1(answer, each, spoken) for each in gold.answers)
+    if metric == ANSWER_ROUGE_L.name:
+        return max(rouge_l(answer, each, spoken) for each in gold.answers)
+    raise BadInput(f"the benchmark dialogues has no metric {metric!r}. Regenerate question/probes.")
+
+
+async def _judged(probe: Probe, gold: OpenGold, answer: str, judge: Chat | None) -> OpenValue:
+    """Return the judge's value. An answer that equals a gold answer needs no judge."""
+    if gold.abstain and abstains(answer):
+        return OpenValue(1.0)
+    if gold.rubric is None and any(exact_match(answer, each) for each in gold.answers):
+        return OpenValue(1.0)
+    if judge is None:
+        return OpenValue(None, NO_JUDGE)
+    fields = {"question": probe.question, "answer": answer}
+    if gold.rubric is not None:
+        # Gold answers beside a rubric are part of what the judge must know.
+        known = "".join(f"\n{each}" for each in gold.answers)
+        found = await ask(judge, prompt("judge_rubric"), {**fields, "rubric": f"{gold.rubric}{known}"})
+    else:
+        right = "\n".join(gold.answers) or NO_ANSWER["zh" if probe.language == "zh" else "en"]
+        found = await ask(judge, prompt("judge"), {**fields, "gold": right})
+    value = None if found.value is None else float(found.value.correct)
+    completion = found.completion.digest if found.completion else None
+    return OpenValue(value, found.reason, completion or None)
+
+
+def _of_judges(probe: Probe, by_judge: Mapping[str, OpenValue]) -> list[OpenValue]:
+    def mean(values: Mapping[str, OpenValue]) -> OpenValue:
+        combined = mean_of_judges({name: JudgedValue(one.value, one.reason) for name, one in values.items()})
+        return OpenValue(combined.value, combined.reason)
+
+    return rows_of_judges(
+        {name: [value] for name, value in by_judge.items()},
+        lambda _: probe.metric == JUDGED.name,
+        mean,
+        lambda one, judge: replace(one, variant=judge_variant(STANDARD, judge)),
+    )
+
+
+JUDGED_METRICS = frozenset({JUDGED.name})
+"""The metrics whose values a judge decides; `answer_score` only contains them."""

@@ -1,0 +1,26 @@
+"""LoCoMo (ACL 2024) with the LLM judge score J that memory vendors publish: questions about long conversations.
+
+The benchmark is part of memflow and not a package of its own: it reads LoCoMo's file with MemoryBench's reader, scores
+with MemoryBench's implementation of LoCoMo's F1, and imports results that vendors publish. MemoryBench samples 25
+questions of each conversation and scores no J; this benchmark asks all questions of the categories that J counts.
+
+judging.py has the judge contracts, known_errors.py the known errors of the answer key, results_import.py the import.
+"""
+
+from memflow.benchmarks.locomo.datasets import DATASETS
+from memflow.benchmarks.locomo.domains import DOMAINS
+from memflow.benchmarks.spec import BenchmarkSpec
+
+SPEC = BenchmarkSpec(
+    name="locomo",
+    title="LoCoMo with J",
+    domains=DOMAINS,
+    datasets=DATASETS,
+    implementation=f"{__name__}.benchmark:LoCoMo",
+    checks=(f"{__name__}.checks:EXPECTED",),
+    metrics=f"{__name__}.metrics:METRICS",
+    views=f"{__name__}.views:VIEWS",
+    imports=f"{__name__}.views:IMPORTS",
+    protocol=f"{__name__}.protocol:PROTOCOL",
+    unit="conversations",
+)

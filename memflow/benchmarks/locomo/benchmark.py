@@ -1,0 +1,112 @@
+"""The `Benchmark` implementation of LoCoMo, which calls the other modules of this package."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.datasets import Contents, Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import given_episodes
+from memflow.benchmarks.locomo.config import parse_config
+from memflow.benchmarks.locomo.judging import CONTRACTS
+from memflow.benchmarks.locomo.load import count_contents, load_conversations, read_records
+from memflow.benchmarks.locomo.probes import make_probes
+from memflow.benchmarks.locomo.question import PACKAGE, build_question, prompt
+from memflow.benchmarks.locomo.scoring import make_scores, probe_slices
+from memflow.benchmarks.locomo.scripted import HANDLERS
+from memflow.benchmarks.locomo.turns import make_turns
+from memflow.benchmarks.locomo.verdicts import make_verdicts
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import Handler
+from memflow.judges.cases import JudgeCase, load_cases
+from memflow.memories.memory import Recall
+from memflow.metrics.backends import MetricBackends
+from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.run.play import Episode
+
+
+class LoCoMo(Benchmark):
+    """The implementation of LoCoMo's pipeline steps. Its conversations are given, and nothing is simulated."""
+
+    name = "locomo"
+    judged_metrics = frozenset(CONTRACTS)
+
+    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+        return read_records(dataset, files)
+
+    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
+        return count_contents(records)
+
+    async def turns(
+        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+    ) -> list[Turn]:
+        config = parse_config(domain)
+        return [
+            turn
+            for _, talk in load_conversations(domain, records)
+            for turn in make_turns(domain.name, talk, config)
+        ]
+
+    async def probes(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        states: States,
+        turns: Sequence[Turn],
+        simulator: Chat,
+        gold_labels: Sequence[GoldLabel] = (),
+    ) -> list[Probe]:
+        config = parse_config(domain)
+        return [
+            probe
+            for dataset, talk in load_conversations(domain, records)
+            for probe in make_probes(domain.name, dataset, talk, config)
+        ]
+
+    def episodes(
+        self,
+        domain: Domain,
+        states: States,
+        turns: Sequence[Turn],
+        feedback: Sequence[FeedbackRound],
+        simulator: Chat,
+        probes: Sequence[Probe] = (),
+    ) -> list[Episode]:
+        return given_episodes(turns)
+
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        return build_question(probe, recall, gold_context, parse_config(domain))
+
+    def parse(self, probe: Probe, value: str) -> str:
+        return value
+
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
+    ) -> list[Verdict]:
+        return await make_verdicts(domain, probes, replies, backends)
+
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        return make_scores(domain, results)
+
+    def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+        found = {
+            name: frozenset(probe.probe_id for probe in members)
+            for name, members in probe_slices(probes).items()
+        }
+        found.pop("all", None)
+        return found
+
+    def size(self, domain: Domain, records: Sequence[Record]) -> int:
+        return len(records)
+
+    def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
+        if table != "score.verdicts":
+            return []
+        return [prompt(contract) for contract in parse_config(domain).contracts]
+
+    def judge_cases(self) -> Sequence[JudgeCase]:
+        return load_cases(PACKAGE)
+
+    def handlers(self) -> dict[str, Handler]:
+        return dict(HANDLERS)

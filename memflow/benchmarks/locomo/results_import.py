@@ -1,0 +1,138 @@
+"""Import of published answers to LoCoMo's questions: the published label is the value of J.
+
+An answer without a label has no J; the variant `unlabeled_as_wrong` counts it as wrong, as vendors do.
+
+A recorded conversation belongs to the episode with most of its questions, and an answer to the probe of its question.
+The n-th answer to a question that occurs several times belongs to its n-th probe. memflow computes F1 and BLEU-1.
+recorded_answers.py reads the files.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.locomo.judging import UNLABELED
+from memflow.benchmarks.locomo.recorded_answers import RecordedAnswer, RecordedAnswers, read_answers
+from memflow.benchmarks.locomo.verdicts import WORD_METRICS, missing_answer, word_values
+from memflow.benchmarks.verdicts import verdict_row
+from memflow.benchmarks.views import ImportedResults, Reader
+from memflow.errors import BadInput
+from memflow.metrics.overlap import set_f1
+from memflow.records import Probe, Reply, Verdict
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
+MISSING = "the recorded run has no valid answer"
+NO_LABEL = "the recorded answer has no label"
+ROUNDING = 1e-9
+
+
+def import_results(reader: Reader, domain: Domain, path: Path) -> ImportedResults:
+    """Return a system's answers as replies and verdicts of the assistant `imported_NAME@MODEL`.
+
+    NAME is the name of the file. A missing or contradictory answer becomes a reply with a reason. Raises BadInput if
+    the domain has no probes, or if the file has no answers to the domain's questions.
+    """
+    if reader.facts("question.probes", domain.name) is None:
+        raise BadInput(
+            f"the lake has no probes of {domain.name}. Generate them with `memflow run --domain {domain.name} --memory "
+            "none`, then import the results."
+        )
+    probes = [probe for probe in reader.rows("question.probes", domain.name) if probe.split == "test"]
+    recorded = read_answers(path)
+    name, model = (_NOT_IN_NAMES.sub("-", part) for part in (recorded.name, recorded.model))
+    matched = _Matches.of(domain, f"imported_{name}@{model}", probes, recorded)
+    if not matched.answers:
+        raise BadInput(
+            f"{path} has no answer to a question of {domain.name}. Use a domain of the conversations that the system "
+            "was run on, such as `locomo`."
+        )
+    replies = [matched.reply(probe) for probe in probes]
+    return ImportedResults(
+        assistant=matched.assistant,
+        model=recorded.model,
+        source=f"answers and labels ({recorded.contract}) in {path.name}, content hash {recorded.digest}",
+        settings={**recorded.settings, "contract": recorded.contract},
+        replies=replies,
+        verdicts=list(matched.verdicts(replies)),
+        faults=[*recorded.faults, *matched.faults],
+    )
+
+
+@dataclass
+class _Matches:
+    """The recorded answers by probe id. `faults` has a message for each answer without a probe, or with another F1."""
+
+    domain: Domain
+    assistant: str
+    probes: Sequence[Probe]
+    contract: str
+    answers: Mapping[str, RecordedAnswer]
+    faults: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, domain: Domain, assistant: str, probes: Sequence[Probe], recorded: RecordedAnswers
+    ) -> "_Matches":
+        episodes: dict[str, dict[str, list[Probe]]] = {}
+        for probe in probes:
+            episodes.setdefault(probe.episode_id, {}).setdefault(probe.question, []).append(probe)
+        found, faults = {}, []
+        for number, answers in recorded.answers.items():
+            waiting = max(
+                episodes.values(),
+                key=lambda asked: sum(each.question in asked for each in answers),
+                default={},
+            )
+            for answer in answers:
+                shown = f"conversation {number}: {json.dumps(answer.question[:80])}"
+                if of_question := waiting.get(answer.question):
+                    found[of_question.pop(0).probe_id] = answer
+                else:
+                    faults.append(f"{shown} is no question of {domain.name}, or has more answers than probes")
+                if answer.f1 is not None and abs(set_f1(answer.response, answer.gold) - answer.f1) > ROUNDING:
+                    faults.append(f"{shown}: the recorded F1 is not that of the answer")
+        return cls(domain, assistant, probes, recorded.contract, found, faults)
+
+    def reply(self, probe: Probe) -> Reply:
+        """Return the recorded reply to a probe; a reply without a valid recorded answer has a reason."""
+        answer = self.answers.get(probe.probe_id)
+        reply = Reply(
+            domain=self.domain.name,
+            assistant=self.assistant,
+            probe_id=probe.probe_id,
+            episode_id=probe.episode_id,
+            checkpoint=probe.checkpoint,
+            text=None if answer is None else answer.response,
+            recalled=[],
+            recalled_sources=[],
+        )
+        if answer is None:
+            return replace(reply, reason=MISSING)
+        if str(answer.category) != probe.category:
+            return replace(reply, reason="the category of the recorded question is not that of the probe")
+        # The gold of adversarial questions is memflow's; the semicolon may end the gold of category 3.
+        golds = {probe.gold, probe.gold.partition(";")[0].strip()} if probe.category == "3" else {probe.gold}
+        if probe.category != "5" and answer.gold not in golds:
+            return replace(reply, reason="the gold answer of the recorded question is not that of the probe")
+        return replace(reply, parsed=answer.response, attempts=1)
+
+    def verdicts(self, replies: Sequence[Reply]) -> Iterator[Verdict]:
+        """Yield the label and the computed metrics of each reply."""
+        for probe, reply in zip(self.probes, replies, strict=True):
+            reason = missing_answer(probe, reply)
+            label = self.answers[probe.probe_id].label if reason is None else None
+            why = reason or (NO_LABEL if label is None else None)
+            as_wrong = 0.0 if reason is None and label is None else label
+            yield self._row(probe, self.contract, label, why)
+            yield replace(self._row(probe, self.contract, as_wrong, reason), variant=UNLABELED)
+            if reason is not None:
+                yield from (self._row(probe, metric, None, reason) for metric in WORD_METRICS)
+                continue
+            for each in word_values(probe, reply.parsed or ""):
+                yield self._row(probe, each.metric, each.value, None)
+
+    def _row(self, probe: Probe, metric: str, value: float | None, reason: str | None) -> Verdict:
+        return verdict_row(self.domain, self.assistant, probe, metric, value, reason)

@@ -1,0 +1,93 @@
+"""Scores of LoCoMo: each metric over all probes, by category, and without questions whose gold is known to be wrong.
+
+The score over all probes is the mean over questions, as vendors compute it, and not the mean over categories. Intervals
+are bootstrapped over conversations.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import stdev
+
+from memflow.benchmarks.api import AssistantResults
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.locomo.judging import CONTRACTS
+from memflow.benchmarks.locomo.known_errors import has_wrong_gold, without_wrong_gold
+from memflow.benchmarks.locomo.metrics import KEY_CEILING, RUN_DEVIATION
+from memflow.metrics.intervals import Interval
+from memflow.records import Probe, Score
+from memflow.scoring.estimate import MetricContext, Sample, estimate, probe_score, valid_probes
+from memflow.scoring.judges import STANDARD
+
+WITHOUT_KNOWN_ERRORS = "without known errors"
+CATEGORY_NAMES = {
+    "1": "multi-hop",
+    "2": "temporal",
+    "3": "open domain",
+    "4": "single-hop",
+    "5": "adversarial",
+}
+"""LoCoMo's categories by number. Some vendors swap the names of 1 and 4."""
+_RUN = "run_"
+
+Values = Mapping[tuple[str, str], Mapping[str, float]]
+"""Values by metric and variant, and by probe id."""
+
+
+def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
+    """Return the scores of one assistant for every metric, variant and slice."""
+    context, probes, values = MetricContext.of(domain, results), valid_probes(results), _values(results)
+    return [
+        *(
+            probe_score(context, metric, members, of, variant=variant, slice_name=name)
+            for name, members in probe_slices(probes).items()
+            for (metric, variant), of in values.items()
+        ),
+        *_ceilings(context, probes),
+        *_run_deviations(context, probes, values),
+    ]
+
+
+def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
+    """Return the probes of every slice: `all`, `category N`, and `without known errors` if any probe has one."""
+    found = {"all": list(probes)}
+    for category in sorted({probe.category for probe in probes if probe.category is not None}):
+        found[f"category {category}"] = [probe for probe in probes if probe.category == category]
+    without = without_wrong_gold(probes)
+    if len(without) < len(probes):
+        found[WITHOUT_KNOWN_ERRORS] = without
+    return {name: members for name, members in found.items() if members}
+
+
+def _values(results: AssistantResults) -> Values:
+    """Return the values of the verdicts. A metric without any value is contained too, so that its reason is shown."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row in results.verdicts:
+        values = found.setdefault((row.metric, row.variant), {})
+        if row.value is not None:
+            values[row.probe_id] = row.value
+    return found
+
+
+def _ceilings(context: MetricContext, probes: Sequence[Probe]) -> Iterator[Score]:
+    """Yield the share of probes without a known error, which no assistant exceeds by right answers."""
+    right = {probe.probe_id: float(not has_wrong_gold(probe.probe_id, probe.question)) for probe in probes}
+    for name, members in probe_slices(probes).items():
+        yield probe_score(context, KEY_CEILING, members, right, slice_name=name)
+
+
+def _run_deviations(context: MetricContext, probes: Sequence[Probe], values: Values) -> Iterator[Score]:
+    """Yield the standard deviation of each contract's J over the runs of the judge, where there are several runs."""
+    first = next((metric for metric, _ in values if metric in CONTRACTS), None)
+    for contract in CONTRACTS:
+        runs = [of for (metric, name), of in values.items() if metric == contract and _is_run(name)]
+        if len(runs) < 2:
+            continue
+        common = [probe for probe in probes if all(probe.probe_id in run for run in runs)]
+        means = [sum(run[probe.probe_id] for probe in common) / max(1, len(common)) for run in runs]
+        sample = Sample(len(probes), len(common), len({probe.episode_id for probe in common}))
+        deviation = Interval(stdev(means), None, None)
+        variant = STANDARD if contract == first else contract
+        yield estimate(context, RUN_DEVIATION, sample, lambda value=deviation: value, variant=variant)
+
+
+def _is_run(variant: str) -> bool:
+    return variant.startswith(_RUN) and variant.removeprefix(_RUN).isdigit()

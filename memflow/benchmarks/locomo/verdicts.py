@@ -1,0 +1,161 @@
+"""Verdicts on replies: J under each contract, judge and run, LoCoMo's F1, and the F1 and BLEU-1 of Mem0's evaluation.
+
+The value of a contract is the mean over judges and runs. With several runs, each run is the variant `run_N`, from 1.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.locomo.config import parse_config
+from memflow.benchmarks.locomo.judging import CONTRACTS, UNLABELED, Contract, Judgment, judge_runs
+from memflow.benchmarks.locomo.metrics import BLEU_1, SET_F1
+from memflow.benchmarks.locomo.probes import ADVERSARIAL_CATEGORY
+from memflow.benchmarks.memorybench.tasks.catalog import LOCOMO_F1
+from memflow.benchmarks.verdicts import only_assistant, verdict_row
+from memflow.metrics.backends import MetricBackends
+from memflow.metrics.overlap import bleu_1, set_f1
+from memflow.metrics.text import locomo_f1
+from memflow.records import Probe, Reply, Verdict
+from memflow.scoring.judges import STANDARD, JudgedValue, judge_variant, mean_of_judges, rows_of_judges
+
+WORD_METRICS = (LOCOMO_F1, SET_F1, BLEU_1)
+NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
+
+
+@dataclass(frozen=True)
+class _Value:
+    """The value of a metric and variant, or None with the reason."""
+
+    metric: str
+    variant: str
+    value: float | None
+    reason: str | None = None
+    completion: str | None = None
+
+
+async def make_verdicts(
+    domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
+) -> list[Verdict]:
+    """Return the verdicts of all probes in order. The verdicts of the first contract come first."""
+    assistant, config = only_assistant(domain, replies), parse_config(domain)
+    given = {reply.probe_id: reply for reply in replies}
+    contracts = [CONTRACTS[name] for name in config.contracts]
+    judges = backends.judges or ({"": backends.judge} if backends.judge else {})
+
+    async def values_of(probe: Probe) -> list[_Value]:
+        reply = given.get(probe.probe_id)
+        if (reason := missing_answer(probe, reply)) is not None:
+            return _without_answer(contracts, config.judge_runs, reason)
+        assert reply is not None and reply.parsed is not None
+        answer = reply.parsed
+        if not judges:
+            judged = [
+                _Value(contract.metric, variant, None, NO_JUDGE)
+                for contract in contracts
+                for variant in _variants(config.judge_runs)
+            ]
+            return [*judged, *word_values(probe, answer)]
+        of_each = await asyncio.gather(
+            *(
+                judge_runs(each, probe, answer, judge, config.judge_runs)
+                for each in contracts
+                for judge in judges.values()
+            )
+        )
+        found: list[_Value] = []
+        for at, contract in enumerate(contracts):
+            runs = of_each[at * len(judges) : (at + 1) * len(judges)]
+            found += _of_judges(contract, dict(zip(judges, runs, strict=True)))
+        return [*found, *word_values(probe, answer)]
+
+    values = await asyncio.gather(*map(values_of, probes))
+    return [
+        verdict_row(
+            domain, assistant, probe, each.metric, each.value, each.reason,
+            variant=each.variant, completion=each.completion,
+        )
+        for probe, found in zip(probes, values, strict=True)
+        for each in found
+    ]  # fmt: skip
+
+
+def missing_answer(probe: Probe, reply: Reply | None) -> str | None:
+    """Return the reason why a probe has no answer to score, or None if it has one."""
+    if probe.reason is not None:
+        return probe.reason
+    if reply is None:
+        return "no reply; rerun the answers of this probe"
+    if reply.parsed is None or reply.reason is not None:
+        return reply.reason or "the reply has no answer"
+    return None
+
+
+def word_values(probe: Probe, answer: str) -> list[_Value]:
+    """Return the values of the metrics of word overlap."""
+    f1 = locomo_f1(answer, _f1_gold(probe), probe.category or "")
+    return [
+        _Value(LOCOMO_F1, STANDARD, f1),
+        _Value(SET_F1, STANDARD, set_f1(answer, probe.gold)),
+        _Value(BLEU_1, STANDARD, bleu_1(answer, probe.gold)),
+    ]
+
+
+def _f1_gold(probe: Probe) -> str:
+    """Return the gold for LoCoMo's F1, which needs the options of an adversarial question."""
+    if probe.category != str(ADVERSARIAL_CATEGORY):
+        return probe.gold
+    return json.dumps(dict(zip("ab", probe.options or ("", ""), strict=True)))
+
+
+def _variants(runs: int) -> Iterator[str]:
+    yield STANDARD
+    yield UNLABELED
+    if runs > 1:
+        yield from (f"run_{run}" for run in range(1, runs + 1))
+
+
+def _without_answer(contracts: Sequence[Contract], runs: int, reason: str) -> list[_Value]:
+    judged = [_Value(each.metric, variant, None, reason) for each in contracts for variant in _variants(runs)]
+    return [*judged, *(_Value(metric, STANDARD, None, reason) for metric in WORD_METRICS)]
+
+
+def _of_judges(contract: Contract, judgments: Mapping[str, Sequence[Judgment]]) -> list[_Value]:
+    """Return the values of a contract: the mean over judges, followed by those of each judge if there are several."""
+
+    def mean(values: Mapping[str, _Value]) -> _Value:
+        value, reason = mean_of_judges(
+            {name: JudgedValue(each.value, each.reason) for name, each in values.items()}
+        )
+        return replace(next(iter(values.values())), value=value, reason=reason, completion=None)
+
+    return rows_of_judges(
+        {name: _of_runs(contract, runs) for name, runs in judgments.items()},
+        lambda value: True,
+        mean,
+        lambda value, judge: replace(value, variant=judge_variant(value.variant, judge)),
+    )
+
+
+def _of_runs(contract: Contract, runs: Sequence[Judgment]) -> list[_Value]:
+    """Return the values of one judge: the mean over its runs, with and without unlabeled answers, and each run."""
+    as_wrong = [each._replace(value=0.0, reason=None) if each.unlabeled else each for each in runs]
+    found = [_mean_value(contract.metric, STANDARD, runs), _mean_value(contract.metric, UNLABELED, as_wrong)]
+    if len(runs) > 1:
+        found += [
+            _Value(contract.metric, f"run_{number}", each.value, each.reason, each.completion)
+            for number, each in enumerate(runs, 1)
+        ]
+    return found
+
+
+def _mean_value(metric: str, variant: str, runs: Sequence[Judgment]) -> _Value:
+    known = [each.value for each in runs if each.value is not None]
+    if len(known) < len(runs):
+        reason = next(each.reason for each in runs if each.value is None)
+        return _Value(metric, variant, None, reason, runs[0].completion if len(runs) == 1 else None)
+    return _Value(
+        metric, variant, sum(known) / len(known), None, runs[0].completion if len(runs) == 1 else None
+    )

@@ -1,0 +1,99 @@
+"""The command `memflow show contracts`: J of the same answers under each judge contract, and its span."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from memflow.benchmarks.locomo.judging import CONTRACTS
+from memflow.benchmarks.locomo.metrics import KEY_CEILING
+from memflow.benchmarks.locomo.scoring import CATEGORY_NAMES, WITHOUT_KNOWN_ERRORS
+from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table
+from memflow.errors import BadInput
+from memflow.records import Score
+
+NO_SCORE = "–"
+_SLICES = {
+    "all": "all",
+    WITHOUT_KNOWN_ERRORS: "without known errors",
+    **{f"category {number}": f"{number} {name}" for number, name in CATEGORY_NAMES.items()},
+}
+"""The slices of the table, and the heads of their columns."""
+
+
+def show_contracts(reader: Reader, domain: Sequence[str] | None, assistant: Sequence[str] | None) -> Answer:
+    """Return a table per domain. Raises BadInput if no selected domain or assistant has a J."""
+    scores = [
+        score
+        for score in reader.scores()
+        if score.variant == "standard"
+        and score.metric in {*CONTRACTS, KEY_CEILING}
+        and (not domain or score.domain in domain)
+        and (not assistant or score.assistant in assistant)
+    ]
+    if not any(score.metric in CONTRACTS for score in scores):
+        raise BadInput(
+            "no J is published for this selection. Create one with `memflow run --domain locomo_demo --memory full`, "
+            "or import published answers with `memflow import results`."
+        )
+    records, parts = [], []
+    for name in dict.fromkeys(score.domain for score in scores):
+        found = [score for score in scores if score.domain == name]
+        records += _records(found)
+        parts += _parts(name, found)
+    return Answer({"rows": records}, parts, records, scores)
+
+
+def _records(scores: Sequence[Score]) -> list[dict[str, Any]]:
+    return [
+        {
+            "domain": score.domain,
+            "assistant": score.assistant,
+            "metric": score.metric,
+            "slice": score.slice,
+            "value": score.value,
+            "low": score.low,
+            "high": score.high,
+            "n": score.n,
+            "imported": score.imported,
+            "reason": score.reason,
+        }
+        for score in scores
+        if score.slice in _SLICES
+    ]
+
+
+def _parts(domain: str, scores: Sequence[Score]) -> list[Part]:
+    values = {(score.assistant, score.metric, score.slice): score for score in scores}
+    slices = [name for name in _SLICES if any(score.slice == name for score in scores)]
+    heads = [_SLICES[name] for name in slices]
+    rows: list[list[str]] = []
+    for assistant in dict.fromkeys(score.assistant for score in scores):
+        judged = [name for name in CONTRACTS if (assistant, name, "all") in values]
+        rows += [
+            [
+                assistant,
+                CONTRACTS[name].title,
+                *(_cell(values.get((assistant, name, each)), name=each) for each in slices),
+            ]
+            for name in judged
+        ]
+        if len(judged) > 1:
+            rows.append([assistant, "span", *(_span(values, assistant, judged, each) for each in slices)])
+    ceilings = {score.slice: score for score in scores if score.metric == KEY_CEILING}
+    rows.append(["ceiling of the key", "", *(_cell(ceilings.get(each)) for each in slices)])
+    parts: list[Part] = [Heading(domain), Table(["assistant", "contract", *heads], rows, heads)]
+    if imported := sorted({score.assistant for score in scores if score.imported}):
+        parts.append(Note(f"Imported, not run by memflow: {', '.join(imported)}."))
+    return parts
+
+
+def _cell(score: Score | None, name: str = "") -> str:
+    if score is None or score.value is None:
+        return NO_SCORE
+    interval = "" if name != "all" or score.low is None else f" ({score.low:.3f} to {score.high:.3f})"
+    return f"{score.value:.4f}{interval}"
+
+
+def _span(values: dict[tuple[str, str, str], Score], assistant: str, judged: Sequence[str], name: str) -> str:
+    found = [values.get((assistant, metric, name)) for metric in judged]
+    known = [score.value for score in found if score is not None and score.value is not None]
+    return f"{max(known) - min(known):.4f}" if len(known) == len(judged) else NO_SCORE

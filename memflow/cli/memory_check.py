@@ -1,0 +1,148 @@
+"""`memflow memories check`: check a memory server or a memory written in Python, line by line."""
+
+import asyncio
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import RenderableType
+
+from memflow.cli.output import Format, FormatOption, Text, answer, note, table
+from memflow.cli.selection import front_of, own_of
+from memflow.errors import BadSettings
+
+if TYPE_CHECKING:
+    from resources.memory_servers.check_lines import CheckLine
+    from resources.settings import Settings
+    from resources.settings_sections import OwnMemory
+
+SERVER = "server"
+"""The name of a memory server that is given as a command or an address."""
+COLORS = {"ok": "green", "wrong": "red", "note": "yellow", "skipped": "dim"}
+
+WordsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME|COMMAND...",
+        help="A memory, an import path (my_module:MyMemory), the address of a memory server, or its command.",
+    ),
+]
+
+
+def check(
+    ctx: typer.Context,
+    words: WordsArgument,
+    variable: Annotated[
+        list[str] | None,
+        typer.Option("--variable", metavar="NAME", help="Pass this environment variable to the command."),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option("--timeout", metavar="SECONDS", min=0.01, help="The time limit of requests."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """Check a memory: what it declares, whether it keeps its texts apart, and whether reads change it.
+
+    A memory server is started and asked with made-up messages; a memory in Python uses the models of the settings.
+    Put `--` before a command with options. Exit with code 1 if a line is wrong.
+    """
+    settings = front_of(ctx).load()
+    name, own = _server(settings, words, variable or [], timeout)
+    lines = _check_server(settings, name, own) if own is not None else _check_python(settings, words)
+    wrong = [line for line in lines if line.verdict == "wrong"]
+    answer(
+        Format.json if as_json else form,
+        {"memory": name, "ok": not wrong, "lines": [line.as_dict() for line in lines]},
+        *_shown(name, lines),
+        _summary(lines),
+    )
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _server(
+    settings: "Settings", words: Sequence[str], variables: list[str], timeout: float | None
+) -> "tuple[str, OwnMemory | None]":
+    """Return the name and the declaration of a memory server; None for a memory in Python."""
+    from resources.settings_sections import OwnMemory
+
+    given: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
+    [first, *more] = words
+    own = settings.memories.get(first)
+    if own is not None and not more:
+        if variables:
+            raise BadSettings(f"--variable is for commands. Set `variables` of [memories.{first}] instead.")
+        if not own.is_server:
+            return first, None
+        return first, own if timeout is None else OwnMemory(**{**own.model_dump(exclude_unset=True), **given})
+    if not more and first.startswith(("http://", "https://")):
+        return SERVER, OwnMemory(url=first, **given)
+    command = list(words) if more else shlex.split(first)
+    if len(command) == 1 and "/" not in first:
+        return first, None
+    return SERVER, OwnMemory(command=tuple(command), folder=Path.cwd(), variables=tuple(variables), **given)
+
+
+def _check_server(settings: "Settings", name: str, own: "OwnMemory") -> "list[CheckLine]":
+    import tempfile
+
+    from resources.memory_servers.declaration import check_command, open_server
+    from resources.memory_servers.server_checks import ServerChecks
+
+    if own.command and (wrong := check_command(name, own)):
+        raise BadSettings(wrong.replace(f"`command` of [memories.{SERVER}]", "the command"))
+    with tempfile.TemporaryDirectory(prefix="memflow-check-") as folder:
+        home = settings.home if name in settings.memories else Path(folder)
+        starts = iter(range(1000))
+        checks = ServerChecks(lambda: open_server(name, own, home, log=f"{name}/check.{next(starts)}"))
+        return asyncio.run(checks.run())
+
+
+def _check_python(settings: "Settings", words: Sequence[str]) -> "list[CheckLine]":
+    from memflow.chat.ledger import RequestContext
+    from memflow.memories.registry import find
+    from resources.ledger.sql_ledger import SqlLedger
+    from resources.memory_servers.python_checks import PythonChecks
+    from resources.models import Models
+    from resources.prompt_folders import activate_prompts
+    from resources.settings_sections import OwnMemory
+
+    known, [name] = own_of(settings, words)
+    memory = find(name, known)
+    if ":" in words[0]:
+        named = {**settings.memories, name: OwnMemory(path=words[0])}
+        settings = settings.model_copy(update={"memories": named})
+    if not memory.system.memory.needs_playing:
+        raise BadSettings(
+            f"nothing is written to the memory {name}, so there is nothing to check. Choose another."
+        )
+    activate_prompts(settings)
+    settings.home.mkdir(parents=True, exist_ok=True)
+    models = Models(settings, SqlLedger(settings.ledger_url))
+
+    async def work(chats: Any) -> "list[CheckLine]":
+        return await PythonChecks(memory.factory(await chats.tools(name))).run()
+
+    try:
+        return models.run(RequestContext(run="memories check", stage="memories", assistant=name), work)
+    finally:
+        models.close()
+
+
+def _shown(name: str, lines: "Sequence[CheckLine]") -> list[RenderableType]:
+    rows = [(line.name, Text(line.verdict, COLORS[line.verdict]), line.found, _fix(line)) for line in lines]
+    return [table(f"Memory {name}", ("check", "verdict", "found", "what to do"), rows)]
+
+
+def _fix(line: "CheckLine") -> str:
+    return line.fix if line.verdict in ("wrong", "note") else ""
+
+
+def _summary(lines: "Sequence[CheckLine]") -> Text:
+    counts = {each: sum(line.verdict == each for line in lines) for each in COLORS}
+    shown = ", ".join(f"{count} {each}" for each, count in counts.items() if count)
+    return note(f"\n{shown}. What each line finds: docs/how-to/check_memory.md.")

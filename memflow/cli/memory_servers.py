@@ -1,0 +1,31 @@
+"""Notes on memory servers whose model requests are not in the usage, or not in a forecast."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from memflow.memories.server.config import OWN_MODELS
+
+if TYPE_CHECKING:
+    from resources.settings import Settings
+
+
+def servers_with_own_models(settings: "Settings") -> list[str]:
+    """Return the memory servers of the settings that call models at their own addresses, as they last declared."""
+    own = settings.own_memories()
+    return [name for name, each in own.items() if each.server is not None and each.server.has_own_models]
+
+
+def memory_server_notes(settings: "Settings", assistants: Iterable[str]) -> list[str]:
+    """Return a note for each memory server of the assistants: why its requests are not in the forecast."""
+    own, notes = settings.own_memories(), []
+    for name in dict.fromkeys(assistant.partition("@")[0] for assistant in assistants):
+        server = own[name].server if name in own else None
+        if server is None or (server.hello is not None and server.hello.can.models == "none"):
+            continue
+        if server.hello is None:
+            notes.append(f"{name} is a memory server that was not started yet, so its requests are not known")
+        elif server.has_own_models:
+            notes.append(f"{name}: {OWN_MODELS}")
+        else:
+            notes.append(f"requests of the memory server {name} through the model proxy are not counted here")
+    return notes

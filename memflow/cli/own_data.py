@@ -1,0 +1,133 @@
+"""`memflow init --data` and `memflow data check FILE`: own files, in the format that a benchmark declares."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import RenderableType
+from rich.padding import Padding
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.plugins import load_object
+from memflow.cli.output import Format, Text, answer, note, write
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from memflow.benchmarks.own_files import InspectedFiles
+
+LONGEST_NAME = 40
+_DOMAINS = re.compile(r"^domains = \[.*\]$", re.MULTILINE)
+
+
+def is_path(name: str) -> bool:
+    """Return whether an argument of `memflow data check` is a file or folder, not the name of a data set."""
+    return "/" in name or "." in name or Path(name).exists()
+
+
+def check_files(names: Sequence[str], form: Format) -> None:
+    """Print what the files contain and all their problems. Exits with code 1 if there is a problem."""
+    found = _inspected([Path(name) for name in names])
+    shown: list[RenderableType] = [Text(f"{_files(found)}: {found.contents}")]
+    shown += [Padding(Text(str(each), "red"), (0, 0, 0, 2), expand=False) for each in found.problems]
+    data = {
+        "files": [str(each) for each in found.files],
+        **found.data,
+        "problems": [asdict(each) for each in found.problems],
+    }
+    answer(form, data, *shown, note(_problems(found)))
+    if found.problems:
+        raise typer.Exit(1)
+
+
+def init_data(file: Path, data: Sequence[Path], force: bool, form: Format) -> None:
+    """Write settings with a domain of own files, and print in five lines what was found and what to type next.
+
+    Raises BadInput if the files have no valid item.
+    """
+    found = _inspected(data)
+    check = f"memflow data check {' '.join(map(str, data))}"
+    if not found.usable:
+        first = f": {found.problems[0]}" if found.problems else ""
+        raise BadInput(f"nothing in {_files(found)} can be used{first}. `{check}` lists all problems.")
+    name = domain_name(data[0])
+    write(file, _settings(name, data, found, file.absolute().parent), force)
+    commands = [check, "memflow run", f"memflow show leaderboard --domain {name}"]
+    lines = (
+        f"{file} is written, with the domain {name}.",
+        f"Found: {found.contents}.",
+        found.scoring,
+        _problems(found) + (f" `{check}` lists them." if found.problems else ""),
+        f"Next: {' · '.join(commands)}",
+    )
+    summary = {"domain": name, **found.data, "problems": len(found.problems)}
+    answer(form, {"file": str(file.absolute()), **summary, "next": commands}, *(Text(line) for line in lines))
+
+
+def domain_name(path: Path) -> str:
+    """Return the name of a domain and data set for a file or folder, which no benchmark uses."""
+    stem = path.resolve().name if path.is_dir() else path.stem
+    plain = re.sub(r"[^a-z0-9_]+", "_", stem.lower()).strip("_")[:LONGEST_NAME].strip("_") or "own_data"
+    return f"own_{plain}" if plain in {*registry.domains(), *registry.datasets()} else plain
+
+
+def _inspected(paths: Sequence[Path]) -> "InspectedFiles":
+    _, own = registry.own_files()
+    inspect = load_object(own.inspect) if isinstance(own.inspect, str) else own.inspect
+    found: InspectedFiles = inspect(paths)
+    return found
+
+
+def _settings(name: str, data: Sequence[Path], found: "InspectedFiles", folder: Path) -> str:
+    """Return the example settings with the domain and its data set. Paths below the folder are relative to it."""
+    from resources.settings import example
+
+    benchmark, own = registry.own_files()
+    text, replaced = _DOMAINS.subn(lambda _: f"domains = [{json.dumps(name)}]", example(), count=1)
+    assert replaced, "the example settings have a line of domains"
+    files = [_toml(each, folder) for path in data for each in _patterns(path, found)]
+    title = json.dumps(", ".join(path.name for path in data), ensure_ascii=False)
+    lines = [
+        "",
+        f"# Your own data ({own.page}). Relative paths begin at the folder of this file.",
+        f"[own_datasets.{name}]",
+        f'benchmark = "{benchmark}"',
+        f"files = [{', '.join(files)}]",
+        "",
+        f"[own_domains.{name}]",
+        f'benchmark = "{benchmark}"',
+        f'datasets = ["{name}"]',
+        f"title = {title}",
+        *([f"# parameters = {{ {own.parameters} }}"] if own.parameters else []),
+    ]
+    return text.rstrip("\n") + "\n" + "\n".join(lines) + "\n"
+
+
+def _patterns(path: Path, found: "InspectedFiles") -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    endings = dict.fromkeys(file.suffix for file in found.files if file.parent == path)
+    return [path / f"*{ending}" for ending in endings]
+
+
+def _toml(path: Path, folder: Path) -> str:
+    whole = path.absolute()
+    shown = whole.relative_to(folder) if whole.is_relative_to(folder) else whole
+    return json.dumps(shown.as_posix(), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _files(found: "InspectedFiles") -> str:
+    names = [str(each) for each in found.files]
+    if len(names) == 1:
+        return names[0]
+    return f"{len(names)} files ({', '.join(names[:3])}{', …' if len(names) > 3 else ''})"
+
+
+def _problems(found: "InspectedFiles") -> str:
+    count = len(found.problems)
+    if not count:
+        return "No problems."
+    return f"{count:,} problem{'' if count == 1 else 's'}; what they are in is left out until it is fixed."

@@ -1,0 +1,48 @@
+"""The declaration of a memory server: how it is started or reached, and its last answer to `hello`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from memflow.fingerprint import digest
+from memflow.memories.server.protocol import Hello
+
+OWN_MODELS = "own models, not counted"
+"""Says of a memory server that it calls models at addresses of its own: no usage or budget has its requests."""
+MEMORY_MODELS = "memory_models"
+"""The metadata key of a partition with that text."""
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    """The declaration of a memory server in memflow.toml: a command, or the address of a running server.
+
+    `settings` are passed to the server, and `revision` is a word of the user's that identifies what `hello` does not,
+    such as an image digest. `hello` is the server's last answer, None before its first start: planning reads it and
+    starts no server. `files` are digests of the files that the command names, such as its script.
+    """
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    revision: str = ""
+    hello: Hello | None = None
+    files: tuple[str, ...] = ()
+
+    @property
+    def has_own_models(self) -> bool:
+        """Whether the server calls models at addresses of its own; false before its first start."""
+        return self.hello is not None and self.hello.can.models == "own"
+
+    @property
+    def uses_given_models(self) -> bool:
+        """Whether the server calls the models that memflow gives it; false before its first start."""
+        return self.hello is not None and self.hello.can.models == "given"
+
+    def key(self) -> str:
+        """Return the digest of the declaration, without the answer to `hello`."""
+        return digest(self.command, self.url, dict(self.settings), self.revision, *self.files)
+
+    def fingerprint(self) -> str:
+        """Return the digest of the declaration and of the last answer to `hello`."""
+        return digest(self.key(), None if self.hello is None else self.hello.model_dump(mode="json"))

@@ -1,0 +1,233 @@
+"""ServerMemory: a memory whose content is in a memory server, mirrored as entries.
+
+The server's state is a cache. What counts is in the store: the writes, the items that the server exports or returns,
+the reads of each checkpoint, and what failed. reading.py reads a memory as of a checkpoint.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from memflow.errors import BadInput, BadSettings, RecallFailed, ServerFailed
+from memflow.memories.external import ExternalMemory
+from memflow.memories.memory import FAILURE, Memory, Message, Recall, parameter
+from memflow.memories.server.batches import cut_writes, sent_message
+from memflow.memories.server.mirror import NOTES, READ, SERVER, WRITE, Mirror, SentWrite
+from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, AUTO, FORK, MODES, choose_mode
+from memflow.memories.server.notes import recall_of
+from memflow.memories.server.protocol import Capabilities, Found, WriteFailure
+from memflow.memories.server.reading import StateReader, fork_state, read_space, rewrite
+from memflow.memories.server.session import ServerSession, Space, next_state, session_of, state_of
+from memflow.memories.server.stored_reads import new_queries, store_read, stored_read
+from memflow.timing import leave_unmeasured
+
+READS_AT_ONCE = 16
+"""Queries of one checkpoint that are read concurrently."""
+DECLARED = {"sources", "export", "ranked", "dates", "pure_reads"}
+"""The capabilities that a store records, since they explain its entries."""
+
+
+@dataclass
+class ServerMemory(ExternalMemory):
+    """A memory that runs as a server: a program of any language, in an environment of its own."""
+
+    k: int = parameter(10, "How many items a read requests.", low=1, high=100_000)
+    budget: int = parameter(0, "Tokens of notes, the best items first; 0 is no limit.")
+    mode: str = parameter(AUTO, "How the memory is read as of a checkpoint.", choices=MODES)
+
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {SERVER, WRITE, READ}
+    global_kinds: ClassVar[frozenset[str]] = frozenset({NOTES})
+
+    _space: Space | None = field(default=None, init=False, repr=False, compare=False)
+    _mirror: Mirror | None = field(default=None, init=False, repr=False, compare=False)
+    _reader: StateReader | None = field(default=None, init=False, repr=False, compare=False)
+
+    @classmethod
+    def needs_queries(cls, values: Mapping[str, Any]) -> bool:
+        """Return whether the mode may read or copy the memory when a checkpoint is reached."""
+        return values["mode"] in (AUTO, FORK, ASK_AT_ONCE)
+
+    async def on_start(self, episode_id: str) -> None:
+        """Open a space: an empty one, or one with the writes of the base episode."""
+        session = self._session()
+        hello = await session.hello()
+        mode = choose_mode(self.mode, hello)
+        self._space = await session.open(episode_id)
+        if self.store.newest(SERVER) is None:
+            declared = hello.can.model_dump(mode="json", include=DECLARED)
+            meta = {"mode": mode, "episode": episode_id, "can": declared}
+            self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}", sources=(), meta=meta)
+        writes = self._mirrored(hello.can).writes
+        state = state_of(writes)
+        base = session.find(state) if writes else None
+        try:
+            if base is not None and hello.can.fork and base.state == state:
+                await session.connection.fork(base.name, self._space.name)
+                self._space.writes = base.writes
+            else:
+                await rewrite(session.connection, self._space, writes)
+        except ServerFailed as failed:
+            self._space.broken = f"the space of the episode {episode_id} could not be opened: {failed}"
+        session.register(self._space, state)
+
+    async def on_checkpoint(self, queries: Sequence[str]) -> None:
+        """Read the queries and store the answers, or copy the space, as the mode needs."""
+        mode = self._recorded_mode()
+        if mode == FORK and queries:
+            await self._fork(self._open_space())
+        elif mode == ASK_AT_ONCE:
+            can = (await self._session().hello()).can
+            new = new_queries(self.store, queries)
+            running = asyncio.Semaphore(READS_AT_ONCE if can.pure_reads else 1)
+            found = await asyncio.gather(*(self._read_at_once(query, can, running) for query in new))
+            for query, answer in zip(new, found, strict=True):
+                store_read(self.store, self._mirrored(can), query, answer, self.k, changes=_reads_write(can))
+
+    async def on_end(self, is_base: bool) -> None:
+        """Close the space, unless another episode or a later read needs it."""
+        session, space = self._session(), self._open_space()
+        can = (await session.hello()).can
+        self._space = None
+        continued = is_base and can.fork
+        if can.spaces or not (continued or self._recorded_mode() == AS_OF):
+            await session.close(space)
+
+    def on_abort(self) -> None:
+        """Give the place of the space to others."""
+        if self._space is not None:
+            self._session().release(self._space)
+            self._space = None
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Send the messages to the server, and mirror what it then contains."""
+        space, session = self._open_space(), self._session()
+        can = (await session.hello()).can
+        for read in self.store.live(READ):
+            self.store.retire(read.entry_id)
+        for chunk in cut_writes(messages, can.batch):
+            space.writes += 1
+            write = SentWrite(space.writes, tuple(sent_message(message, can) for message in chunk))
+            failures: Sequence[WriteFailure] = ()
+            try:
+                if space.broken:
+                    raise ServerFailed(space.broken)
+                failures = (await session.connection.write(space.name, write.number, write.messages)).failures
+            except ServerFailed as failed:
+                write = SentWrite(write.number, write.messages, failed=True)
+                failures = [WriteFailure(why=str(failed), sources=write.ids)]
+            self._mirrored(can).add_write(write)
+            self.store.add(WRITE, write.summary, sources=(), meta=write.meta())
+            for failure in failures:
+                self._add_failure(failure, self._mirrored(can))
+            if not write.failed:
+                session.register(space, next_state(space.state, write))
+        if can.export != "none" and not space.broken:
+            try:
+                exported = await session.connection.export(space.name)
+            except ServerFailed as failed:
+                self.store.add(FAILURE, str(failed), sources=())
+            else:
+                self._mirrored(can).add_exported(exported.items)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Return the items that the server returns for a query, now or as of the store's sequence number."""
+        if self._space is None and self._recorded_mode() == ASK_AT_ONCE:
+            can = self._recorded_capabilities()
+            stored = stored_read(self.store, query, self.k)
+            if stored is not None:
+                leave_unmeasured()
+                self.ranks_entries = can.ranked  # type: ignore[misc]
+                return recall_of(*stored, self.budget, self._mirrored(can).position)
+        session = self._session()
+        can = (await session.hello()).can
+        self.ranks_entries = can.ranked  # type: ignore[misc]
+        mirror = self._mirrored(can)
+        try:
+            if self._space is not None:
+                found = await read_space(session.connection, self._space, query, self.k)
+            else:
+                if self._reader is None:
+                    self._reader = self._state_reader(can)
+                found = await self._reader.read(self._recorded_mode(), query, self.k)
+            items = mirror.find_returned(found.items) if frozen else mirror.add_returned(found.items)
+        except ServerFailed as failed:
+            raise RecallFailed(str(failed)) from failed
+        return recall_of(items, found.notes, self.budget, mirror.position)
+
+    async def _read_at_once(self, query: str, can: Capabilities, running: asyncio.Semaphore) -> Found | str:
+        """Return the answer to a query now, or the reason why the read failed.
+
+        If reads change the memory and it can be copied, a copy is read.
+        """
+        session, space = self._session(), self._open_space()
+        async with running:
+            try:
+                if can.pure_reads or _reads_write(can) or space.broken:
+                    return await read_space(session.connection, space, query, self.k)
+                return await self._state_reader(can).read_copy(space, query, self.k)
+            except ServerFailed as failed:
+                return str(failed)
+
+    async def _fork(self, space: Space) -> None:
+        """Copy the space, so that the copy can be read later as of now."""
+        session, state = self._session(), fork_state(space.state)
+        if space.broken or session.find(state) is not None:
+            return
+        copy = await session.open(self._episode(), f"@{space.writes}")
+        try:
+            await session.connection.fork(space.name, copy.name)
+        except ServerFailed as failed:
+            session.release(copy)
+            self.store.add(FAILURE, str(failed), sources=())
+        else:
+            session.register(copy, state)
+
+    def _add_failure(self, failure: WriteFailure, mirror: Mirror) -> None:
+        """Add an entry for what the server could not store; sources that were never sent are part of its text."""
+        unknown = mirror.unknown(failure.sources)
+        of_unknown = f" (of messages that were never sent: {', '.join(unknown)})" if unknown else ""
+        known = [source for source in failure.sources if source not in unknown]
+        self.store.add(FAILURE, failure.why + of_unknown, sources=known)
+
+    def _recorded_mode(self) -> str:
+        """Return the mode in which the episode is or was played; empty if it was never played."""
+        server = self.store.newest(SERVER)
+        return "" if server is None else str(server.meta["mode"])
+
+    def _recorded_capabilities(self) -> Capabilities:
+        server = self.store.newest(SERVER)
+        return Capabilities() if server is None else Capabilities(**server.meta["can"])
+
+    def _episode(self) -> str:
+        server = self.store.newest(SERVER)
+        return "" if server is None else str(server.meta["episode"])
+
+    def _state_reader(self, can: Capabilities) -> StateReader:
+        return StateReader(self._session(), can, self.store, self._mirrored(can).writes, self._episode())
+
+    def _mirrored(self, can: Capabilities) -> Mirror:
+        if self._mirror is None:
+            self._mirror = Mirror(self.store, can, self.bookkeeping_kinds | self.global_kinds)
+        return self._mirror
+
+    def _session(self) -> ServerSession:
+        if self.tools.server is None:
+            raise BadSettings(
+                "the memory needs a connection to its memory server, but none is configured. Configure a command or "
+                "a url in memflow.toml."
+            )
+        return session_of(self.tools.server)
+
+    def _open_space(self) -> Space:
+        if self._space is None:
+            raise BadInput(
+                "a memory server was used before its episode started. Play it with memflow.run.play, which calls "
+                "`on_start`."
+            )
+        return self._space
+
+
+def _reads_write(can: Capabilities) -> bool:
+    """Return whether a read at a checkpoint changes the memory, since no copy can be read instead."""
+    return not can.pure_reads and (not can.fork or can.spaces > 0)

@@ -1,0 +1,54 @@
+"""The modes in which a memory server is read as of a checkpoint, and the capabilities that each needs."""
+
+from memflow.errors import BadSettings
+from memflow.memories.server.protocol import Capabilities, Hello
+
+AUTO, AS_OF, RESTORE, FORK, ASK_AT_ONCE, REPLAY = (
+    "auto",
+    "as_of",
+    "restore",
+    "fork",
+    "ask_at_once",
+    "replay",
+)
+MODES = (AUTO, AS_OF, RESTORE, FORK, ASK_AT_ONCE, REPLAY)
+PREFERRED = (AS_OF, RESTORE, FORK)
+"""The modes that `auto` prefers to asking at once, best first."""
+
+
+def missing_capability(mode: str, can: Capabilities) -> str:
+    """Return the declaration that a mode needs and the server lacks; empty if the mode is possible."""
+    needs = {
+        AS_OF: [
+            (can.as_of == "writes", f'`as_of: "writes"` (it declares "{can.as_of}")'),
+            (
+                can.pure_reads,
+                "`pure_reads: true`, since a read as of an earlier write would change the present",
+            ),
+            (
+                not can.spaces or can.deterministic,
+                "`spaces: 0` or `deterministic: true`, since the spaces of played episodes are read later",
+            ),
+        ],
+        RESTORE: [
+            (can.restore, "`restore: true`"),
+            (can.export != "none", '`export: "live"` or "history"'),
+        ],
+        FORK: [
+            (can.fork, "`fork: true`"),
+            (not can.spaces, f"`spaces: 0`, since each checkpoint is a space (it declares {can.spaces})"),
+        ],
+    }
+    return next((missing for there, missing in needs.get(mode, ()) if not there), "")
+
+
+def choose_mode(mode: str, hello: Hello) -> str:
+    """Return the mode to use with a server. Raises BadSettings for a mode that the server does not support."""
+    if mode == AUTO:
+        return next((each for each in PREFERRED if not missing_capability(each, hello.can)), ASK_AT_ONCE)
+    if missing := missing_capability(mode, hello.can):
+        raise BadSettings(
+            f"the memory server {hello.name} {hello.version} cannot be used with mode = {mode!r}: it lacks the "
+            f"capability {missing}. Set mode = {AUTO!r} or {ASK_AT_ONCE!r} in memflow.toml."
+        )
+    return mode

@@ -1,0 +1,109 @@
+"""Reads of a memory server as of an earlier state: as of a write, of a copy, or of a space that is filled again."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cached_property
+
+from memflow.errors import RecallFailed, ServerFailed
+from memflow.memories.entries import EntryStore
+from memflow.memories.server.mirror import SentWrite, wire_items
+from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, FORK, REPLAY, RESTORE
+from memflow.memories.server.protocol import Capabilities, Connection, Found
+from memflow.memories.server.session import ServerSession, Space, state_of
+from memflow.memories.server.stored_reads import RERUN
+
+
+class StateReader:
+    """A reader of the state that a restored store describes. `writes` are the writes up to this state.
+
+    The state is computed once, since many probes read it.
+    """
+
+    def __init__(
+        self,
+        session: ServerSession,
+        can: Capabilities,
+        store: EntryStore,
+        writes: Sequence[SentWrite],
+        episode_id: str,
+    ) -> None:
+        self._session = session
+        self._can = can
+        self._store = store
+        self._writes = writes
+        self._episode = episode_id
+
+    @cached_property
+    def _state(self) -> str:
+        return state_of(self._writes)
+
+    async def read(self, mode: str, query: str, k: int) -> Found:
+        """Return the answer to a query in a mode. Raises ServerFailed, and RecallFailed if the state is gone."""
+        if not self._writes:
+            return await self._read_filled("empty", query, k, self._replay)
+        if mode == RESTORE:
+            key = f"{self._state} {self._store.sequence}"
+            return await self._read_filled(key, query, k, self._restore)
+        if mode == REPLAY:
+            return await self._read_filled(self._state, query, k, self._replay)
+        space = self._session.find(self._state if mode == AS_OF else fork_state(self._state))
+        if space is None:
+            return await self._read_filled(self._state, query, k, self._replay_lost)
+        if mode == FORK and not self._can.pure_reads:
+            return await self.read_copy(space, query, k)
+        as_of = self._writes[-1].number if mode == AS_OF else None
+        return await read_space(self._session.connection, space, query, k, as_of)
+
+    async def read_copy(self, space: Space, query: str, k: int) -> Found:
+        """Return the answer of a copy of a space, which is closed afterwards."""
+        connection = self._session.connection
+        return await self._read_filled("", query, k, lambda to: connection.fork(space.name, to.name))
+
+    async def _read_filled(
+        self, key: str, query: str, k: int, fill: Callable[[Space], Awaitable[None]]
+    ) -> Found:
+        """Return the answer of a space that `fill` fills. Reads that change nothing share the space of a `key`."""
+        moment = f"@{len(self._writes)}"
+        key = f"{self._episode} {key}"
+        async with self._session.filled(key, self._episode, moment, fill, self._can.pure_reads) as space:
+            return await read_space(self._session.connection, space, query, k)
+
+    async def _restore(self, space: Space) -> None:
+        await self._session.connection.reset(space.name)
+        await self._session.connection.restore(space.name, wire_items(self._store, self._can))
+
+    async def _replay(self, space: Space) -> None:
+        await rewrite(self._session.connection, space, self._writes)
+
+    async def _replay_lost(self, space: Space) -> None:
+        """Send the writes again, because the space that had them is gone."""
+        if not self._can.deterministic:
+            raise RecallFailed(
+                f"the state of the episode {self._episode} after write {len(self._writes)} is gone with the server "
+                f"process that had it, and the server does not declare `deterministic`. {RERUN} Or set "
+                f"mode = {ASK_AT_ONCE!r} or {REPLAY!r} in memflow.toml."
+            )
+        await self._replay(space)
+
+
+def fork_state(state: str) -> str:
+    """Return the key under which the session finds the copy of a space with a state."""
+    return f"{FORK} {state}"
+
+
+async def read_space(
+    connection: Connection, space: Space, query: str, k: int, as_of: int | None = None
+) -> Found:
+    """Return at most `k` items of a space for a query, also from a server that returns more. Raises ServerFailed."""
+    if space.broken:
+        raise ServerFailed(space.broken)
+    found = await connection.read(space.name, query, k, as_of=as_of)
+    return found.model_copy(update={"items": found.items[:k]})
+
+
+async def rewrite(connection: Connection, space: Space, writes: Sequence[SentWrite]) -> None:
+    """Empty a space, and send writes to it again, except those that failed."""
+    await connection.reset(space.name)
+    for write in writes:
+        space.writes = write.number
+        if not write.failed:
+            await connection.write(space.name, write.number, write.messages)

@@ -1,0 +1,67 @@
+"""Stored reads: the answers of a memory server to the queries of a checkpoint, as entries (mode `ask_at_once`)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from memflow.errors import RecallFailed, ServerFailed
+from memflow.fingerprint import digest
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.server.mirror import NOTES, READ, Mirror
+from memflow.memories.server.protocol import Found
+
+RERUN = "Rerun with `memflow run --force`, which plays the episodes again."
+
+
+def new_queries(store: EntryStore, queries: Sequence[str]) -> list[str]:
+    """Return the distinct queries without a stored read in the present state."""
+    stored = {entry.meta["query"] for entry in store.live(READ)}
+    return [query for query in dict.fromkeys(queries) if digest(query) not in stored]
+
+
+def store_read(
+    store: EntryStore, mirror: Mirror, query: str, answer: Found | str, k: int, *, changes: bool
+) -> None:
+    """Add an entry that records the answer to a query, or the reason why the read failed.
+
+    `changes` is whether the read changed the memory.
+    """
+    items: list[Item] = []
+    meta: dict[str, Any] = {"query": digest(query), "k": k, **({"changes": True} if changes else {})}
+    try:
+        if isinstance(answer, str):
+            raise ServerFailed(answer)
+        items = mirror.add_returned(answer.items)
+        if answer.notes and not items:
+            items = [store.add(NOTES, answer.notes, sources=())]
+        meta |= {
+            "entries": [item.entry_id for item in items],
+            "ids": [item.id for item in answer.items],
+            "scores": [item.score for item in answer.items],
+        }
+    except ServerFailed as failed:
+        meta["failed"] = str(failed)
+    store.add(READ, "failed" if "failed" in meta else f"{len(items)} items", sources=(), meta=meta)
+
+
+def stored_read(store: EntryStore, query: str, k: int) -> tuple[list[Item], str] | None:
+    """Return the entries and the notes of the stored answer to a query; None if nothing was written yet.
+
+    Raises RecallFailed if the read failed, or if there was none.
+    """
+    wanted = digest(query)
+    read = next((entry for entry in store.live(READ) if entry.meta["query"] == wanted), None)
+    if read is None:
+        if not store.sequence:
+            return None
+        raise RecallFailed(
+            "the memory server was not read with this query when its checkpoint was played, because the probe was "
+            f"added or changed since. {RERUN}"
+        )
+    if "failed" in read.meta:
+        raise RecallFailed(read.meta["failed"])
+    if read.meta["k"] < k:
+        raise RecallFailed(f"the memory server was read with k = {read.meta['k']}, not with {k}. {RERUN}")
+    items = [item for each in read.meta["entries"] if (item := store.get(each)) is not None]
+    if items and items[0].kind == NOTES:
+        return [], items[0].text
+    return items[:k], ""

@@ -1,0 +1,288 @@
+"""The check that a restored memory recalls what the playing memory recalled: a sample of each partition.
+
+Probes are asked of memories that are restored from entries. A memory with state outside its EntryStore, such as a
+hosted service, would then answer an early checkpoint with later knowledge. The check reads the playing memory when a
+sampled checkpoint is reached, and the restored one after the next checkpoint and after the episode. It raises
+RestoredMemoryDiffers, so no score of such a memory is computed.
+
+The check sends no model request of its own: it reads with the queries of probes, whose requests the ledger shares.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.domains import Domain
+from memflow.chat.requests import ChatMessage
+from memflow.control_characters import visible
+from memflow.errors import FatalChatError, MemflowError, RestoredMemoryDiffers
+from memflow.fingerprint import digest
+from memflow.memories.entries import EntryStore
+from memflow.memories.external import ExternalMemory
+from memflow.memories.memory import Calls, Memory, Message, Recall
+from memflow.memories.registry import MemoryConfig
+from memflow.records import Probe
+from memflow.run.play import LAST, Episode
+
+OF_FIRST_EPISODE = 12
+"""Checkpoints of the first episode that are compared: all of them, or a sample if there are more."""
+OF_OTHERS = 8
+"""Checkpoints of all other episodes together that are compared."""
+SHOWN = 200
+"""Characters of a query or recall in an error message."""
+CANARY = "This message tests the isolation of memories: the code is 7391-alpha."
+"""A message that is written to a copy of a memory, to find out whether another copy recalls it."""
+
+Query = Callable[[str, int, int], str | None]
+"""Returns the query for an episode and the checkpoints from one up to another; None if there is none."""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a prompt would contain of a recall, or the error of the read."""
+
+    notes: str = ""
+    messages: tuple[ChatMessage, ...] = ()
+    texts: tuple[str, ...] = ()
+    error: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        """Ignore the order of lines, messages and entries: entries of equal similarity have no defined order."""
+        return isinstance(other, _Seen) and self._sorted() == other._sorted()
+
+    def __hash__(self) -> int:
+        return hash(self._sorted())
+
+    def _sorted(self) -> tuple[object, ...]:
+        said = sorted((message.role, message.content) for message in self.messages)
+        return sorted(self.notes.splitlines()), said, sorted(self.texts), self.error
+
+    @property
+    def empty(self) -> bool:
+        return not (self.messages or self.texts)
+
+    def beyond(self, other: "_Seen") -> str:
+        """Return the first lines that only this recall has, or its error, shortened for a message."""
+        there = set(other._lines())
+        return _short(self.error or "\n".join(line for line in self._lines() if line not in there))
+
+    def _lines(self) -> list[str]:
+        said = [message.content for message in self.messages]
+        return "\n".join(filter(None, (self.notes, *said))).splitlines() or list(self.texts)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A moment of an episode, a query, and what the playing memory recalled for it."""
+
+    episode_id: str
+    checkpoint: int | None
+    """None for the moment after the first event."""
+    sequence: int
+    query: str
+    seen: _Seen
+
+    @property
+    def moment(self) -> str:
+        after = "its first event" if self.checkpoint is None else f"checkpoint {self.checkpoint}"
+        return f"episode {self.episode_id}, after {after}"
+
+
+@dataclass
+class RestoredMemoryCheck:
+    """The comparisons of the memories of one partition. The player calls the methods in the order of an episode.
+
+    `remember` creates a memory on a store. `queries` has a query for each sampled episode and checkpoint.
+    """
+
+    name: str
+    remember: Callable[[EntryStore], Memory]
+    queries: Mapping[tuple[str, int], str]
+    compared: int = 0
+    """The number of comparisons so far."""
+    _points: dict[str, list[_Point]] = field(default_factory=dict)
+    _early: set[str] = field(default_factory=set)
+    _isolated: bool = False
+
+    @property
+    def first_episode(self) -> str | None:
+        """The episode whose state after its first event is compared, too."""
+        return next((episode for episode, _ in self.queries), None)
+
+    async def after_first_event(self, memory: Memory, episode_id: str) -> None:
+        """Read the playing memory after the first event of an episode, if it is sampled."""
+        if episode_id == self.first_episode and not memory.calls.chat_read:
+            query = next(query for (episode, _), query in self.queries.items() if episode == episode_id)
+            await self._see(memory, episode_id, None, query)
+
+    async def at_checkpoint(self, memory: Memory, episode_id: str, checkpoint: int) -> None:
+        """Read the playing memory at the end of a checkpoint, if it is sampled, and compare an earlier one once."""
+        query = self.queries.get((episode_id, checkpoint))
+        if query is None:
+            return
+        if episode_id in self._points and episode_id not in self._early:
+            self._early.add(episode_id)  # a run with paid models should fail early
+            await self._compare(memory, self._points[episode_id][0])
+        await self._see(memory, episode_id, checkpoint, query)
+        if not self._isolated:
+            self._isolated = True
+            await self._check_isolation(memory, self._points.get(episode_id, [])[-1:])
+
+    async def at_end(self, memory: Memory, episode_id: str) -> None:
+        """Compare every sampled moment of a played episode with the memory restored as of that moment."""
+        for point in self._points.pop(episode_id, []):
+            await self._compare(memory, point)
+
+    async def _see(self, memory: Memory, episode_id: str, checkpoint: int | None, query: str) -> None:
+        seen = await _read(memory, query)
+        if seen is not None:
+            point = _Point(episode_id, checkpoint, memory.store.sequence, query, seen)
+            self._points.setdefault(episode_id, []).append(point)
+
+    async def _compare(self, memory: Memory, point: _Point) -> None:
+        restored = self.remember(EntryStore.restored(list(memory.store), point.sequence))
+        seen = await _read(restored, point.query)
+        if seen is None:
+            return
+        self.compared += 1
+        if seen != point.seen:
+            await self._require_repeatable(restored, seen, point)
+            raise self._differs(
+                f"for the query {_short(point.query)} ({point.moment}), what only the playing memory recalled is "
+                f"{point.seen.beyond(seen)}, and what only the memory restored from its entries recalled is "
+                f"{seen.beyond(point.seen)}"
+            )
+
+    async def _check_isolation(self, memory: Memory, points: Sequence[_Point]) -> None:
+        """Raise if an empty memory recalls what this one stored, or one copy of it what is written to another."""
+        for point in points:
+            empty = self.remember(EntryStore())
+            if empty.calls.chat_read:  # its read may ask the model; without one, it fails and is not compared
+                empty.tools = replace(empty.tools, chat=None)
+            seen = await _read(empty, point.query)
+            if seen is not None and not seen.empty:
+                raise self._differs(
+                    f"a new memory without entries recalls {seen.beyond(_Seen())} for the query "
+                    f"{_short(point.query)} ({point.moment})"
+                )
+            if memory.calls == Calls():  # else a write would call a model
+                await self._check_copies(memory, point)
+
+    async def _check_copies(self, memory: Memory, point: _Point) -> None:
+        first, second, third = (self.remember(memory.store.fork()) for _ in range(3))
+        before = await _read(first, CANARY)
+        if before is not None:
+            await self._require_repeatable(first, before, replace(point, query=CANARY))
+        second.store.advance(1)
+        with suppress(Exception):  # what a message of no benchmark costs says nothing about the state
+            await second.write([Message("memflow-isolation-test", "user", CANARY)])
+        after = await _read(third, CANARY)
+        if before is not None and after is not None and after != before:
+            raise self._differs(
+                f"after a message was written to one copy of it, another copy also recalls {after.beyond(before)} "
+                f"({point.moment})"
+            )
+
+    async def _require_repeatable(self, memory: Memory, seen: _Seen, point: _Point) -> None:
+        """Raise if a second read of a memory recalls something else than the first one, `seen`."""
+        if await _read(memory, point.query) != seen:
+            raise RestoredMemoryDiffers(
+                f"the memory {self.name} recalls other text each time it is read, as for the query "
+                f"{_short(point.query)} ({point.moment}), so its scores are refused. Remove randomness and clocks "
+                "from `read` (time is `self.store.sequence`), and run a service that changes meanwhile as a memory "
+                "server (docs/how-to/memory_server.md)."
+            )
+
+    def _differs(self, what: str) -> RestoredMemoryDiffers:
+        return RestoredMemoryDiffers(
+            f"the memory {self.name} keeps state outside its EntryStore: {what}. Probes are asked of restored "
+            "memories, so its answers would use other messages than those before their checkpoint, and its scores are "
+            "refused. "
+            "Keep all state in `self.store`, or run a service as a memory server (docs/how-to/memory_server.md)."
+        )
+
+
+def restored_memory_check(
+    benchmark: Benchmark,
+    domain: Domain,
+    memory: MemoryConfig,
+    episodes: Sequence[Episode],
+    probes: Iterable[Probe],
+    remember: Callable[[EntryStore], Memory],
+) -> RestoredMemoryCheck | None:
+    """Return the check of a partition; None for a memory that declares state outside its store, such as a server.
+
+    Its queries are those of the `probes` that the run asks. Without probes, a memory whose reads send no request is
+    read with messages of the episodes, and other memories are not checked.
+    """
+    if issubclass(memory.system.memory, ExternalMemory):
+        return None
+    known: dict[str, list[Probe]] = defaultdict(list)
+    for probe in probes:
+        if probe.split == "test" and probe.reason is None and probe.after is None:
+            known[probe.episode_id].append(probe)
+    calls = memory.system.memory.calls
+    texts: dict[tuple[str, int], str] = {}
+    if not known and not calls.chat_read + calls.embed_read:
+        texts = {
+            (episode.episode_id, event.checkpoint): event.messages[-1].text
+            for episode in episodes
+            for event in episode.events
+            if event.messages
+        }
+
+    def query(episode_id: str, checkpoint: int, following: int) -> str | None:
+        for probe in known.get(episode_id, ()):
+            if checkpoint <= probe.checkpoint < following:
+                with suppress(MemflowError, KeyError):  # its reply will have the reason
+                    return benchmark.question(domain, probe, Recall(), None).query
+        return texts.get((episode_id, checkpoint))
+
+    return RestoredMemoryCheck(memory.name, remember, sample_checkpoints(episodes, query))
+
+
+def sample_checkpoints(
+    episodes: Iterable[Episode], query: Query, *, first: int = OF_FIRST_EPISODE, others: int = OF_OTHERS
+) -> dict[tuple[str, int], str]:
+    """Return the sampled episodes and checkpoints with a query each: those of the first episode, and a few others.
+
+    The first episode is the first one with a query. A sample has the smallest digests, so it is the same in each run.
+    """
+    spans: dict[tuple[str, int], int] = {}
+    for episode in episodes:
+        checkpoints = list(dict.fromkeys(event.checkpoint for event in episode.events))
+        for checkpoint, following in zip(checkpoints, [*checkpoints[1:], LAST], strict=False):
+            spans[episode.episode_id, checkpoint] = following
+
+    def sample(moments: Iterable[tuple[str, int]], count: int) -> dict[tuple[str, int], str]:
+        found: dict[tuple[str, int], str] = {}
+        for at in sorted(moments, key=lambda at: digest("restored memory", *at)):
+            if len(found) == count:
+                break
+            if (text := query(*at, spans[at])) is not None:
+                found[at] = text
+        return found
+
+    opening = next((at[0] for at, following in spans.items() if query(*at, following) is not None), None)
+    of_first = sample((at for at in spans if at[0] == opening), first)
+    return dict(sorted(of_first.items())) | sample((at for at in spans if at[0] != opening), others)
+
+
+async def _read(memory: Memory, query: str) -> _Seen | None:
+    """Return the recall for a query; None if the memory's model or server failed, which the reply's row reports."""
+    try:
+        recall: Recall = await memory.read(query, frozen=True)
+    except FatalChatError:
+        raise
+    except MemflowError:
+        return None
+    except Exception as error:  # noqa: BLE001  (a restored memory without its external state may raise anything)
+        return _Seen(error=f"an exception, {type(error).__name__}: {error}")
+    return _Seen(recall.notes, recall.messages, tuple(entry.text for entry in recall.entries))
+
+
+def _short(text: str) -> str:
+    text = visible(" ".join(text.split()))
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...") if text else "nothing"

@@ -1,0 +1,301 @@
+"""The connection to a memory server: checked answers, one restart per request, and the replay of a space's writes.
+
+It implements `Connection` of memflow/memories/server/protocol.py on a transport (stdio_transport.py or
+http_transport.py).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from memflow.errors import ServerDown, ServerFailed
+from memflow.memories.server.protocol import (
+    PROTOCOL,
+    Endpoint,
+    Exported,
+    Found,
+    Hello,
+    SentMessage,
+    Wire,
+    WireItem,
+    Written,
+)
+from resources.memory_servers.gate import Gate
+from resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
+
+A = TypeVar("A", bound=BaseModel)
+
+REQUESTS_AT_ONCE = 64
+"""Maximum number of requests in flight."""
+REPEATS = 3
+"""How often a request is repeated whose error says `again`, with pauses of PAUSE_S, twice that, and so on."""
+PAUSE_S = 0.1
+STOPS = 6
+"""The number of times in a row that a server may stop, without an answer to a read or write, before it is given up."""
+
+
+class ReportedError(ServerFailed):
+    """The exception for a request for which the server reported an error: the space is as it was before."""
+
+
+class EmptyAnswer(Wire):
+    """The answer to operations without a result."""
+
+
+@dataclass
+class _Space:
+    """The requests that filled a space, which are sent again after a restart."""
+
+    requests: list[Mapping[str, Any]] = field(default_factory=list)
+    generation: int = -1
+    """The start of the server that has the content; -1 if the content is unknown."""
+    filling: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class ServerConnection:
+    """A connection to one memory server. A request of which the server stops is repeated once, alone.
+
+    `name` is the name of the memory, for messages. `endpoints` are the addresses of models that the server may use.
+    `greeted` is called with the first answer to `hello`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        transport: Transport,
+        limits: TimeLimits | None = None,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        endpoints: Mapping[str, Endpoint] | None = None,
+        seed: int | None = None,
+        greeted: Callable[[Hello], None] = lambda hello: None,
+    ) -> None:
+        self.name = name
+        self.transport = transport
+        self.limits = limits or TimeLimits()
+        self.restarts = 0
+        """How often the server stopped, so that it had to be started again."""
+        self.last_stop = ""
+        self._greeted = greeted
+        given = {key: each.model_dump() for key, each in (endpoints or {}).items()}
+        self._greeting = {
+            "op": "hello",
+            "protocol": PROTOCOL,
+            "endpoints": given,
+            "seed": seed,
+            "settings": dict(settings or {}),
+        }
+        self._hello: Hello | None = None
+        self._spaces: dict[str, _Space] = {}
+        self._generation = 0
+        self._running = False
+        self._stops = 0
+        self._down: str | None = None
+        self._starting = asyncio.Lock()
+        self._gate = Gate()
+        self._slots = asyncio.Semaphore(REQUESTS_AT_ONCE)
+
+    async def hello(self) -> Hello:
+        """Return the server's answer to `hello`. Start the server if necessary."""
+        await self._start()
+        assert self._hello is not None
+        return self._hello
+
+    async def reset(self, space: str) -> None:
+        """Empty a space, or create it."""
+        self._spaces[space] = _Space()
+        await self._in_space(space, {"op": "reset", "space": space}, EmptyAnswer)
+
+    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
+        """Write messages to a space."""
+        sent = [message.model_dump(exclude_none=True) for message in messages]
+        request = {"op": "write", "space": space, "write": write, "messages": sent}
+        return await self._in_space(space, request, Written)
+
+    async def read(
+        self, space: str, query: str, k: int, *, asked_at: str | None = None, as_of: int | None = None
+    ) -> Found:
+        """Return at most `k` items for a query."""
+        request: dict[str, Any] = {"op": "read", "space": space, "query": query, "k": k}
+        request |= {} if asked_at is None else {"asked_at": asked_at}
+        request |= {} if as_of is None else {"as_of": as_of}
+        found = await self._in_space(space, request, Found)
+        if len(found.items) > k:
+            raise self._failed("read", f"answered {len(found.items)} items although k is {k}")
+        return found
+
+    async def export(self, space: str) -> Exported:
+        """Return all items of a space."""
+        return await self._in_space(space, {"op": "export", "space": space}, Exported)
+
+    async def fork(self, space: str, to: str) -> None:
+        """Copy a space."""
+        await self._in_space(space, {"op": "fork", "space": space, "to": to}, EmptyAnswer)
+
+    async def restore(self, space: str, items: Sequence[WireItem]) -> None:
+        """Fill an empty space with items."""
+        sent = [item.model_dump(exclude_none=True) for item in items]
+        await self._in_space(space, {"op": "restore", "space": space, "items": sent}, EmptyAnswer)
+
+    async def close(self, space: str) -> None:
+        """Delete a space that is not used any more."""
+        known = self._spaces.pop(space, None)
+        if known is None or known.generation != self._generation or not self._running:
+            return  # the server does not have it
+        await self._repeated({"op": "close", "space": space}, None, EmptyAnswer)
+
+    async def stop(self) -> None:
+        """End the server, or close the connections. A later request fails."""
+        self._down = self._down or f"the connection to the memory server {self.name} is closed. Rerun."
+        self._running = False
+        await self.transport.stop()
+
+    async def _in_space(self, space: str, request: Mapping[str, Any], answer: type[A]) -> A:
+        return await self._repeated(request, self._spaces.setdefault(space, _Space()), answer)
+
+    async def _repeated(self, request: Mapping[str, Any], space: _Space | None, answer: type[A]) -> A:
+        """Send a request, and again if the server stops. Raises ServerFailed or ServerDown."""
+        reason: ServerStopped | None = None
+        for alone in (False, True):
+            async with self._slots, self._gate.entered(alone):
+                generation = await self._start()
+                try:
+                    return await self._send(request, space, answer)
+                except ServerStopped as stopped:
+                    reason = stopped
+                    await self._stopped(generation, stopped)
+        raise self._failed(request["op"], f"{reason}. It was started again and failed again") from reason
+
+    async def _send(self, request: Mapping[str, Any], space: _Space | None, answer: type[A]) -> A:
+        if space is None:
+            return await self._exchange(request, answer)
+        if request["op"] == "reset":
+            space.generation = self._generation
+        async with space.filling:
+            if space.generation != self._generation:
+                await self._fill(str(request["space"]), space)
+        try:
+            result = await self._exchange(request, answer)
+        except BaseException as error:
+            if request["op"] not in ("read", "export") and not isinstance(error, ReportedError):
+                space.generation = -1  # it may have been processed, or not
+            raise
+        if request["op"] in ("write", "restore"):
+            space.requests.append(request)
+        elif request["op"] == "fork":
+            self._spaces[request["to"]] = _Space(list(space.requests), self._generation)
+        return result
+
+    async def _fill(self, name: str, space: _Space) -> None:
+        """Reset a space, and send the requests that filled it again."""
+        await self._exchange({"op": "reset", "space": name}, EmptyAnswer)
+        for request in space.requests:
+            await self._exchange({**request, "space": name}, EmptyAnswer)
+        space.generation = self._generation
+
+    async def _exchange(self, request: Mapping[str, Any], answer: type[A]) -> A:
+        operation = request["op"]
+        for repeat in range(REPEATS + 1):
+            try:
+                raw = await self.transport.request(request, self.limits.of(operation))
+            except InvalidAnswer as wrong:
+                raise self._failed(operation, str(wrong)) from wrong
+            except ServerFailed as failed:
+                raise self._failed(operation, str(failed)) from failed
+            error = raw.get("error")
+            if error is None:
+                self._stops = 0 if operation != "hello" else self._stops
+                return self._parse(operation, raw, answer)
+            code, message, again = _error(error)
+            if operation == "close" and not again:
+                return self._parse(operation, {}, answer)  # the operation is optional
+            if not again or repeat == REPEATS:
+                raise ReportedError(str(self._failed(operation, f"reported the error {code}: {message}")))
+            await asyncio.sleep(PAUSE_S * 2**repeat)
+        raise AssertionError
+
+    def _parse(self, operation: str, raw: Mapping[str, Any], answer: type[A]) -> A:
+        try:
+            parsed = answer.model_validate(raw)
+            parsed.model_dump_json()  # raises ValueError for a lone surrogate, which no file can store
+        except ValidationError as wrong:
+            first = wrong.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, first["loc"])) or "the answer"
+            raise self._failed(operation, f"sent an invalid answer: {place}: {first['msg']}") from wrong
+        except ValueError as wrong:
+            raise self._failed(operation, "sent an invalid answer: a text is no valid Unicode") from wrong
+        return parsed
+
+    async def _start(self) -> int:
+        """Start the server if it does not run. Return the number of the start."""
+        async with self._starting:
+            if self._down is not None:
+                raise ServerDown(self._down)
+            if self._running:
+                return self._generation
+            try:
+                await self._first(self.transport.start)
+                hello = await self._first(lambda: self._exchange(self._greeting, Hello))
+            except (ServerStopped, ServerFailed) as error:
+                await self.transport.stop()
+                text = (
+                    str(error)
+                    if isinstance(error, ServerFailed)
+                    else f"the memory server {self.name} {error}"
+                )
+                raise self._give_up(text) from error
+            if self._hello is not None and hello != self._hello:
+                await self.transport.stop()
+                raise self._give_up(
+                    f"the memory server {self.name} answered `hello` differently after a restart. Its name, "
+                    "version, settings and capabilities have to stay the same"
+                )
+            if self._hello is None:
+                self._greeted(hello)
+            self._hello = hello
+            self._generation += 1
+            self._running = True
+            return self._generation
+
+    async def _first(self, work: Callable[[], Awaitable[Any]]) -> Any:
+        """Return the result of `work`, with one more start if the server stops."""
+        try:
+            return await work()
+        except ServerStopped:
+            await self.transport.start()
+            return await work()
+
+    async def _stopped(self, generation: int, reason: ServerStopped) -> None:
+        """Record that the server of a start stopped. Several requests in flight report the same stop."""
+        async with self._starting:
+            if generation != self._generation or not self._running:
+                return
+            self._running = False
+            self._stops += 1
+            self.restarts += 1
+            self.last_stop = str(reason)
+            await self.transport.stop()
+            if self._stops >= STOPS:
+                raise self._give_up(
+                    f"the memory server {self.name} {reason}. It stopped {STOPS} times without an answer"
+                )
+
+    def _give_up(self, reason: str) -> ServerDown:
+        check = f"check it with `memflow memories check {self.name}`"
+        self._down = f"{reason.rstrip('.')}. Fix the server or {self.transport.setting}, {check}, then rerun."
+        return ServerDown(self._down)
+
+    def _failed(self, operation: str, what: str) -> ServerFailed:
+        named = f"the memory server {self.name} failed at {operation}: "
+        return ServerFailed(what if what.startswith("the memory server") else f"{named}it {what}.")
+
+
+def _error(error: Any) -> tuple[str, str, bool]:
+    """Return code, message and `again` of an error answer."""
+    if not isinstance(error, Mapping):
+        return "error", str(error)[:200], False
+    code, message = str(error.get("code", "error"))[:100], str(error.get("message", ""))[:500]
+    return code, message, error.get("again") is True

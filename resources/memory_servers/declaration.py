@@ -1,0 +1,138 @@
+"""The memory servers of the settings: their declaration for fingerprints, and connections to them.
+
+The last answer to `hello` is a file in the home folder, so that planning starts no server.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from memflow.errors import BadSettings
+from memflow.memories.server.config import ServerConfig
+from memflow.memories.server.protocol import Endpoint, Hello
+from resources.memory_servers.process import ServerCommand
+
+if TYPE_CHECKING:
+    from resources.memory_servers.connection import ServerConnection
+    from resources.settings_sections import OwnMemory
+
+FOLDER = "memory_servers"
+"""The folder below the home folder: the last answers to `hello`, and the logs."""
+
+
+def declared_server(name: str, own: "OwnMemory", home: Path) -> ServerConfig | None:
+    """Return the declaration of a memory of the settings, with its last answer to `hello`; None if it is no server."""
+    if not own.is_server:
+        return None
+    return ServerConfig(
+        own.command,
+        own.url,
+        own.settings,
+        own.revision,
+        read_hello(name, home),
+        _digests(server_command(name, own)),
+    )
+
+
+def server_command(name: str, own: "OwnMemory", given: Mapping[str, str] | None = None) -> ServerCommand:
+    """Return the command of a memory of the settings. `given` are variables that memflow sets."""
+    return ServerCommand(
+        own.command, own.folder, own.variables, f"`command` of [memories.{name}]", given or {}
+    )
+
+
+def open_server(
+    name: str,
+    own: "OwnMemory",
+    home: Path,
+    *,
+    log: str = "",
+    endpoints: Mapping[str, Endpoint] | None = None,
+    given: Mapping[str, str] | None = None,
+    seed: int | None = None,
+) -> "ServerConnection":
+    """Return a connection to the memory server of a memory of the settings. Its first request starts the server.
+
+    `log` is the name of the log file; by default, the memory's name. `endpoints` and the variables `given` are the
+    addresses of models that the server may use.
+    """
+    from resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
+    from resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
+    from resources.memory_servers.stdio_transport import StdioTransport  # noqa: PLC0415
+    from resources.memory_servers.transport import TimeLimits  # noqa: PLC0415
+
+    limits = TimeLimits(own.timeout.hello, own.timeout.read, own.timeout.write)
+    if own.command:
+        path = home / FOLDER / "logs" / f"{log or name}.log"
+        transport: StdioTransport | HttpTransport = StdioTransport(server_command(name, own, given), path)
+    else:
+        transport = HttpTransport(own.url, own.key_variable, f"`url` of [memories.{name}]")
+    return ServerConnection(
+        name,
+        transport,
+        limits,
+        settings=own.settings,
+        endpoints=endpoints,
+        seed=seed,
+        greeted=lambda hello: write_hello(name, home, hello),
+    )
+
+
+def read_hello(name: str, home: Path) -> Hello | None:
+    """Return the last answer to `hello` of a memory's server, or None before its first start."""
+    try:
+        return Hello.model_validate_json(_hello_file(name, home).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def write_hello(name: str, home: Path, hello: Hello) -> None:
+    """Store the answer to `hello` of a memory's server, if it changed. Several processes may do so."""
+    if read_hello(name, home) == hello:
+        return
+    path = _hello_file(name, home)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new.write_text(json.dumps(hello.model_dump(mode="json"), ensure_ascii=True), encoding="utf-8")
+    new.replace(path)
+
+
+def check_command(name: str, own: "OwnMemory") -> str:
+    """Return the reason why the command of a memory cannot be started, or an empty text."""
+    command = server_command(name, own)
+    try:
+        command.resolved()
+        command.environment()
+    except BadSettings as wrong:
+        return str(wrong)
+    return ""
+
+
+def greet(name: str, own: "OwnMemory", seconds: float) -> Hello:
+    """Return the answer to `hello` of a server at an address. Raises ServerDown or BadSettings."""
+    limited = own.model_copy(update={"timeout": own.timeout.model_copy(update={"hello": seconds})})
+
+    async def work() -> Hello:
+        with tempfile.TemporaryDirectory() as folder:
+            server = open_server(name, limited, Path(folder))
+            try:
+                return await server.hello()
+            finally:
+                await server.stop()
+
+    return asyncio.run(work())
+
+
+def _hello_file(name: str, home: Path) -> Path:
+    return home / FOLDER / f"{name}.json"
+
+
+def _digests(command: ServerCommand) -> tuple[str, ...]:
+    return tuple(hashlib.sha256(path.read_bytes()).hexdigest() for path in command.files())

@@ -1,0 +1,206 @@
+"""The checks of a memory written in Python: whether all of its state is in its store, among others.
+
+check_lines.py runs them. server_checks.py has those of memory servers.
+"""
+
+import datetime
+from collections.abc import Callable, Sequence
+
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.memory import FAILURE, Memory, Message, Recall
+from resources.memory_servers.check_lines import (
+    Check,
+    CheckFailed,
+    CheckLine,
+    CheckNote,
+    CheckSkipped,
+    run_checks,
+)
+from resources.memory_servers.check_messages import (
+    CODE_QUERY,
+    CONTRADICTION,
+    ODD_TEXTS,
+    OLD_DATES,
+    SECRETS,
+    message,
+)
+from resources.memory_servers.server_checks import contains
+
+
+class PythonChecks:
+    """The checks of one memory. `create` returns the memory on a store."""
+
+    def __init__(self, create: Callable[[EntryStore], Memory]) -> None:
+        self.create = create
+
+    async def run(self) -> list[CheckLine]:
+        """Run all checks. Return one line per check."""
+        in_store = "Keep all state in `self.store`; use a memory server for a service with state of its own."
+        return await run_checks(
+            [
+                Check("write", self._write, "Fix `write`.", needed=True),
+                Check("read", self._read, "Fix `read`.", needed=True),
+                Check("found", self._found, "Nothing to fix if the memory selects what it stores."),
+                Check("state_in_store", self._state_in_store, in_store),
+                Check("restored_equals_living", self._restored, in_store),
+                Check("pure_reads", self._pure_reads, "Store nothing in `read` when `frozen` is true."),
+                Check("deterministic", self._deterministic, "Use no clock, random number or set order."),
+                Check("as_of", self._as_of, in_store),
+                Check(
+                    "sources", self._sources, "Give `store.add` the ids of the messages that were written."
+                ),
+                Check("dates", self._dates, "Use `sent_at` of the messages, and no clock."),
+                Check("texts", self._texts, "Nothing to fix if the memory rewrites what it stores."),
+                Check("contradictions", self._contradictions, "Nothing to fix."),
+            ]
+        )
+
+    async def _filled(self, *texts: str, store: EntryStore | None = None, first: int = 1) -> Memory:
+        """Return a memory to which each text was written as a message of its own."""
+        memory = self.create(store or EntryStore())
+        for number, text in enumerate(texts, first):
+            await _write(memory, number, text)
+        return memory
+
+    async def _write(self) -> str:
+        memory = await self._filled(SECRETS[0])
+        failures = [item.text for item in memory.store.live(FAILURE)]
+        if failures:
+            raise CheckFailed(f"the write of a message failed: {failures[0]}")
+        return f"a message became {len(memory.store.live())} entries"
+
+    async def _read(self) -> str:
+        memory = self.create(EntryStore())
+        await memory.read(CODE_QUERY)
+        recall = await (await self._filled(*SECRETS)).read(CODE_QUERY)
+        return f"returns {len(recall.entries)} entries, and an empty memory can be read"
+
+    async def _found(self) -> str:
+        recall = await (await self._filled(SECRETS[0])).read(CODE_QUERY)
+        if not contains(_texts(recall), "xylophone42"):
+            raise CheckNote("the words of a message are not found at the first read after its write")
+        return "the words of a message are found at the first read after its write"
+
+    async def _state_in_store(self) -> str:
+        """Read a new memory on an empty store, after another memory was written."""
+        await self._filled(SECRETS[0])
+        recall = await self.create(EntryStore()).read(CODE_QUERY)
+        if contains(_texts(recall), "xylophone42"):
+            raise CheckFailed(
+                "a new memory on an empty store finds what another was given: it has state outside its store, "
+                "shared by all episodes"
+            )
+        return "a new memory on an empty store is empty"
+
+    async def _restored(self) -> str:
+        """Compare a memory with one that is restored from its entries."""
+        living = await self._filled(*SECRETS, *CONTRADICTION)
+        restored = self.create(EntryStore.restored(list(living.store), living.store.sequence))
+        for query in (CODE_QUERY, "What is my favorite color?"):
+            if difference := _difference(await living.read(query), await restored.read(query)):
+                raise CheckFailed(
+                    f"restored from its entries, it recalls other {difference}: state outside the store"
+                )
+        for memory in (living, restored):
+            await _write(memory, 9, "The vault code of Fulbert is walrus99.")
+        if difference := _difference(await living.read(CODE_QUERY), await restored.read(CODE_QUERY)):
+            raise CheckFailed(f"after one more write, the restored memory recalls other {difference}")
+        return "restored from its entries, it recalls the same"
+
+    async def _pure_reads(self) -> str:
+        memory = await self._filled(*SECRETS)
+        version = memory.store.version
+        first = await memory.read(CODE_QUERY, frozen=True)
+        again = await memory.read(CODE_QUERY, frozen=True)
+        if memory.store.version != version:
+            raise CheckFailed(
+                "a read with frozen=True changed the store, so that a probe changes what follows"
+            )
+        if difference := _difference(first, again):
+            raise CheckFailed(
+                f"a second equal read recalls other {difference}: reads write outside the store"
+            )
+        return "two equal reads with frozen=True recall the same and change nothing"
+
+    async def _deterministic(self) -> str:
+        first, second = await self._filled(*SECRETS), await self._filled(*SECRETS)
+        if _contents(first.store.live()) != _contents(second.store.live()):
+            raise CheckFailed("the same messages became other entries in a second memory")
+        if difference := _difference(await first.read(CODE_QUERY), await second.read(CODE_QUERY)):
+            raise CheckFailed(f"two memories with the same messages recall other {difference}")
+        return "two memories with the same messages have the same entries"
+
+    async def _as_of(self) -> str:
+        """Restore a memory as of its first message."""
+        living = await self._filled(*SECRETS)
+        past = self.create(EntryStore.restored(list(living.store), 1))
+        if contains(_texts(await past.read(CODE_QUERY)), "zeppelin77"):
+            raise CheckFailed("restored as of the first message, it recalls the second: it knows the future")
+        return "restored as of the first message, it does not know the second"
+
+    async def _sources(self) -> str:
+        memory = await self._filled(*SECRETS)
+        known = {"check-1", "check-2"}
+        entries = [item for item in memory.store.live() if item.kind not in memory.bookkeeping_kinds]
+        strange = {source for item in entries for source in item.sources} - known
+        if strange:
+            raise CheckFailed(
+                f"entries name sources that were never written: {', '.join(sorted(strange)[:3])}"
+            )
+        if entries and not any(item.sources for item in entries):
+            raise CheckNote("entries have no sources: wrong answers are not attributed by evidence")
+        if not memory.recalls_entries:
+            raise CheckSkipped("the memory recalls no entries")
+        return "entries name the messages that they are from"
+
+    async def _dates(self) -> str:
+        memory = await self._filled(*SECRETS)
+        today = datetime.datetime.now(datetime.UTC)
+        days = [(today + datetime.timedelta(days=days)).strftime("%Y-%m-%d") for days in (-1, 0, 1)]
+        seen = [*_texts(await memory.read(CODE_QUERY)), *(item.text for item in memory.store.live())]
+        seen += [str(dict(item.meta)) for item in memory.store.live()]
+        if any(contains(seen, day) for day in days):
+            raise CheckFailed("messages dated 2015 come back with today's date")
+        return "entries of messages dated 2015 have no date of today"
+
+    async def _texts(self) -> str:
+        memory = self.create(EntryStore())
+        for number, text in enumerate(ODD_TEXTS.values()):
+            await _write(memory, number, text)
+        kept = [item.text for item in memory.store.live()]
+        lost = [kind for kind, text in ODD_TEXTS.items() if not contains(kept, text)]
+        if lost:
+            raise CheckNote(f"not stored as written: {', '.join(lost)}")
+        return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
+
+    async def _contradictions(self) -> str:
+        memory = await self._filled(*CONTRADICTION)
+        found = _texts(await memory.read("What is my favorite color?"))
+        kept = [color for color in ("turquoise", "magenta") if contains(found, color)]
+        raise CheckNote(f"of two contradicting facts, a read finds {' and '.join(kept) or 'none'}")
+
+
+async def _write(memory: Memory, number: int, text: str) -> None:
+    sent = message(number, text)
+    memory.store.advance(1)
+    date = OLD_DATES[number % len(OLD_DATES)]
+    await memory.write([Message(sent.id, sent.role, sent.text, sent_at=date)])
+
+
+def _texts(recall: Recall) -> list[str]:
+    """Return all texts of a recall."""
+    chat = (each.content for each in recall.messages)
+    return [recall.notes, *chat, *(item.text for item in recall.entries)]
+
+
+def _contents(items: Sequence[Item]) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(item.kind, item.text, item.sources) for item in items]
+
+
+def _difference(first: Recall, second: Recall) -> str:
+    """Return what differs between two recalls, or an empty text."""
+    if _contents(first.entries) != _contents(second.entries):
+        return "entries"
+    if first.notes != second.notes:
+        return "notes"
+    return "messages" if first.messages != second.messages else ""

@@ -1,0 +1,158 @@
+"""The transport of memory servers over stdin and stdout: one JSON object a line, several requests in flight.
+
+process.py starts the process.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from memflow.memories.server.protocol import LONGEST_LINE
+from resources.event_loop import detached
+from resources.memory_servers.process import ServerCommand, ServerProcess, start_process
+from resources.memory_servers.transport import (
+    SHOWN,
+    InvalidAnswer,
+    RequestsInFlight,
+    ServerStopped,
+    decode,
+    encode,
+    shown,
+)
+
+CHUNK = 1 << 16
+
+
+class StdioTransport:
+    """A server that memflow starts. Answers are matched to requests by their number `n`, in any order.
+
+    A line that is no answer fails the oldest request in flight, or else the next one: a server mostly works in order.
+    """
+
+    def __init__(self, command: ServerCommand, log: Path) -> None:
+        self.command = command
+        self.setting = command.setting
+        self.log = log
+        self.process: ServerProcess | None = None
+        self.out_of_order = 0
+        """Number of answers that came before the answer to an earlier request."""
+        self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
+        self._abandoned: set[int] = set()
+        self._stray: str | None = None
+        self._ending = "is not running"
+        self._number = 0
+        self._limits = RequestsInFlight()
+        self._sending = asyncio.Lock()
+        self._reader: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Start the process. Raises BadSettings if the command cannot be run."""
+        await self.stop()
+        self.process = await start_process(self.command, self.log)
+        self._reader = detached(self._read(self.process))
+
+    async def request(self, message: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
+        """Send a message, and return the answer with the same number."""
+        self._number += 1
+        number = self._number
+        line = encode({**message, "n": number}) + b"\n"
+        if self._stray is not None:
+            wrong, self._stray = self._stray, None
+            raise InvalidAnswer(wrong)
+        process = self.process
+        if process is None:
+            raise ServerStopped(self._ending)
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        try:
+            return await self._limits.within(limit, self._exchange(process, line, answer))
+        except TimeoutError as error:
+            await process.kill()
+            raise ServerStopped(
+                f"did not answer {message['op']} within its time limit of {limit:g} s{process.log_tail()}"
+            ) from error
+        finally:
+            self._answers.pop(number, None)
+            if answer.cancelled() or not answer.done():
+                self._abandoned.add(number)
+
+    async def stop(self) -> None:
+        """End the process group."""
+        # If this is canceled, the process is still known, and a later call ends it.
+        if self.process is not None:
+            await self.process.stop()
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+        self.process = None
+        self._fail_all(ServerStopped("was ended"))
+        self._abandoned.clear()
+        self._stray = None
+
+    async def _exchange(
+        self, process: ServerProcess, line: bytes, answer: "asyncio.Future[Mapping[str, Any]]"
+    ) -> Mapping[str, Any]:
+        async with self._sending:
+            with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
+                process.stdin.write(line)
+                await process.stdin.drain()
+        return await answer
+
+    async def _read(self, process: ServerProcess) -> None:
+        """Read lines until the end of the output, then fail the requests in flight."""
+        line, skipping = bytearray(), False
+        while chunk := await process.stdout.read(CHUNK):
+            *ended, rest = chunk.split(b"\n")
+            for part in ended:
+                line += part
+                if not skipping and line.strip():
+                    self._receive(bytes(line))
+                line.clear()
+                skipping = False
+            if not skipping:
+                line += rest
+            if len(line) > LONGEST_LINE:
+                self._reject(
+                    f"wrote a line longer than {LONGEST_LINE:,} bytes: {shown(bytes(line[: 4 * SHOWN]))}"
+                )
+                line.clear()
+                skipping = True
+        status = await process.stop()
+        ending = process.ending(status)
+        self._fail_all(ServerStopped(ending))
+        if self.process is process:
+            self.process, self._ending = None, ending
+
+    def _receive(self, line: bytes) -> None:
+        try:
+            answer = decode(line)
+        except InvalidAnswer as wrong:
+            self._reject(str(wrong))
+            return
+        number = answer.get("n")
+        if type(number) is int and number in self._abandoned:
+            self._abandoned.discard(number)  # a late answer to a request that failed
+            return
+        waiting = self._answers.get(number) if type(number) is int else None
+        if waiting is not None and not waiting.done():
+            oldest = next(other for other, each in self._answers.items() if not each.done())
+            self.out_of_order += number != oldest
+            waiting.set_result(answer)
+            return
+        self._reject(f"answered a request n = {number!r} that is not open: {shown(line)}")
+
+    def _reject(self, reason: str) -> None:
+        """Fail the oldest request in flight, or keep the reason for the next request."""
+        for number, answer in self._answers.items():
+            if not answer.done():
+                self._abandoned.add(number)
+                answer.set_exception(InvalidAnswer(reason))
+                return
+        self._stray = reason
+
+    def _fail_all(self, error: ServerStopped) -> None:
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(error)

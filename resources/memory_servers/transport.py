@@ -1,0 +1,125 @@
+"""What a transport of memory servers is: one request and its answer, and the time limits of requests in flight.
+
+stdio_transport.py and http_transport.py implement it. connection.py restarts servers and checks the content of answers.
+"""
+
+import asyncio
+import json
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from memflow.errors import ServerFailed
+from memflow.memories.server.protocol import LONGEST_LINE
+
+T = TypeVar("T")
+SHOWN = 200
+"""Characters of an invalid answer in an error message."""
+
+
+class ServerStopped(Exception):
+    """The exception for a server that ended, hung or cannot be reached: it has to be started again."""
+
+
+class InvalidAnswer(Exception):
+    """The exception for an answer that breaks the protocol. The server still runs."""
+
+
+@dataclass(frozen=True)
+class TimeLimits:
+    """The maximum number of seconds between a request and its answer, by operation."""
+
+    hello: float = 30.0
+    read: float = 60.0
+    write: float = 600.0
+
+    def of(self, operation: str) -> float:
+        """Return the limit of an operation."""
+        if operation == "hello":
+            return self.hello
+        return self.read if operation in ("read", "reset", "close") else self.write
+
+
+class Transport(Protocol):
+    """The exchange of messages with one server. It belongs to one event loop.
+
+    `setting` names the line of the settings to fix if the server cannot be started or reached.
+    """
+
+    setting: str
+
+    async def start(self) -> None:
+        """Start the server, or open connections to it. Raises BadSettings or ServerStopped."""
+        ...
+
+    async def request(self, message: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
+        """Send a message, and return the answer, an object. Raises ServerStopped, InvalidAnswer or ServerFailed."""
+        ...
+
+    async def stop(self) -> None:
+        """End the server, or close the connections. Requests in flight raise ServerStopped."""
+        ...
+
+
+class RequestsInFlight:
+    """The time limits of requests that a server may process one after another.
+
+    The time of a request begins when the last request that was sent before it is answered, and is at least as long as
+    the limits of those. So a read behind a long write does not fail in a server that processes one request at a time.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, list[float]] = {}
+        self._number = 0
+
+    async def within(self, limit: float, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of `work`. Raises TimeoutError, and cancels `work`, after the time limit."""
+        clock = asyncio.get_running_loop().time
+        self._number += 1
+        number = self._number
+        mine = self._waiting[number] = [clock(), limit]
+        task = asyncio.ensure_future(work)
+        try:
+            while True:
+                earlier = [each[1] for other, each in self._waiting.items() if other <= number]
+                remaining = mine[0] + max(earlier) - clock()
+                if remaining <= 0:
+                    raise TimeoutError
+                await asyncio.wait({task}, timeout=min(remaining, limit))
+                if task.done():
+                    return task.result()
+        finally:
+            task.cancel()
+            del self._waiting[number]
+            now = clock()
+            for other, each in self._waiting.items():
+                if other > number:
+                    each[0] = now
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    """Return a message as JSON in ASCII, without line breaks. Raises ServerFailed above the maximum size."""
+    content = json.dumps(message, ensure_ascii=True, allow_nan=False).encode("ascii")
+    if len(content) >= LONGEST_LINE:
+        raise ServerFailed(
+            f"the request {message['op']} has {len(content):,} bytes, but at most {LONGEST_LINE:,} are allowed. Write "
+            "fewer messages at once."
+        )
+    return content
+
+
+def decode(content: bytes) -> Mapping[str, Any]:
+    """Return an answer, a JSON object. Raises InvalidAnswer with its first characters."""
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InvalidAnswer(f"wrote text that is not JSON: {shown(content)}. Write logs to stderr") from error
+    if not isinstance(value, dict):
+        raise InvalidAnswer(f"wrote JSON that is not an object: {shown(content)}")
+    return value
+
+
+def shown(content: bytes) -> str:
+    """Return the first 200 characters of an answer, in one line."""
+    text = content[: 4 * SHOWN].decode("utf-8", "replace")
+    return repr(text[:SHOWN])

@@ -1,0 +1,108 @@
+"""ForwardingChat: sends proxied requests to the model's endpoint, with its address, key, profile, limits and budget.
+
+The body is forwarded as received, except the model, the sampling parameters (in the form of the profile) and streaming.
+"""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from memflow.chat.requests import ChatRequest, Completion
+from memflow.errors import NoAnswer, RequestRefused
+from resources.endpoints.chat import BLANK_TRIES, OpenAIChat
+from resources.endpoints.limits import Spending
+from resources.endpoints.profile_advice import misconfiguration
+from resources.endpoints.replies import ChatReply, read_reply
+from resources.model_proxy.bodies import ReceivedChat
+from resources.model_proxy.stored_answers import ProxiedAnswer
+
+UNUSABLE = (401, 403, 404)
+"""Statuses with which a server rejects the key or the model of all requests; others may concern one request."""
+
+
+class ForwardingChat:
+    """A chat for requests of `ReceivedChat.request`, on the client of a model at an endpoint."""
+
+    scripted = False
+
+    def __init__(self, inner: OpenAIChat) -> None:
+        self.inner = inner
+        self.fingerprint = inner.fingerprint
+        self.sampling = inner.sampling
+        self.bound = inner.bound
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Return the model's answer as stored in the ledger. Raises the errors of OpenAIChat.complete."""
+        body = self._body(request)
+        for repetition in range(BLANK_TRIES):
+            try:
+                reply, completion = await self._send(request, body, repetition)
+            except RequestRefused as error:
+                profile, section = self.inner.endpoint.profile, self.inner.section
+                if error.status in UNUSABLE:
+                    raise misconfiguration(error, section, profile, "") or error from error.__cause__
+                raise
+            if completion.text:
+                return completion
+            if reply.end != "blank":
+                break
+        reason = {
+            "refused": f"{self.inner.model} refused to answer: {reply.note[:500] or '(no reason given)'}",
+            "filtered": f"the provider of {self.inner.model} withheld the answer ({reply.note})",
+        }.get(reply.end, f"{self.inner.model} answered without text {BLANK_TRIES} times")
+        raise NoAnswer(reason, "blank" if reply.end == "cut" else reply.end)
+
+    async def _send(
+        self, request: ChatRequest, body: dict[str, Any], repetition: int
+    ) -> tuple[ChatReply, Completion]:
+        inner = self.inner
+        async with inner.budget.admit(inner.most_spending(request)) as took:
+            key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
+            (reply, answer), latency = await inner.endpoint.post("/chat/completions", body, self._read, key)
+            completion = inner.completion_of(reply, request, latency)
+            cost = inner.prices.cost(completion.prompt_tokens, completion.completion_tokens)
+            took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
+        return reply, _with_answer(completion, reply, answer)
+
+    def _body(self, request: ChatRequest) -> dict[str, Any]:
+        chat: ReceivedChat = request.fields["chat"]
+        messages = [message.model_dump(exclude_unset=True) for message in chat.messages]
+        own = self.inner.bodies.parameters(request)
+        return {"model": self.inner.model, "messages": messages, **chat.further, **own}
+
+    def _read(self, content: bytes) -> tuple[ChatReply, ProxiedAnswer]:
+        """Return the reply, and the answer with its tool calls. Raises BrokenReply and ErrorReply."""
+        reply = read_reply(content, self.inner.endpoint.profile)
+        redact = self.inner.endpoint.redact
+        choice = _choice(redact(content.decode("utf-8", "replace")))
+        received = choice.get("message")
+        message: dict[str, Any] = received if isinstance(received, dict) else {}
+        calls = [call for call in message.get("tool_calls") or [] if _is_call(call)]
+        text = redact(reply.text)
+        if calls and not message.get("content"):
+            text = ""  # the profile `tool` takes the arguments of a call for the text
+        return reply, ProxiedAnswer(text, calls, choice.get("logprobs"))
+
+
+def _with_answer(completion: Completion, reply: ChatReply, answer: ProxiedAnswer) -> Completion:
+    """Return the completion with the answer as text; without a text if there is neither a text nor a tool call."""
+    if answer.tool_calls:
+        return replace(completion, text=answer.stored(), end="cut" if reply.end == "cut" else "answered")
+    if reply.end in ("answered", "cut") and answer.text.strip():
+        return replace(completion, text=answer.stored())
+    return replace(completion, text="")
+
+
+def _choice(content: str) -> dict[str, Any]:
+    try:
+        choice = json.loads(content)["choices"][0]
+    except (ValueError, LookupError, TypeError):
+        return {}  # an odd form, of which read_reply has read the text
+    return choice if isinstance(choice, dict) else {}
+
+
+def _is_call(call: Any) -> bool:
+    function = call.get("function") if isinstance(call, dict) else None
+    return isinstance(function, dict) and all(
+        isinstance(function.get(key), str) for key in ("name", "arguments")
+    )

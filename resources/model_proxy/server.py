@@ -1,0 +1,200 @@
+"""ModelProxy: the HTTP server of the model proxy, on loopback, for the memory servers of one event loop.
+
+Each request has the key of an access (access.py), which decides the model, and under which partition the ledger records
+the request. Requests without such a key are rejected, so that other programs on the machine cannot use the models.
+"""
+
+import hmac
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from memflow.errors import ChatError, FatalChatError, MemflowError
+from memflow.tokens import estimate
+from resources.model_proxy.access import ModelAccess
+from resources.model_proxy.bodies import BadRequest, parse_chat, parse_embeddings
+from resources.model_proxy.responses import (
+    FINAL,
+    completion_body,
+    completion_events,
+    embeddings_body,
+    error_body,
+    error_of,
+)
+
+T = TypeVar("T")
+
+HOST = "127.0.0.1"
+MAX_BODY = 32 * 2**20
+"""Maximum size of a request body in bytes."""
+
+
+class _Rejection(Exception):
+    """The exception for a request that ends with an error response."""
+
+    def __init__(self, status: int, body: Any) -> None:
+        super().__init__(body["error"]["message"])
+        self.status = status
+        self.body = body
+
+
+class ModelProxy:
+    """The server of the model proxy: `async with ModelProxy() as proxy: ... proxy.url`. It ends with its context."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self._accesses: dict[str, ModelAccess] = {}
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def url(self) -> str:
+        """The base URL of the server."""
+        return f"http://{HOST}:{self.port}/v1"
+
+    async def __aenter__(self) -> "ModelProxy":
+        application = web.Application(client_max_size=MAX_BODY, middlewares=[_with_error_responses])
+        application.router.add_post("/v1/chat/completions", self._chat)
+        application.router.add_post("/v1/embeddings", self._embeddings)
+        application.router.add_get("/v1/models", self._models)
+        application.router.add_route("*", "/{path:.*}", self._unknown)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, HOST, 0, backlog=1024).start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._accesses.clear()
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    def admit(self, access: ModelAccess) -> ModelAccess:
+        """Accept requests with the key of an access. Return the access."""
+        self._accesses[access.key] = access
+        return access
+
+    def withdraw(self, access: ModelAccess) -> None:
+        """Reject further requests with the key of an access."""
+        self._accesses.pop(access.key, None)
+
+    async def _chat(self, received: web.Request) -> web.StreamResponse:
+        access = self._access(received)
+        chat = await _parsed(received, parse_chat)
+        _require_model(chat.model, access.chat_model)
+        ledgered = access.chat
+        try:
+            request = chat.request(ledgered.sampling, ledgered.bound.of(None))
+        except BadRequest as wrong:
+            raise _rejection(400, str(wrong)) from wrong
+        access.requests += 1
+        try:
+            completion = await ledgered.complete(request)
+        except MemflowError as error:
+            raise _failed(access, error) from error
+        if not chat.stream:
+            return web.json_response(completion_body(completion, chat.model))
+        with_usage = chat.stream_options is not None and chat.stream_options.include_usage
+        return await _streamed(received, completion_events(completion, chat.model, with_usage=with_usage))
+
+    async def _embeddings(self, received: web.Request) -> web.Response:
+        access = self._access(received)
+        body = await _parsed(received, parse_embeddings)
+        if access.embedder is None:
+            raise _rejection(404, "no embedder is chosen. Choose one under [embedder] in memflow.toml.")
+        _require_model(body.model, access.embedding_model)
+        access.requests += 1
+        try:
+            texts = body.texts()
+            vectors = await access.embedder.embed(texts)
+        except BadRequest as wrong:
+            raise _rejection(400, str(wrong)) from wrong
+        except MemflowError as error:
+            raise _failed(access, error) from error
+        if body.dimensions not in (None, vectors.shape[1]):
+            raise _rejection(
+                400,
+                f"{body.model} has {vectors.shape[1]} dimensions, and {body.dimensions} were requested. Request as "
+                "many as it has, or none.",
+            )
+        tokens = sum(map(estimate, texts))
+        encoded = body.encoding_format == "base64"
+        return web.json_response(embeddings_body(vectors, body.model, tokens, encoded=encoded))
+
+    async def _models(self, received: web.Request) -> web.Response:
+        access = self._access(received)
+        names = [name for name in (access.chat_model, access.embedding_model) if name]
+        data = [{"id": name, "object": "model", "created": 0, "owned_by": "memflow"} for name in names]
+        return web.json_response({"object": "list", "data": data})
+
+    async def _unknown(self, received: web.Request) -> web.Response:
+        self._access(received)
+        raise _rejection(
+            404,
+            f"there is no {received.method} {received.path}. The model proxy has POST /v1/chat/completions, POST "
+            "/v1/embeddings and GET /v1/models.",
+        )
+
+    def _access(self, received: web.Request) -> ModelAccess:
+        kind, _, key = received.headers.get("Authorization", "").partition(" ")
+        given = key.strip().encode() if kind.lower() == "bearer" else b""
+        for access in self._accesses.values():
+            if hmac.compare_digest(access.key.encode(), given):
+                return access
+        raise _rejection(
+            401,
+            "the key is invalid. Use the key of `endpoints` in `hello`, or the variable MEMFLOW_MODEL_KEY; it is valid "
+            "until the end of the run.",
+            "invalid_api_key",
+        )
+
+
+def _failed(access: ModelAccess, error: MemflowError) -> _Rejection:
+    """Return the response for a failed request. An error that ends the step is also stored, for GuardedConnection."""
+    if isinstance(error, FatalChatError) or not isinstance(error, ChatError):
+        access.failure = access.failure or error
+    return _Rejection(*error_of(error))
+
+
+async def _parsed(received: web.Request, parse: Callable[[bytes], T]) -> T:
+    try:
+        return parse(await received.read())
+    except BadRequest as wrong:
+        raise _rejection(400, str(wrong)) from wrong
+    except web.HTTPRequestEntityTooLarge as error:
+        raise _rejection(413, f"the body is larger than {MAX_BODY} bytes. Send less text.") from error
+
+
+def _require_model(name: str, known: str) -> None:
+    if name != known:
+        raise _rejection(
+            404,
+            f"the model {name!r} does not exist here. Use {known!r}, the model of `endpoints` in `hello`.",
+            "model_not_found",
+        )
+
+
+async def _streamed(received: web.Request, events: Iterable[bytes]) -> web.StreamResponse:
+    headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
+    response = web.StreamResponse(headers=headers)
+    await response.prepare(received)
+    with suppress(ConnectionError):  # the client has left; the ledger has the answer
+        for event in events:
+            await response.write(event)
+        await response.write_eof()
+    return response
+
+
+def _rejection(status: int, message: str, code: str = "invalid_request") -> _Rejection:
+    return _Rejection(status, error_body(f"memflow: {message}", code))
+
+
+@web.middleware
+async def _with_error_responses(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except _Rejection as rejected:
+        return web.json_response(rejected.body, status=rejected.status, headers=FINAL)

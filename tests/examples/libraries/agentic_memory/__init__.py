@@ -1,0 +1,1 @@
+"""A fake of the authors' code of A-MEM, after its published class."""

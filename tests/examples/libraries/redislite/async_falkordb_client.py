@@ -1,0 +1,5 @@
+"""The embedded database of the fake."""
+
+from graphiti_core import AsyncFalkorDB
+
+__all__ = ["AsyncFalkorDB"]

@@ -1,0 +1,116 @@
+"""LoCoMo from the command line: a run of the demo, imported answers on the leaderboard, `memflow show contracts`."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DATA = os.environ.get("MEMFLOW_DATA")
+ASSISTANT = "imported_vendor@big-model"
+
+
+def write_results(folder: Path, probes: list[Any]) -> Path:
+    """Write results in the form of Mem0's evaluation of 2026: every second answer is right, the last has no label."""
+    numbers = {name: at for at, name in enumerate(dict.fromkeys(probe.episode_id for probe in probes))}
+    rows = [
+        {
+            "question_id": f"conv{numbers[probe.episode_id]}_q{at}",
+            "question": probe.question,
+            "ground_truth_answer": probe.gold,
+            "category": int(probe.category),
+            "cutoff_results": {
+                "top_50": {
+                    "judgment": "ERROR" if at == len(probes) - 1 else ("CORRECT", "WRONG")[at % 2],
+                    "generated_answer": (probe.gold, "no")[at % 2],
+                }
+            },
+        }
+        for at, probe in enumerate(probes)
+    ]
+    path = folder / "vendor.json"
+    path.write_text(
+        json.dumps({"metadata": {"answerer_model": "big model"}, "evaluations": rows}), encoding="utf-8"
+    )
+    return path
+
+
+def test_run_of_the_demo_and_imported_answers_share_a_leaderboard(empty, tmp_path: Path) -> None:
+    home = empty
+    run = home("run", "--domain", "locomo_demo", "--memory", "full", "--memory", "none")
+    assert run.exit_code == 0, run.output
+    probes = home.lake.read("question.probes", "locomo_demo")
+    path = write_results(tmp_path, probes)
+    data = home.json("import", "results", "locomo_demo", str(path))
+    assert (data["assistant"], data["faults"], data["replies"]) == (ASSISTANT, [], 18)
+
+    scores = home.json("show", "leaderboard", "--slices", "--variants")["scores"]
+    mine = {
+        (score["metric"], score["variant"], score["slice"]): score
+        for score in scores
+        if score["assistant"] == ASSISTANT
+    }
+    assert mine["j_2026", "standard", "all"]["value"] == pytest.approx(9 / 17)
+    assert mine["j_2026", "unlabeled_as_wrong", "all"]["value"] == pytest.approx(9 / 18)
+    assert ("j_2025", "standard", "all") not in mine and "set_f1" in {metric for metric, _, _ in mine}
+    assert {score["imported"] for score in mine.values()} == {data["source"]}
+    assert "content hash" in data["source"] and "vendor.json" in data["source"]
+    played = {
+        (score["metric"], score["slice"]): score
+        for score in scores
+        if score["assistant"] == "full" and score["variant"] == "standard"
+    }
+    assert (
+        played["j_strict", "all"]["value"]
+        <= played["j_2025", "all"]["value"]
+        <= played["j_2026", "all"]["value"]
+    )
+    assert played["j_2025", "all"]["value"] > 0 and played["j_2025", "all"]["imported"] is None
+    assert {"category 5", "without known errors"} <= {name for _, name in played}
+    assert f"{ASSISTANT} is imported, not run by memflow" in home("show", "leaderboard").stdout
+
+    shown = home("show", "contracts").stdout
+    assert "J, strict" in shown and "span" in shown and "ceiling of the key" in shown
+    assert f"Imported, not run by memflow: {ASSISTANT}." in shown
+    rows = home.json("show", "contracts", "--assistant", "full")["rows"]
+    j_2025 = next(row for row in rows if (row["metric"], row["slice"]) == ("j_2025", "all"))
+    assert j_2025["value"] == played["j_2025", "all"]["value"] and j_2025["n"] == 18
+    assert home("show", "contracts", "--format", "csv").stdout.startswith(
+        "domain,assistant,metric,slice,value"
+    )
+    assert "no J is published for this selection" in home.error(
+        "show", "contracts", "--domain", "amemgym_demo"
+    )
+
+    wrong = home.error("import", "results", "locomo_demo", str(tmp_path / "gone.json"))
+    assert "gone.json" in wrong and "Get the file again" in wrong
+
+
+@pytest.mark.pipeline
+@pytest.mark.skipif(
+    not DATA or not Path(DATA, "locomo/locomo10.json").is_file(), reason="needs locomo10.json in MEMFLOW_DATA"
+)
+def test_run_on_one_published_conversation_with_the_scripted_chat(
+    empty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMFLOW_DATA", str(DATA))
+    run = empty(
+        "run", "--domain", "locomo_judges", "--limit", "1", "--memory", "bm25_message", "--memory", "none"
+    )
+    assert run.exit_code == 0, run.output
+    verdicts = empty.lake.read("score.verdicts", "locomo_judges~1/bm25_message")
+    assert len({row.probe_id for row in verdicts}) == 152
+    assert all(row.value is not None for row in verdicts)
+    scores = {
+        (score["assistant"], score["metric"]): score["value"]
+        for score in empty.json("show", "leaderboard")["scores"]
+        if score["variant"] == "standard"
+    }
+    assert 0 < scores["bm25_message", "j_strict"] < scores["bm25_message", "j_2026"] < 1
+    assert scores["none", "j_2025"] < scores["bm25_message", "j_2025"]
+    answers = Path(DATA, "longmemeval/locomo_zep.grades.json")
+    if answers.is_file():
+        empty.json("import", "results", "locomo_judges~1", str(answers))
+        rows = empty.json("show", "contracts", "--assistant", "imported_locomo_zep@unknown")["rows"]
+        assert next(row for row in rows if row["slice"] == "all")["value"] == pytest.approx(118 / 152)

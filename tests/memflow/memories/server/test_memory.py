@@ -1,0 +1,483 @@
+"""ServerMemory: what it sends, what it mirrors, and what becomes of failures."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from memflow.errors import BadInput, BadSettings, RecallFailed, ServerDown, ServerFailed
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.memory import FAILURE, Memory, Message, Tools
+from memflow.memories.server.fake import EVERYTHING, FakeServer, Faults
+from memflow.memories.server.memory import ServerMemory
+from memflow.memories.server.mirror import READ, SERVER, WRITE
+from memflow.memories.server.protocol import Found, SentMessage, WireItem, WriteFailure, Written
+from memflow.run.play import Episode, EpisodeQueries, Event, play, play_all
+
+CITIES = ("Ana lives in Rome", "Ben lives in Oslo", "Ana moved to Paris", "Ben likes tea")
+QUERY = "Ana lives where, in Rome or Paris?"
+
+
+def message(number: int, text: str, **more: Any) -> Message:
+    return Message(f"m{number}", "user", text, **more)
+
+
+def episode(
+    texts: Sequence[str] = CITIES, *, name: str = "e", base: str | None = None, first: int = 0, **more: Any
+) -> Episode:
+    """Return an episode in which each message is a checkpoint."""
+    events = tuple(
+        Event(at, at, "given", (message(at, text, **more),)) for at, text in enumerate(texts, start=first)
+    )
+    return Episode(name, events, base)
+
+
+def server(
+    faults: Faults | None = None, *, capacity: int = 0, profile: bool = False, **can: Any
+) -> FakeServer:
+    return FakeServer(
+        EVERYTHING.model_copy(update=can), faults=faults or Faults(), capacity=capacity, profile=profile
+    )
+
+
+def queries(*texts: str, checkpoints: int = len(CITIES)) -> EpisodeQueries:
+    return EpisodeQueries({at: texts for at in range(checkpoints)})
+
+
+def remember(connection: Any, **parameters: Any) -> Any:
+    return lambda store: ServerMemory(store, Tools(server=connection), **parameters)
+
+
+def played(connection: Any, asked: EpisodeQueries | None = None, **parameters: Any) -> EntryStore:
+    """Return the store after an episode."""
+    memory = remember(connection, **parameters)(EntryStore())
+    asyncio.run(play(episode(), memory, None, queries=asked or queries(QUERY)))
+    store: EntryStore = memory.store
+    return store
+
+
+def restored(store: EntryStore, sequence: int, connection: Any, **parameters: Any) -> Memory:
+    memory: Memory = remember(connection, **parameters)(EntryStore.restored(list(store), sequence))
+    return memory
+
+
+def recalled(
+    store: EntryStore, sequence: int, connection: Any, query: str = QUERY, **parameters: Any
+) -> list[str]:
+    found = asyncio.run(restored(store, sequence, connection, **parameters).read(query))
+    return [item.text.removeprefix("user: ") for item in found.entries]
+
+
+def of_kind(store: EntryStore, kind: str) -> list[Item]:
+    return [item for item in store if item.kind == kind]
+
+
+def texts(store: EntryStore, sequence: int) -> list[str]:
+    """Return the texts of the mirrored entries at a sequence number."""
+    return [item.text for item in EntryStore.restored(list(store), sequence).live("memory")]
+
+
+@pytest.mark.parametrize("mode", ["as_of", "restore", "fork", "ask_at_once", "replay"])
+def test_each_checkpoint_is_read_as_it_was_then(mode: str) -> None:
+    connection = server()
+    store = played(connection, mode=mode)
+    found = [recalled(store, sequence, connection, mode=mode) for sequence in range(1, 5)]
+    assert found == [
+        ["Ana lives in Rome"],
+        ["Ana lives in Rome", "Ben lives in Oslo"],
+        ["Ana lives in Rome", "Ana moved to Paris", "Ben lives in Oslo"],
+        ["Ana lives in Rome", "Ana moved to Paris", "Ben lives in Oslo"],
+    ]
+
+
+@pytest.mark.parametrize("mode", ["as_of", "restore", "fork", "replay"])
+def test_restored_memory_is_read_on_another_connection(mode: str) -> None:
+    store = played(server(), mode=mode)
+    assert recalled(store, 2, server(), mode=mode) == ["Ana lives in Rome", "Ben lives in Oslo"]
+
+
+@pytest.mark.parametrize("mode", ["as_of", "fork"])
+def test_lost_state_of_a_server_that_is_not_deterministic_is_not_guessed(mode: str) -> None:
+    store = played(server(deterministic=False), mode=mode)
+    with pytest.raises(RecallFailed, match=r"is gone with the server process.*memflow run --force"):
+        recalled(store, 2, server(deterministic=False), mode=mode)
+
+
+def test_stored_reads_need_no_running_server() -> None:
+    store = played(server(), mode="ask_at_once")
+    assert recalled(store, 1, None, mode="ask_at_once") == ["Ana lives in Rome"]
+
+
+def test_query_that_was_not_read_at_its_checkpoint_fails() -> None:
+    connection = server()
+    store = played(connection, mode="ask_at_once")
+    with pytest.raises(RecallFailed, match="added or changed since"):
+        recalled(store, 2, connection, "Who likes tea?", mode="ask_at_once")
+
+
+def test_read_of_an_earlier_checkpoint_does_not_answer_for_a_later_one() -> None:
+    store = played(server(), EpisodeQueries({0: (QUERY,)}), mode="ask_at_once")
+    with pytest.raises(RecallFailed, match="added or changed since"):
+        recalled(store, 2, None, mode="ask_at_once")
+
+
+def test_larger_k_than_the_stored_one_fails() -> None:
+    store = played(server(), mode="ask_at_once", k=2)
+    with pytest.raises(RecallFailed, match="was read with k = 2, not with 3"):
+        recalled(store, 4, None, mode="ask_at_once", k=3)
+
+
+def test_checkpoint_is_read_before_the_next_write_and_each_query_once() -> None:
+    connection = server(export="none")
+    played(connection, queries(QUERY, "tea", QUERY), mode="ask_at_once")
+    operations = [operation for operation, _ in connection.requests]
+    assert operations == ["hello", "reset", *["write", "read", "read"] * len(CITIES), "close"]
+
+
+def test_queries_before_the_first_message_read_an_empty_space() -> None:
+    connection = server()
+    memory = remember(connection, mode="ask_at_once")(EntryStore())
+    opening = Episode("e", (Event(0, 1, "given", (message(0, CITIES[0]),)),))
+    asyncio.run(play(opening, memory, None, queries=EpisodeQueries({0: (QUERY,), 1: (QUERY,)})))
+    assert recalled(memory.store, 0, None, mode="ask_at_once") == []
+    assert recalled(memory.store, 1, None, mode="ask_at_once") == [CITIES[0]]
+
+
+def test_probe_within_a_write_sees_the_memory_before_it() -> None:
+    connection = server()
+    memory = remember(connection, mode="ask_at_once")(EntryStore())
+    together = tuple(message(at, text) for at, text in enumerate(CITIES))
+    asked = EpisodeQueries({}, {"m1": (QUERY,), "m3": (QUERY,)})
+    asyncio.run(play(Episode("e", (Event(0, 0, "given", together),)), memory, None, queries=asked))
+    assert recalled(memory.store, 2, None, mode="ask_at_once") == []
+    assert len(recalled(memory.store, 4, None, mode="ask_at_once")) == 3
+
+
+def test_memory_that_was_never_played_reads_an_empty_space() -> None:
+    assert recalled(EntryStore(), 0, server()) == []
+
+
+def test_entries_follow_the_exports() -> None:
+    store = played(server(capacity=2))
+    assert [texts(store, sequence) for sequence in (2, 3)] == [
+        ["user: Ana lives in Rome", "user: Ben lives in Oslo"],
+        ["user: Ben lives in Oslo", "user: Ana moved to Paris"],
+    ]
+
+
+def test_revised_item_is_a_version_of_its_entry() -> None:
+    store = played(server(profile=True))
+    profiles = of_kind(store, "profile")
+    assert [item.text.removeprefix("The latest words: user: ") for item in profiles] == list(CITIES)
+    assert [item.previous for item in profiles] == [None, *(item.entry_id for item in profiles[:-1])]
+    assert [(item.since, item.until) for item in profiles] == [(1, 2), (2, 3), (3, 4), (4, None)]
+
+
+def test_random_ids_of_equal_items_are_one_entry() -> None:
+    store = played(server(Faults(random_ids=True)), mode="ask_at_once")
+    assert [item.until for item in of_kind(store, "memory")] == [None] * len(CITIES)
+
+
+def test_equal_texts_with_different_ids_are_different_entries() -> None:
+    connection = server(sources="none")
+    memory = remember(connection, mode="ask_at_once")(EntryStore())
+    asyncio.run(play(episode(["yes", "yes"]), memory, None, queries=queries("yes", checkpoints=2)))
+    assert len(of_kind(memory.store, "memory")) == 2
+    assert recalled(memory.store, 2, None, "yes", mode="ask_at_once") == ["yes", "yes"]
+
+
+def test_without_export_entries_are_the_items_that_reads_returned() -> None:
+    store = played(server(export="none"), EpisodeQueries({3: ("tea",)}), mode="ask_at_once")
+    assert [(item.text, item.sources, item.since) for item in of_kind(store, "memory")] == [
+        ("user: Ben likes tea", ("m3",), 4)
+    ]
+
+
+def test_stored_read_records_query_items_scores_and_k() -> None:
+    store = played(server(), EpisodeQueries({3: ("tea",)}), mode="ask_at_once", k=7)
+    [read] = of_kind(store, READ)
+    [entry] = [item for item in store.live("memory") if "tea" in item.text]
+    assert {**read.meta, "query": ""} == {
+        "query": "",
+        "k": 7,
+        "entries": [entry.entry_id],
+        "ids": ["4.3"],
+        "scores": [1.0],
+    }
+    assert "tea" not in f"{read.text}{read.meta['query']}"
+
+
+@pytest.mark.parametrize(("grain", "sources"), [("message", ("m0",)), ("write", ("m0", "m1")), ("none", ())])
+def test_sources_have_the_declared_grain(grain: str, sources: tuple[str, ...]) -> None:
+    memory = remember(server(sources=grain))(EntryStore())
+    both = (message(0, CITIES[0]), message(1, CITIES[1]))
+    asyncio.run(play(Episode("e", (Event(0, 0, "given", both),)), memory, None))
+    assert of_kind(memory.store, "memory")[0].sources == sources
+
+
+@pytest.mark.parametrize(
+    ("faults", "reason"),
+    [
+        (Faults(forget_sources=True), "declares `sources: 'message'`, but the item '1.0' has none"),
+        (Faults(unknown_sources=True), "'never sent', which is no message that was sent to its space"),
+    ],
+)
+def test_missing_and_unknown_sources_are_failures(faults: Faults, reason: str) -> None:
+    store = played(server(faults), mode="ask_at_once")
+    assert reason in of_kind(store, FAILURE)[0].text
+    assert len({item.text for item in of_kind(store, FAILURE)}) == len(of_kind(store, FAILURE))
+    with pytest.raises(RecallFailed) as wrong:
+        recalled(store, 1, None, mode="ask_at_once")
+    assert reason in str(wrong.value)
+
+
+def test_items_of_another_space_are_rejected() -> None:
+    connection = server(Faults(leak=True))
+    others = (Message("o0", "user", "Hello"), Message("o1", "user", "Cleo lives in Rome"))
+    other = Event(0, 0, "given", others)
+    memory = remember(connection, mode="as_of")
+    found = asyncio.run(play_all([Episode("o", (other,)), episode()], memory, None))
+    with pytest.raises(RecallFailed, match="'o1', which is no message that was sent to its space"):
+        recalled(found[1].store, 1, connection, mode="as_of")
+
+
+def test_failed_write_is_a_failure_with_its_messages_and_the_episode_goes_on() -> None:
+    connection = server(Faults(fail_write=2))
+    store = played(connection, mode="replay")
+    [failure] = of_kind(store, FAILURE)
+    assert failure.sources == ("m1",)
+    assert "failed at write 2" in failure.text
+    assert [write.text for write in of_kind(store, WRITE)] == [
+        "write 1: 1 message",
+        "write 2: 1 message, failed",
+        "write 3: 1 message",
+        "write 4: 1 message",
+    ]
+    assert recalled(store, 4, server(), mode="replay") == ["Ana lives in Rome", "Ana moved to Paris"]
+
+
+def test_failures_that_the_server_reports_are_entries() -> None:
+    class Losing(FakeServer):
+        async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
+            await super().write(space, write, messages)
+            return Written(failures=(WriteFailure(why="too long", sources=(messages[0].id, "m99")),))
+
+    store = played(Losing(), mode="ask_at_once")
+    assert [(item.text, item.sources) for item in of_kind(store, FAILURE)][:2] == [
+        ("too long (of messages that were never sent: m99)", ("m0",)),
+        ("too long (of messages that were never sent: m99)", ("m1",)),
+    ]
+
+
+def test_failed_read_is_a_failed_recall_of_its_query_alone() -> None:
+    store = played(server(Faults(fail_read=2)), queries(QUERY, "tea"), mode="ask_at_once")
+    with pytest.raises(RecallFailed, match="failed at read 2"):
+        recalled(store, 1, None, "tea", mode="ask_at_once")
+    assert recalled(store, 1, None, mode="ask_at_once") == ["Ana lives in Rome"]
+    assert recalled(store, 4, None, "tea", mode="ask_at_once") == ["Ben likes tea"]
+
+
+def test_failed_export_is_a_failure_and_the_next_export_completes_the_mirror() -> None:
+    store = played(server(Faults(fail_export=2)))
+    assert ["failed at export 2" in item.text for item in of_kind(store, FAILURE)] == [True]
+    assert [len(texts(store, sequence)) for sequence in range(1, 5)] == [1, 1, 3, 4]
+
+
+def test_server_that_is_gone_ends_the_play() -> None:
+    with pytest.raises(ServerDown, match="is gone"):
+        played(server(Faults(down_after=6)))
+
+
+def test_space_that_cannot_be_opened_fails_its_writes_and_reads_alone() -> None:
+    class Full(FakeServer):
+        async def reset(self, space: str) -> None:
+            await super().reset(space)
+            if space.endswith("/e"):
+                raise ServerFailed("no room")
+
+    connection = Full()
+    memory = remember(connection, mode="ask_at_once")
+    other = Episode("o", (Event(0, 0, "given", (Message("o0", "user", CITIES[0]),)),))
+    asked = {"e": queries(QUERY), "o": queries(QUERY)}
+    failed, good = asyncio.run(play_all([episode(), other], memory, None, queries=asked))
+    assert len(of_kind(failed.store, FAILURE)) == len(CITIES)
+    with pytest.raises(RecallFailed, match="space of the episode e could not be opened: no room"):
+        recalled(failed.store, 1, None, mode="ask_at_once")
+    assert recalled(good.store, 1, None, mode="ask_at_once") == [CITIES[0]]
+
+
+@pytest.mark.parametrize("dates", [True, False])
+def test_date_is_sent_beside_the_text_or_before_it(dates: bool) -> None:
+    connection = server(dates=dates)
+    memory = remember(connection, mode="ask_at_once")(EntryStore())
+    dated = episode(["Ana lives in Rome"], sent_at="8 May 2023")
+    asyncio.run(play(dated, memory, None, queries=queries(QUERY)))
+    found = asyncio.run(restored(memory.store, 1, None, mode="ask_at_once").read(QUERY))
+    [stored] = of_kind(memory.store, "memory")
+    assert stored.text == ("user: Ana lives in Rome" if dates else "user: [8 May 2023] Ana lives in Rome")
+    assert found.notes == ("[8 May 2023] user: Ana lives in Rome" if dates else stored.text)
+
+
+@pytest.mark.parametrize(
+    ("batch", "sizes"), [("any", [4]), ("message", [1, 1, 1, 1]), ("pair", [2, 2]), ("session", [3, 1])]
+)
+def test_arrivals_are_cut_into_writes(batch: str, sizes: list[int]) -> None:
+    connection = server(batch=batch)
+    dates = ["8 May 2023"] * 3 + ["9 May 2023"]
+    arrived = tuple(message(at, text, sent_at=dates[at]) for at, text in enumerate(CITIES))
+    memory = remember(connection)(EntryStore())
+    asyncio.run(play(Episode("e", (Event(0, 0, "given", arrived),)), memory, None))
+    assert [len(item.meta["messages"]) for item in of_kind(memory.store, WRITE)] == sizes
+    assert [item.since for item in of_kind(memory.store, WRITE)] == [4] * len(sizes)
+
+
+@pytest.mark.parametrize(
+    ("changed", "operations"),
+    [
+        ({}, ["fork", "write"]),
+        ({"fork": False}, ["reset", *["write"] * 5]),
+        ({"spaces": 1}, ["reset", *["write"] * 5]),
+    ],
+)
+@pytest.mark.parametrize("mode", ["restore", "ask_at_once"])
+def test_episode_continues_its_base(mode: str, changed: dict[str, Any], operations: list[str]) -> None:
+    connection = server(**changed)
+    following = episode(["Ana moved to Lima"], name="f", base="e", first=4)
+    memory, asked = remember(connection, mode=mode), {"f": EpisodeQueries({4: (QUERY,)})}
+    base, found = asyncio.run(play_all([episode(), following], memory, None, queries=asked))
+    assert set(recalled(found.store, 5, connection, mode=mode)) == {*CITIES[:3], "Ana moved to Lima"}
+    assert len(of_kind(found.store, "memory")) == 5
+    sent = [
+        op
+        for op, space in connection.requests
+        if space.endswith("/f") and op not in ("export", "read", "close")
+    ]
+    assert sent == operations
+    assert len(base.store.live(WRITE)) == 4
+
+
+@pytest.mark.parametrize("mode", ["ask_at_once", "restore", "as_of", "replay"])
+def test_server_with_one_space_gets_one_at_a_time(mode: str) -> None:
+    connection = server(spaces=1)
+    memory = remember(connection, mode=mode)
+    names = [f"e{number}" for number in range(3)]
+
+    async def run() -> list[list[str]]:
+        asked = dict.fromkeys(names, queries(QUERY))
+        stores = await play_all([episode(name=name) for name in names], memory, None, queries=asked)
+        readers = [memory(EntryStore.restored(list(each.store), at)) for each in stores for at in (1, 3)]
+        found = await asyncio.gather(*(reader.read(QUERY) for reader in readers))
+        return [[item.sources[0] for item in each.entries] for each in found]
+
+    assert asyncio.run(run()) == [["m0"], ["m0", "m2", "m1"]] * 3
+    assert connection.most_spaces == 1
+
+
+def test_reads_that_write_are_made_of_copies_if_the_server_can_fork() -> None:
+    connection = server(Faults(writes_on_read=True), pure_reads=False)
+    store = played(connection, queries("Ben", QUERY), mode="ask_at_once")
+    assert recalled(store, 3, None, mode="ask_at_once")[0] == "Ana lives in Rome"
+    assert not any("changes" in read.meta for read in of_kind(store, READ))
+
+
+def test_reads_that_write_are_in_a_fixed_order_and_marked_if_the_server_cannot_fork() -> None:
+    connection = server(Faults(writes_on_read=True), pure_reads=False, fork=False, restore=False)
+    store = played(connection, queries("Ben", QUERY))
+    assert recalled(store, 3, None)[0] == "Ben lives in Oslo"
+    assert all(read.meta["changes"] for read in of_kind(store, READ))
+
+
+def test_items_beyond_k_are_dropped_and_duplicates_are_rejected() -> None:
+    class Eager(FakeServer):
+        copies = 1
+
+        async def read(self, space: str, query: str, k: int, **more: Any) -> Found:
+            found = await super().read(space, query, 100, **more)
+            return Found(items=found.items * self.copies)
+
+    store = played(Eager(), mode="ask_at_once", k=2)
+    assert len(recalled(store, 4, None, mode="ask_at_once", k=2)) == 2
+    twice = Eager()
+    twice.copies = 2
+    with pytest.raises(RecallFailed, match="occurs twice in one answer"):
+        recalled(played(twice, mode="ask_at_once"), 4, None, mode="ask_at_once")
+
+
+def test_notes_without_items_are_recalled_as_they_are() -> None:
+    class Profile(FakeServer):
+        async def read(self, space: str, query: str, k: int, **more: Any) -> Found:
+            return Found(notes="Ana: lives in Paris")
+
+    store = played(Profile(EVERYTHING.model_copy(update={"sources": "none"})), mode="ask_at_once")
+    found = asyncio.run(restored(store, 2, None, mode="ask_at_once").read(QUERY))
+    assert (found.notes, found.entries) == ("Ana: lives in Paris", ())
+
+
+def test_budget_drops_the_last_items() -> None:
+    found = asyncio.run(restored(played(server()), 4, server(), budget=12).read(QUERY))
+    assert [item.sources for item in found.entries] == [("m0",), ("m2",)]
+    assert found.notes == "user: Ana lives in Rome\nuser: Ana moved to Paris"
+    assert found.dropped_tokens > 0
+
+
+def test_kind_of_an_item_that_is_reserved_or_no_name_becomes_memory() -> None:
+    class Odd(FakeServer):
+        async def export(self, space: str) -> Any:
+            found = await super().export(space)
+            kinds = ("read", "a b", "fact", "server")
+            items = [
+                item.model_copy(update={"kind": kind}) for item, kind in zip(found.items, kinds, strict=False)
+            ]
+            return found.model_copy(update={"items": tuple(items)})
+
+    connection = Odd()
+    store = played(connection, mode="restore")
+    assert [item.kind for item in store.live() if "id" in item.meta] == ["memory", "memory", "fact", "memory"]
+    recalled(store, 4, connection, mode="restore")
+    space = next(space for operation, space in connection.requests if operation == "restore")
+    assert [each.item.kind for each in connection.spaces[space]] == ["read", "a b", "fact", "server"]
+
+
+def test_first_entry_records_the_server_and_the_mode() -> None:
+    [declared] = of_kind(played(server(export="none"), mode="replay"), SERVER)
+    assert declared.text == "fake 1, mode replay"
+    assert declared.meta["can"]["export"] == "none"
+
+
+def test_impossible_mode_ends_the_play() -> None:
+    with pytest.raises(BadSettings, match="lacks the capability `fork: true`"):
+        played(server(fork=False), mode="fork")
+
+
+def test_memory_without_a_connection_or_a_started_episode_is_rejected() -> None:
+    with pytest.raises(BadSettings, match="needs a connection to its memory server"):
+        played(None)
+    with pytest.raises(BadInput, match="before its episode started"):
+        asyncio.run(remember(server())(EntryStore()).write([message(0, "Hello")]))
+
+
+def test_canceled_play_gives_its_place_to_another() -> None:
+    class Slow(FakeServer):
+        async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
+            if space.endswith("/slow"):
+                await asyncio.Event().wait()
+            return await super().write(space, write, messages)
+
+    connection = Slow(EVERYTHING.model_copy(update={"spaces": 1}))
+    memory = remember(connection, mode="ask_at_once")
+
+    async def run() -> EntryStore:
+        slow = asyncio.ensure_future(play(episode(name="slow"), memory(EntryStore()), None))
+        other = asyncio.ensure_future(play(episode(), memory(EntryStore()), None))
+        await asyncio.sleep(0.01)
+        assert not other.done()
+        slow.cancel()
+        return (await other).store
+
+    assert len(of_kind(asyncio.run(run()), "memory")) == 4
+
+
+def test_gold_is_in_no_request() -> None:
+    assert set(SentMessage.model_fields) == {"id", "role", "text", "speaker", "sent_at"}
+    assert set(WireItem.model_fields).isdisjoint({"gold", "evidence", "answer"})

@@ -1,0 +1,162 @@
+"""Memory servers over HTTP: the same objects by POST, lost servers, and keys."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import pytest
+from aiohttp import web
+from echo_servers import found, http_connection, http_echo, sent
+
+from memflow.errors import BadSettings, ServerDown, ServerFailed
+from resources.memory_servers.transport import TimeLimits
+
+
+@asynccontextmanager
+async def web_server(answer: Callable[[dict[str, object], web.Request], web.Response]) -> AsyncIterator[str]:
+    """Run an HTTP server in this process, and yield its address. `hello` has a valid answer."""
+
+    async def handle(request: web.Request) -> web.Response:
+        message = await request.json()
+        if message["op"] == "hello":
+            return web.json_response({"n": message["n"], "name": "x", "version": "1"})
+        return answer(message, request)
+
+    application = web.Application()
+    application.router.add_post("/memory", handle)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        [address] = runner.addresses
+        yield f"http://127.0.0.1:{address[1]}/memory"
+    finally:
+        await runner.cleanup()
+
+
+async def test_server_over_http_answers_like_one_over_stdio() -> None:
+    with http_echo() as (url, _):
+        server = http_connection(url)
+        assert (await server.hello()).can.fork
+        await asyncio.gather(*(server.reset(space) for space in "ab"))
+        await server.write("a", 1, [sent(1, "apple \x00 😀\u2028")])
+        await server.write("b", 1, [sent(2, "apple")])
+        assert (
+            await asyncio.gather(*(found(server, space, "apple") for space in "abab")) == [["m1"], ["m2"]] * 2
+        )
+        [item] = (await server.read("a", "apple", 1)).items
+        assert item.text == "user: apple \x00 😀\u2028"
+        await server.close("a")
+        await server.stop()
+
+
+async def test_restarted_server_receives_the_writes_of_each_space_again() -> None:
+    with http_echo() as (url, process):
+        server = http_connection(url)
+        await server.reset("a")
+        await server.write("a", 1, [sent(1, "apple")])
+        process.kill()
+        process.wait()
+    port = urlsplit(url).port
+    assert port is not None
+    with http_echo(port=port) as (again, _):
+        assert again == url
+        assert await found(server, "a", "apple") == ["m1"]
+        await server.write("a", 2, [sent(2, "apple")])
+        assert await found(server, "a", "apple") == ["m1", "m2"]
+        await server.stop()
+
+
+async def test_address_without_a_server_ends_the_step() -> None:
+    with http_echo() as (url, process):
+        process.kill()
+        process.wait()
+    server = http_connection(url)
+    with pytest.raises(
+        ServerDown, match=rf"cannot be reached at {url} .*Fix the server or `url` of \[memories.echo\]"
+    ):
+        await server.hello()
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("stray", "wrote text that is not JSON: '<html>"),
+        ("wrong_n", r"answered n = 1\d\d\d instead of \d"),
+        ("error", "reported the error full"),
+        ("huge", "sent a response longer than 16,777,216 bytes: '{"),
+    ],
+)
+async def test_wrong_response_fails_one_request(fault: str, message: str) -> None:
+    with http_echo(fault) as (url, _):
+        server = http_connection(url)
+        await server.reset("a")
+
+        async def use() -> None:
+            await server.write("a", 1, [sent(1, "apple")])
+            await server.read("a", "apple", 5)
+
+        with pytest.raises(ServerFailed, match=message):
+            await use()
+        await server.reset("b")
+        await server.stop()
+
+
+async def test_time_limit_of_a_write_fails_it() -> None:
+    with http_echo("hang_on=poison") as (url, _):
+        server = http_connection(url, TimeLimits(20, 5, 0.2))
+        await server.reset("a")
+        await server.write("a", 1, [sent(1, "apple")])
+        with pytest.raises(ServerFailed, match=r"did not answer write within its time limit of 0.2 s"):
+            await server.write("a", 2, [sent(2, "poison apple")])
+        assert await found(server, "a", "apple") == ["m1"]
+        await server.stop()
+
+
+async def test_status_without_an_error_object_is_a_failure_with_its_text() -> None:
+    async with web_server(lambda message, _: web.Response(status=404, text="no such route")) as url:
+        server = http_connection(url)
+        with pytest.raises(ServerFailed, match="HTTP status 404: 'no such route'"):
+            await server.reset("a")
+        await server.stop()
+
+
+async def test_error_object_with_a_status_is_the_servers_error() -> None:
+    error = json.dumps({"error": {"code": "full", "message": "no room"}})
+    async with web_server(lambda message, _: web.Response(status=507, text=error)) as url:
+        server = http_connection(url)
+        with pytest.raises(ServerFailed, match="reported the error full: no room"):
+            await server.reset("a")
+        await server.stop()
+
+
+async def test_redirect_is_not_followed() -> None:
+    def redirect(message: dict[str, object], request: web.Request) -> web.Response:
+        return web.Response(status=307, headers={"Location": "http://127.0.0.1:1/"})
+
+    async with web_server(redirect) as url:
+        server = http_connection(url)
+        with pytest.raises(ServerFailed, match="HTTP status 307"):
+            await server.reset("a")
+        await server.stop()
+
+
+async def test_key_is_sent_as_a_bearer_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_SERVICE_KEY", "sk-service")
+    seen: list[str] = []
+
+    def answer(message: dict[str, object], request: web.Request) -> web.Response:
+        seen.append(request.headers["Authorization"])
+        return web.json_response({"n": message["n"]})
+
+    async with web_server(answer) as url:
+        server = http_connection(url, key_variable="MEMORY_SERVICE_KEY")
+        await server.reset("a")
+        await server.stop()
+    assert seen == ["Bearer sk-service"]
+    monkeypatch.delenv("MEMORY_SERVICE_KEY")
+    with pytest.raises(BadSettings, match="MEMORY_SERVICE_KEY is not set"):
+        await http_connection("http://127.0.0.1:9", key_variable="MEMORY_SERVICE_KEY").hello()

@@ -1,0 +1,150 @@
+"""Processes of memory servers: environment variables, logs, and the end of the process group."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from echo_servers import ANSWERS, connect, echo_command, written_server
+
+from memflow.errors import ServerFailed
+from resources.memory_servers import process
+from resources.memory_servers.process import allowed_environment
+
+ENVIRONMENT = """
+HELLO = True
+print("a log line", file=sys.stderr)
+serve(lambda request: {"name": "x", "version": "1", "settings": dict(os.environ)})"""
+FAMILY = """
+import signal, subprocess
+if STUBBORN:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdin=subprocess.DEVNULL)
+HELLO = True
+try:
+    serve(lambda request: {"name": "x", "version": "1", "settings": {"pids": [os.getpid(), child.pid]}})
+finally:
+    while STUBBORN:
+        time.sleep(600)
+"""
+PARENT = """
+import asyncio, os, sys
+from pathlib import Path
+from echo_servers import connect
+
+async def main():
+    server = connect([sys.executable, "server.py"], Path(sys.argv[1]))
+    hello = await server.hello()
+    print(*hello.settings["pids"], flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs; a process that ended and was not collected does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+    """Wait until a condition is true. Return whether it became true in time."""
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    return condition()
+
+
+async def test_server_receives_allowed_and_named_variables_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-allowed")
+    monkeypatch.setenv("MEMORY_SERVICE_KEY", "sk-allowed")
+    async with written_server(tmp_path, ENVIRONMENT, variables=("MEMORY_SERVICE_KEY",)) as server:
+        received = (await server.hello()).settings
+    assert received["MEMORY_SERVICE_KEY"] == "sk-allowed"
+    assert received["PATH"] == os.environ["PATH"]
+    assert "sk-not-allowed" not in str(received)
+    assert set(received) <= {
+        *process.ALLOWED,
+        *process.ADDED,
+        "MEMORY_SERVICE_KEY",
+        "LC_CTYPE",
+        "LC_ALL",
+        "PWD",
+        "_",
+    }
+
+
+async def test_log_contains_stderr_and_no_value_of_a_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_SERVICE_KEY", "sk-allowed")
+    async with written_server(tmp_path, ENVIRONMENT, variables=("MEMORY_SERVICE_KEY",)) as server:
+        await server.hello()
+    log = (tmp_path / "echo.log").read_text(encoding="utf-8")
+    assert "a log line" in log
+    assert "sk-allowed" not in log
+
+
+def test_locale_is_allowed_and_keys_are_not() -> None:
+    given = {"LC_ALL": "C", "HOME": "/h", "AWS_SECRET_ACCESS_KEY": "x", "PYTHONPATH": "/p", "A": "1"}
+    assert allowed_environment(given, ["A"]) == {"LC_ALL": "C", "HOME": "/h", "A": "1"}
+
+
+async def test_large_log_is_renamed_before_a_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "LOG_BYTES", 10)
+    (tmp_path / "echo.log").write_text("a long former log", encoding="utf-8")
+    server = connect(echo_command(), tmp_path)
+    await server.hello()
+    await server.stop()
+    assert (tmp_path / "echo.1.log").read_text(encoding="utf-8") == "a long former log"
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+async def test_stop_ends_the_server_and_the_processes_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: bool
+) -> None:
+    monkeypatch.setattr(process, "GRACE_S", 0.2)
+    async with written_server(tmp_path, f"STUBBORN = {stubborn}\n{FAMILY}") as server:
+        pids = (await server.hello()).settings["pids"]
+        assert all(map(is_alive, pids))
+        await server.stop()
+        assert wait_until(lambda: not any(map(is_alive, pids)))
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_server_ends_when_memflow_is_killed(tmp_path: Path, stubborn: bool) -> None:
+    (tmp_path / "server.py").write_text(f"{ANSWERS}STUBBORN = {stubborn}\n{FAMILY}", encoding="utf-8")
+    paths = os.pathsep.join(path for path in sys.path if path)
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    ) as parent:
+        assert parent.stdout is not None
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(pids) == 2
+        assert all(map(is_alive, pids))
+        parent.send_signal(signal.SIGKILL)
+    assert wait_until(lambda: not any(map(is_alive, pids)))
+
+
+async def test_server_that_closes_its_output_and_lives_on_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "GRACE_S", 0.1)
+    body = "serve(lambda request: (os.close(1), time.sleep(600)))"
+    async with written_server(tmp_path, body) as server:
+        with pytest.raises(ServerFailed, match="was ended by signal"):
+            await asyncio.wait_for(server.reset("a"), 20)

@@ -1,0 +1,145 @@
+"""The checks of memories in Python: state outside the store, reads that write, clocks, random numbers."""
+
+import datetime
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import pytest
+
+from memflow.memories.memory import Memory, Message, Recall, Tools
+from memflow.memories.registry import memory_factory
+from resources.memory_servers.check_lines import CheckLine
+from resources.memory_servers.python_checks import PythonChecks
+
+SERVICE: dict[str, list[str]] = {}
+NUMBERS = itertools.count()
+
+
+@dataclass
+class Lines(Memory):
+    """Keeps messages as entries, and recalls all of them."""
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self.store.add("line", self.text_of(message), sources=self.sources_of(message))
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        entries = tuple(self.store.live("line"))
+        return Recall(notes="\n".join(item.text for item in entries), entries=entries)
+
+    def text_of(self, message: Message) -> str:
+        return message.text
+
+    def sources_of(self, message: Message) -> list[str]:
+        return [message.message_id]
+
+
+class SharedService(Lines):
+    """Reads from a service that all of its instances share."""
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        await super().write(messages)
+        SERVICE.setdefault("all", []).extend(message.text for message in messages)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        return Recall(notes="\n".join(SERVICE.get("all", [])))
+
+
+@dataclass
+class OwnList(Lines):
+    """Keeps a list of its own beside the store."""
+
+    texts: list[str] = field(default_factory=list)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        await super().write(messages)
+        self.texts += [message.text for message in messages]
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        return Recall(notes="\n".join(self.texts))
+
+
+class Counting(Lines):
+    """Records its reads."""
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        self.store.add("read", query, sources=())
+        return await super().read(query, frozen)
+
+
+class Numbered(Lines):
+    """Adds a number that differs in every run."""
+
+    def text_of(self, message: Message) -> str:
+        return f"{next(NUMBERS)} {message.text}"
+
+
+class Clocked(Lines):
+    """Dates messages by the clock."""
+
+    def text_of(self, message: Message) -> str:
+        return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d} {message.text}"
+
+
+class Invented(Lines):
+    """Names sources that do not exist."""
+
+    def sources_of(self, message: Message) -> list[str]:
+        return ["invented"]
+
+
+class Failing(Lines):
+    """Cannot write."""
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        raise KeyError("no such index")
+
+
+class Clairvoyant(Lines):
+    """Recalls what was written to any of its stores, at any time."""
+
+    seen: ClassVar[list[str]] = []
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        await super().write(messages)
+        type(self).seen += [message.text for message in messages]
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        return Recall(notes="\n".join(sorted(set(self.seen)))) if self.store.sequence else Recall()
+
+
+async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
+    """Return the lines of a memory by name."""
+    return {line.name: line for line in await PythonChecks(memory).run()}
+
+
+@pytest.mark.parametrize(
+    ("memory", "line", "part"),
+    [
+        (SharedService, "state_in_store", "finds what another was given"),
+        (OwnList, "restored_equals_living", "restored from its entries, it recalls other notes"),
+        (Counting, "pure_reads", "changed the store"),
+        (Numbered, "deterministic", "other entries in a second memory"),
+        (Clocked, "dates", "today's date"),
+        (Invented, "sources", "never written: invented"),
+        (Failing, "write", "KeyError: 'no such index'"),
+        (Clairvoyant, "as_of", "it knows the future"),
+    ],
+)
+async def test_fault_of_a_memory_is_found_by_its_line(memory: type[Memory], line: str, part: str) -> None:
+    lines = await lines_of(memory)
+    assert (lines[line].verdict, part in lines[line].found) == ("wrong", True), lines[line].found
+
+
+async def test_memory_without_a_fault_has_no_wrong_line() -> None:
+    lines = await lines_of(Lines)
+    assert {name for name, line in lines.items() if line.verdict != "ok"} == {"contradictions"}
+
+
+@pytest.mark.parametrize("name", ["full", "recent", "bm25_message", "bm25_session"])
+async def test_shipped_memory_has_no_wrong_line(name: str) -> None:
+    create: Any = memory_factory(name, Tools())
+    lines = await PythonChecks(create).run()
+    assert [line for line in lines if line.verdict == "wrong"] == []

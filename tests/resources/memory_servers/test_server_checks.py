@@ -1,0 +1,119 @@
+"""The checks of memory servers: each fault of the echo server is found, by which line, and examples have none."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from echo_servers import connect, echo_command, http_connection, http_echo
+
+from resources.memory_servers.check_lines import CheckLine
+from resources.memory_servers.echo import CAN, FAULTS
+from resources.memory_servers.server_checks import ServerChecks
+from resources.memory_servers.transport import TimeLimits
+
+ROOT = Path(__file__).parents[3]
+LIMITS = TimeLimits(hello=20, read=2, write=2)
+SHORT = TimeLimits(hello=20, read=2, write=0.4)
+FOUND = {
+    "slow=0.05": ("speed", "note", "more than a tenth of the time limit"),
+    "crash=7": ("stops", "wrong", "ended with status 3"),
+    "crash_on=xylophone42": ("write", "wrong", "ended with status 3"),
+    "hang=1": ("write", "wrong", "did not answer write within its time limit"),
+    "hang_on=xylophone42": ("write", "wrong", "did not answer write within its time limit"),
+    "stray": ("write", "wrong", "text that is not JSON: 'Batches"),
+    "order": ("requests_in_flight", "note", "before that of an earlier request"),
+    "wrong_n": ("read", "wrong", "that is not open"),
+    "lazy=0.1": ("indexed", "wrong", "s after the answer to its write"),
+    "random_ids": ("stable_ids", "wrong", "another id at every read"),
+    "no_sources": ("sources", "wrong", "items have none"),
+    "wrong_sources": ("sources", "wrong", "never sent: message-of-nobody"),
+    "leaks": ("spaces", "wrong", "written to another space"),
+    "leftovers": ("reset", "wrong", "still finds what was written before"),
+    "read_writes": ("pure_reads", "wrong", "reads write"),
+    "random_order": ("stable_reads", "wrong", "in another order"),
+    "no_time_travel": ("as_of", "wrong", "it knows the future"),
+    "no_dates": ("dates", "wrong", "today's date"),
+    "drops_text": ("texts", "wrong", "line breaks, emoji and scripts, NUL"),
+    "no_export": ("export", "wrong", "not_supported"),
+    "no_fork": ("fork", "wrong", "differs from a read of its origin"),
+    "no_restore": ("restore", "wrong", "differs from a read of the living one"),
+    "shared_fork": ("fork", "wrong", "found in the other"),
+    "unstable": ("stable_hello", "wrong", "`version` was '1."),
+    "not_deterministic": ("deterministic", "wrong", "different items"),
+    "huge": ("read", "wrong", "a line longer than 16,777,216 bytes"),
+    "too_many": ("read", "wrong", "although k is 1"),
+    "error": ("write", "wrong", "the disk is full"),
+}
+"""The line that finds each fault, its verdict, and a part of what it says."""
+UNDECLARED: dict[str, Any] = {
+    "as_of": "none",
+    "fork": False,
+    "restore": False,
+    "export": "none",
+    "sources": "none",
+    "deterministic": False,
+}
+EXAMPLES = {"python": ["python3", "server.py"], "node": ["node", "server.mjs"]}
+
+
+async def lines_of(folder: Path, words: list[str], limits: TimeLimits = LIMITS) -> dict[str, CheckLine]:
+    """Return the lines of a command by name."""
+    lines = await ServerChecks(lambda: connect(words, folder, limits=limits), late=0.3).run()
+    return {line.name: line for line in lines}
+
+
+def test_every_fault_of_the_echo_server_has_a_line() -> None:
+    assert {fault.partition("=")[0] for fault in FOUND} == set(FAULTS)
+
+
+@pytest.mark.parametrize("fault", FOUND)
+async def test_fault_is_found_by_its_line(tmp_path: Path, fault: str) -> None:
+    name, verdict, part = FOUND[fault]
+    limits = SHORT if fault.startswith(("hang", "slow")) else LIMITS
+    lines = await lines_of(tmp_path, echo_command(fault), limits)
+    assert (lines[name].verdict, part in lines[name].found) == (verdict, True), lines[name].found
+    assert lines[name].fix
+
+
+async def test_echo_server_without_a_fault_has_no_wrong_line(tmp_path: Path) -> None:
+    lines = await lines_of(tmp_path, echo_command())
+    assert {name for name, line in lines.items() if line.verdict != "ok"} == {"contradictions"}
+
+
+async def test_capability_that_is_not_declared_is_skipped(tmp_path: Path) -> None:
+    lines = await lines_of(tmp_path, echo_command("no_fork", "no_restore", "no_time_travel", can=UNDECLARED))
+    skipped = {name for name, line in lines.items() if line.verdict == "skipped"}
+    assert skipped == set(UNDECLARED) <= set(CAN)
+    assert [name for name, line in lines.items() if line.verdict == "wrong"] == []
+
+
+async def test_reads_that_write_are_no_fault_if_they_are_declared(tmp_path: Path) -> None:
+    can = {"pure_reads": False, "deterministic": False}
+    lines = await lines_of(tmp_path, echo_command("read_writes", can=can))
+    assert lines["pure_reads"].verdict == "note"
+
+
+async def test_line_after_a_failed_start_is_skipped(tmp_path: Path) -> None:
+    lines = await lines_of(tmp_path, ["python3", "-c", "print('Loading')"])
+    assert lines["start"].verdict == "wrong"
+    assert {line.verdict for name, line in lines.items() if name != "start"} == {"skipped"}
+
+
+async def test_server_over_http_is_checked_like_one_over_stdio() -> None:
+    with http_echo() as (url, _):
+        lines = {line.name: line for line in await ServerChecks(lambda: http_connection(url)).run()}
+    assert {name for name, line in lines.items() if line.verdict == "wrong"} == set()
+    assert lines["restart"].verdict == "skipped"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+async def test_example_server_has_no_wrong_line(tmp_path: Path, name: str) -> None:
+    if shutil.which(EXAMPLES[name][0]) is None:
+        pytest.skip(f"{EXAMPLES[name][0]} is not installed")
+    folder = tmp_path / "example"
+    shutil.copytree(ROOT / "examples" / f"memory_server_{name}", folder)
+    lines = await lines_of(folder, EXAMPLES[name])
+    assert {name for name, line in lines.items() if line.verdict not in ("ok", "skipped")} == {
+        "contradictions"
+    }

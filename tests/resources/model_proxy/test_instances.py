@@ -1,0 +1,99 @@
+"""Values of JSON schemas: each satisfies its schema, also those of libraries that request typed answers."""
+
+from enum import Enum
+from typing import Annotated, Any, Literal, Optional
+
+import pytest
+from pydantic import BaseModel, Field
+
+from resources.model_proxy.instances import UnsupportedSchema, schema_instance
+
+TEXT = "Ann moved to Oslo.\n She likes tea."
+
+
+class Kind(Enum):
+    PERSON = "person"
+    PLACE = "place"
+
+
+class Entity(BaseModel):
+    name: str
+    kind: Kind
+    labels: list[str] = Field(min_length=1, max_length=3)
+    weight: Annotated[float, Field(gt=0, le=1)]
+    count: Annotated[int, Field(ge=3, multiple_of=2)] = 4
+    summary: str | None
+    valid_at: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+    place: Optional["Entity"] = None
+
+
+class Graph(BaseModel):
+    entities: list[Entity]
+    pairs: list[tuple[str, int]]
+    facts: dict[str, str] = {}
+    operation: Literal["add", "update"]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_value_of_a_model_is_valid(strict: bool) -> None:
+    schema = Graph.model_json_schema()
+    if strict:  # the form in which OpenAI's client sends a model
+        from openai.lib._pydantic import to_strict_json_schema
+
+        schema = to_strict_json_schema(Entity)
+        found = Entity.model_validate(schema_instance(schema, TEXT))
+    else:
+        found = Graph.model_validate(schema_instance(schema, TEXT)).entities[0]
+    assert found.name == "Ann moved to Oslo. She likes tea."
+    assert found.summary == found.name
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({}, "words"),
+        ({"type": "string", "maxLength": 3}, "wor"),
+        ({"type": "string", "minLength": 12}, "wordswordswords"),
+        ({"type": "string", "format": "date"}, "2024-01-01"),
+        ({"type": ["null", "integer"]}, 0),
+        ({"type": "integer", "exclusiveMinimum": 5}, 6),
+        ({"type": "integer", "maximum": -2}, -2),
+        ({"type": "number", "minimum": 1, "multipleOf": 2.5}, 2.5),
+        ({"type": "boolean"}, False),
+        ({"const": 7}, 7),
+        ({"enum": ["b", "a"]}, "b"),
+        ({"anyOf": [{"type": "null"}, {"type": "string"}]}, "words"),
+        ({"oneOf": [{"type": "string", "pattern": "x+"}, {"type": "boolean"}]}, False),
+        ({"allOf": [{"properties": {"a": {"const": 0}}}, {"properties": {"b": {"const": 1}}}]}, {"a": 0, "b": 1}),
+        ({"type": "array", "items": {"type": "boolean"}, "minItems": 2}, [False, False]),
+        ({"type": "array", "maxItems": 0}, []),
+        ({"type": "array", "prefixItems": [{"const": 1}, {"const": 2}]}, [1, 2]),
+        ({"type": "object", "required": ["a"], "additionalProperties": {"type": "integer"}}, {"a": 0}),
+        ({"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"const": 3}}}, 3),
+    ],
+)  # fmt: skip
+def test_value_of_a_schema(schema: Any, value: Any) -> None:
+    assert schema_instance(schema, "words") == value
+
+
+def test_tree_ends_where_the_schema_allows_it() -> None:
+    tree = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}
+    assert isinstance(schema_instance(tree, "words"), dict)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        False,
+        {"type": "string", "pattern": "^x$"},
+        {"type": "strange"},
+        {"$ref": "#/nowhere"},
+        {"$ref": "#"},
+        {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}},
+        {"type": "array", "items": False, "minItems": 1},
+        {"type": "array", "items": {"type": "string"}, "minItems": 2, "uniqueItems": True},
+    ],
+)
+def test_schema_without_a_known_value_is_refused(schema: Any) -> None:
+    with pytest.raises(UnsupportedSchema):
+        schema_instance(schema, "words")
