@@ -31,6 +31,7 @@ check: $(READY)            ## lint, format, types, SQL lint, definitions
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/mypy examples/memflow-longmemeval/src
 	$(BIN)/sqlfluff lint --disable-progress-bar sql
 	MEMFLOW_HOME=$(VENV)/.check $(BIN)/dagster definitions validate
 

@@ -37,9 +37,11 @@ def store_results(settings: Settings, domain: str, results: ImportedResults) -> 
         "settings": json.dumps(results.settings),
         "model": results.model,
         "simulator": NO_SIMULATOR,
-        SCRIPTED: "no",
+        SCRIPTED: "yes" if results.scripted else "no",
         "probes": probes.digest,
     }
+    if results.replaced_prompts:
+        meta["replaced_prompts"] = " ".join(results.replaced_prompts)
     missing = sum(reply.reason is not None for reply in results.replies)
     if gap := quarantine_gap(missing, len(results.replies), "replies", "missing"):
         meta[INCOMPLETE] = gap

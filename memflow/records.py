@@ -197,6 +197,9 @@ class Probe:
     since_tokens: Annotated[
         int | None, "Estimated tokens from its first evidence to the question, if known."
     ] = None
+    slices: Annotated[
+        list[str], "Further slices of its scores, such as `topic travel`, beside that of its category."
+    ] = field(default_factory=list)
     reason: Reason = None
 
 

@@ -183,6 +183,10 @@ class ImportedResults:
     verdicts: Sequence[Verdict]
     faults: Sequence[str] = ()
     """A sentence for each result that is missing or invalid."""
+    scripted: bool = False
+    """Whether a scripted chat judged the answers."""
+    replaced_prompts: Sequence[str] = ()
+    """The replaced prompts of judges that judged the answers, as `name@digest`."""
 
 
 @dataclass(frozen=True)

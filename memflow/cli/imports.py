@@ -63,11 +63,12 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
     """Return a function whose signature has the options of the command, from which typer builds it."""
     titles = " or ".join(registry.spec_of(benchmark).title for benchmark in imports)
 
-    def run(ctx: typer.Context, domain: str, folder: Path, form: Format) -> None:
+    def run(ctx: typer.Context, domain: str, folder: Path, judge: bool, form: Format) -> None:
         from assets.imports import store_results
         from memflow.cli.pipeline import Silent, run_pipeline
         from memflow.cli.planned_runs import RunRequest
         from resources.added_partitions import add_partitions, with_added_partitions
+        from resources.imported_judgments import judge_imported
 
         settings = front_of(ctx).load()
         of = settings.domain(domain)
@@ -78,7 +79,11 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
             )
         read = imports[of.benchmark].read
         read = load_object(read) if isinstance(read, str) else read
-        results: ImportedResults = read(LakeReader(settings, front_of(ctx).lake()), of, folder)
+        reader = LakeReader(settings, front_of(ctx).lake())
+        results: ImportedResults = read(reader, of, folder)
+        if judge:
+            probes = [probe for probe in reader.rows("question.probes", domain) if probe.split == "test"]
+            results = judge_imported(settings, of, results, probes)
         store_results(settings, domain, results)
         add_partitions(settings, settings, [domain], [])
         outcome = run_pipeline(with_added_partitions(settings), RunRequest((), ()), Silent())
@@ -92,6 +97,14 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
             option_parameter(Option("domain", f"A domain of {titles}.", positional=True, metavar="DOMAIN")),
             option_parameter(
                 Option("folder", "The recorded results.", kind=Path, positional=True, metavar="FOLDER")
+            ),
+            option_parameter(
+                Option(
+                    "judge",
+                    "Judge the recorded answers with the judges of the domain; recorded labels stay as a variant.",
+                    kind=bool,
+                    default=False,
+                )
             ),
             parameter("form", FormatOption, Format.text),
         ],

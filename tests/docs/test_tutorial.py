@@ -1,4 +1,4 @@
-"""Every command block of the tutorial runs in the order of the page."""
+"""Every command block of the tutorials runs in the order of the page."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```(bash|python)(?: title=\"([\w.]+)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```(bash|python|json)(?: title=\"([\w.]+)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def last_command(target: str) -> str:
@@ -22,24 +22,25 @@ def last_command(target: str) -> str:
     return recipe.strip().splitlines()[-1].replace(".venv/bin/", "")
 
 
-@pytest.mark.pipeline
-def test_every_command_block_of_the_tutorial_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
-    programs = tmp_path / "bin"
+def run_blocks(page: str, folder: Path, environment: dict[str, str]) -> dict[str, str]:
+    """Run the blocks of a page in a folder, and return the output of each block of commands."""
+    programs = folder / "bin"
     programs.mkdir()
-    program = programs / "memflow"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m memflow.cli "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    path = f"{programs}:{clean_environment['PATH']}"
-    environment = {**clean_environment, "PYTHONPATH": str(ROOT), "PATH": path}
+    for name, arguments in (("memflow", "-m memflow.cli"), ("python", "")):
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+    path = f"{programs}:{environment['PATH']}"
+    environment = {**environment, "PYTHONPATH": str(ROOT), "PATH": path}
     shown = {}
-    for language, file, block in BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")):
-        if language == "python":
-            (tmp_path / file).write_text(block, encoding="utf-8")
+    for language, file, block in BLOCK.findall((ROOT / "docs" / page).read_text(encoding="utf-8")):
+        if language != "bash":
+            (folder / file).write_text(block, encoding="utf-8")
             continue
         script = re.sub(r"^make (\w+)$", lambda match: last_command(match[1]), block, flags=re.MULTILINE)
         ran = subprocess.run(
             ["bash", "-e", "-c", script],
-            cwd=tmp_path,
+            cwd=folder,
             env=environment,
             capture_output=True,
             text=True,
@@ -47,6 +48,29 @@ def test_every_command_block_of_the_tutorial_runs(tmp_path: Path, clean_environm
         )
         assert ran.returncode == 0, f"{block}\n{ran.stdout}\n{ran.stderr}"
         shown[block] = ran.stdout
+    return shown
+
+
+@pytest.mark.pipeline
+def test_every_command_block_of_the_tutorial_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+    shown = run_blocks("tutorial.md", tmp_path, clean_environment)
     last = list(shown.values())[-1]
     assert "last_words" in last, "the tutorial's own memory is on the leaderboard"
     assert re.search(r"\b0 failed", "".join(shown.values()))
+
+
+@pytest.mark.pipeline
+def test_every_command_block_of_the_tutorial_on_own_data_runs(
+    tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
+    shown = run_blocks("tutorial_own_data.md", tmp_path, clean_environment)
+    checked, settings, *_ = list(shown.values())[1:]
+    assert "20 dialogues, 196 messages, 60 questions" in checked
+    # The page quotes this message.
+    page = (ROOT / "docs" / "tutorial_own_data.md").read_text(encoding="utf-8")
+    [problem] = re.findall(r"^    (first\.jsonl, .+)$", page, re.MULTILINE)
+    assert problem in checked and "1 problem;" in checked
+    assert len(settings.splitlines()) == 5 and "with the domain mine" in settings
+    assert re.search(r"\b0 failed", "".join(shown.values()))
+    assert "Answer score by type of question" in "".join(shown.values())
+    assert (tmp_path / "results/index.html").is_file()

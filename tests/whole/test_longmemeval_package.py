@@ -84,6 +84,13 @@ def test_view_shows_types_and_abstention_of_each_assistant(memflow: Call) -> Non
     assert (counts["answerable"], counts["abstention"], counts["single-session-user"]) == (6, 1, 2)
 
 
+def test_view_shows_both_averages_of_retrieval(memflow: Call) -> None:
+    rows = json.loads(memflow("show", "retrieval", "--k", "5", "--format", "json"))["rows"]
+    counts = {row["variant"]: row["n"] for row in rows if row["assistant"] == "longmemeval_bm25"}
+    assert counts == {"standard": 5, "all_answerable": 6}
+    assert all(row["recall_any"] == 1.0 for row in rows if row["variant"] == "standard")
+
+
 def test_checks_pass_and_no_reply_failed(memflow: Call) -> None:
     shown = memflow("checks", "--domain", DOMAIN)
     assert "0 failed, 0 with warnings" in shown

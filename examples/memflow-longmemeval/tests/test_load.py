@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from longmemeval_rows import DAY, domain, instance, lines
-from memflow_longmemeval.datasets import ORACLE, S
+from memflow_longmemeval.datasets import ORACLE, M, S
 from memflow_longmemeval.instances import read_instances
 from memflow_longmemeval.known_errors import KNOWN_ERRORS
 from memflow_longmemeval.load import count_contents, read_records
 from memflow_longmemeval.types import PUBLISHED_ABSTENTIONS, PUBLISHED_COUNTS, TYPES, is_abstention
 
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.origins import RemoteFile
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -27,7 +28,7 @@ DAMAGED = {
     "wrong date": ({"question_date": "yesterday"}, "is not a date"),
     "impossible date": ({"question_date": "2023/02/30 (Thu) 10:00"}, "is not a date"),
     "wrong session date": ({"haystack_dates": [DAY.format(1), "?"]}, "haystack_dates.1"),
-    "lists of unequal length": ({"haystack_dates": [DAY.format(1)]}, "equally long"),
+    "lists of different length": ({"haystack_dates": [DAY.format(1)]}, "equally long"),
     "history without messages": ({"haystack_sessions": [[], []]}, "no message"),
     "unknown role": ({"haystack_sessions": [[], [{"role": "tool", "content": "x"}]]}, "role"),
     "message without text": ({"haystack_sessions": [[], [{"role": "user"}]]}, "content"),
@@ -115,6 +116,17 @@ def test_published_counts_by_type_and_abstention(data: Path) -> None:
     assert len(abstentions) == ORACLE.counts["abstention questions"] == 30
     assert sum(isinstance(row["answer"], int) for row in rows) == 32
     assert set(KNOWN_ERRORS) <= {row["question_id"] for row in rows}
+
+
+def test_published_files_are_downloaded_to_their_path_and_compared_with_their_checksum() -> None:
+    for dataset in (ORACLE, S, M):
+        assert dataset.download is not None
+        [origin] = dataset.download.origins
+        [path] = dataset.files
+        assert isinstance(origin, RemoteFile)
+        assert origin.path == path and origin.url.endswith(path.rpartition("/")[2])
+        assert origin.sha256 == dataset.sums.get(path, "")
+    assert set(ORACLE.sums) == set(ORACLE.files) and set(S.sums) == set(S.files)
 
 
 def test_real_part_of_the_oracle_file(data: Path) -> None:

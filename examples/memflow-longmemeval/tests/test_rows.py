@@ -7,15 +7,17 @@ from typing import Any
 from longmemeval_rows import DAY, domain, instance, rows
 from memflow_longmemeval.benchmark import LongMemEval
 from memflow_longmemeval.checks import (
+    EXPECTED,
     asked_before_evidence,
     unordered_sessions,
     without_evidence,
     wrong_counts,
 )
-from memflow_longmemeval.datasets import S
+from memflow_longmemeval.datasets import ORACLE, S
 from memflow_longmemeval.instances import read_instances
 from memflow_longmemeval.load import read_records
 
+from memflow.benchmarks.domains import Domain
 from memflow.memories.memory import Recall
 from memflow.records import Record
 
@@ -102,3 +104,18 @@ async def test_real_histories_are_out_of_order_within_a_day_before_sorting(data:
     assert unordered_sessions(turns) == []
     assert not without_evidence(probes)
     assert all(probe.evidence for probe in probes)
+
+
+async def test_evidence_after_the_question_in_the_real_part_is_that_of_known_questions(data: Path) -> None:
+    records = read_records(ORACLE, {"oracle": data / "oracle_knowledge_update_part.json"})
+    turns, probes = await rows(domain(), records)
+    late = {probes[at].probe_id for at in asked_before_evidence(probes, turns)}
+    assert late and late <= {"2133c1b5", "e61a7584", "7a87bd0c"}
+    assert late == {"2133c1b5", "e61a7584", "7a87bd0c"} & {probe.probe_id for probe in probes}
+
+
+def test_published_counts_are_expected_of_whole_published_files_only() -> None:
+    [expected] = [each for each in EXPECTED if each.name == "published_counts_by_type"]
+    own = Domain("mine", "longmemeval", ("my_file",), "")
+    domains = (domain(), domain().limited(5), domain(known_errors="exclude"), own)
+    assert [expected.for_domain(each) is not None for each in domains] == [True, False, False, False]

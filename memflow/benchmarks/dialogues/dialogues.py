@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from memflow.benchmarks.dialogues.files import SourceRow, kind_of
-from memflow.benchmarks.dialogues.questions import InvalidQuestion, check_metric, resolve_gold
+from memflow.benchmarks.dialogues.questions import InvalidQuestion, check_metric, check_slices, resolve_gold
 from memflow.benchmarks.dialogues.schema import (
     MARKS,
     ROWS,
@@ -185,8 +185,9 @@ class _Joiner:
         if not draft.messages:
             with_messages = [each for each, other in self.drafts.items() if other.messages]
             text = unknown_name("dialogue", name, with_messages, owner="the table of messages")
-            for place, _ in draft.questions if not draft.of_line else ():
+            for place, content in draft.questions if not draft.of_line else ():
                 self._report(replace(place, field="dialogue"), text)
+                self.parsed(QuestionFields, place, content)
             reason = f"the dialogue {name} has no messages"
             return OwnDialogue(name, self.dataset, (), (), draft.language, reason)
         first = len(self.problems)
@@ -265,10 +266,11 @@ class _Joiner:
             number, golds = resolve_gold(fields)
         except InvalidQuestion as wrong:
             self._report(replace(place, field=wrong.field), str(wrong))
-        try:
-            check_metric(fields)
-        except InvalidQuestion as wrong:
-            self._report(replace(place, field=wrong.field), str(wrong))
+        for check in (check_metric, check_slices):
+            try:
+                check(fields)
+            except InvalidQuestion as wrong:
+                self._report(replace(place, field=wrong.field), str(wrong))
         visible, asked_at = len(history.messages), None
         # A dialogue with an invalid message has gaps, so its positions are not checked.
         if whole:

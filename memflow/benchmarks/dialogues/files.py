@@ -97,7 +97,9 @@ def _json_lines(name: str, content: bytes) -> Iterator[SourceRow]:
         if not isinstance(value, dict):
             yield SourceRow(name, where, line, "the line is not a JSON object; write it in braces")
         else:
-            yield SourceRow(name, where, _without_null(value))
+            # A null field still tells the kind of a row.
+            marks = {mark: None for mark in MARKS.values() if mark in value}
+            yield SourceRow(name, where, {**marks, **_without_null(value)})
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -138,7 +140,7 @@ def _csv_rows(name: str, text: str) -> Iterator[SourceRow]:
     known = {field for model in ROWS.values() for field in model.model_fields}
     delimiter = max(DELIMITERS, key=lambda each: len(known.intersection(header_with(each))))
     header = header_with(delimiter)
-    _check_columns(name, "line 1", header)
+    mark = _checked_mark(name, "line 1", header)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     next(reader)
     while True:
@@ -157,7 +159,8 @@ def _csv_rows(name: str, text: str) -> Iterator[SourceRow]:
             yield SourceRow(name, where, cells, fault)
             continue
         row = zip(header, cells, strict=True)
-        yield SourceRow(name, where, {field: _cell(field, each) for field, each in row if each.strip()})
+        content = {field: _cell(field, each) for field, each in row if each.strip()}
+        yield SourceRow(name, where, {mark: None, **content})
 
 
 def _cell(field: str, text: str) -> Any:
@@ -179,8 +182,8 @@ def _cell(field: str, text: str) -> Any:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def _check_columns(name: str, where: str, columns: Sequence[str]) -> None:
-    """Raise FileFault unless the columns are those of one kind of row."""
+def _checked_mark(name: str, where: str, columns: Sequence[str]) -> str:
+    """Return the field that tells the kind of the rows. Raises FileFault unless the columns are those of one kind."""
     kind = kind_of(dict.fromkeys(columns))
     if kind is None:
         marks = " or ".join(f"`{mark}`" for mark in MARKS.values())
@@ -203,6 +206,7 @@ def _check_columns(name: str, where: str, columns: Sequence[str]) -> None:
     ]
     if problems:
         raise FileFault(problems)
+    return MARKS[kind]
 
 
 def _parquet(name: str, content: bytes) -> Iterator[SourceRow]:
@@ -211,12 +215,12 @@ def _parquet(name: str, content: bytes) -> Iterator[SourceRow]:
 
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        _check_columns(name, "the header", list(file.schema_arrow.names))
+        mark = _checked_mark(name, "the header", list(file.schema_arrow.names))
         number = 0
         for batch in file.iter_batches(4096):
             for row in batch.to_pylist():
                 number += 1
-                yield SourceRow(name, f"row {number}", _plain(row))
+                yield SourceRow(name, f"row {number}", {mark: None, **_plain(row)})
     except (pa.ArrowException, OSError) as wrong:
         text = f"the file is truncated or not Parquet ({' '.join(str(wrong).split())[:200]}); write it again"
         raise _fault(name, "the file", text) from wrong

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from memflow.benchmarks.dialogues.config import DialoguesConfig
 from memflow.benchmarks.dialogues.dialogues import OwnDialogue, OwnQuestion
@@ -27,29 +28,36 @@ class OpenGold:
     abstain: bool = False
 
     def packed(self) -> str:
-        """Return the gold as a text: a single answer as it is, anything else as JSON."""
-        if len(self.answers) == 1 and self.rubric is None and not _is_packed(self.answers[0]):
-            return self.answers[0]
-        return json.dumps(
-            {"answers": list(self.answers), "rubric": self.rubric, "abstain": self.abstain},
-            ensure_ascii=False,
-        )
+        """Return the gold as a text: a single answer as it is, several as a JSON list, anything else as an object."""
+        if self.rubric is None and not self.abstain:
+            if len(self.answers) == 1 and _parsed(self.answers[0]) is None:
+                return self.answers[0]
+            return json.dumps(self.answers, ensure_ascii=False)
+        fields = {"rubric": self.rubric, "answers": self.answers, "abstain": self.abstain}
+        return json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)
 
     @classmethod
     def unpacked(cls, gold: str) -> "OpenGold":
         """Return the gold that `packed` wrote."""
-        if not _is_packed(gold):
+        found = _parsed(gold)
+        if found is None:
             return cls((gold,))
-        found = json.loads(gold)
-        return cls(tuple(found["answers"]), found["rubric"], found["abstain"])
+        if isinstance(found, list):
+            return cls(tuple(found))
+        return cls(tuple(found.get("answers", ())), found.get("rubric"), found.get("abstain", False))
 
 
-def _is_packed(text: str) -> bool:
+def _parsed(text: str) -> Any:
+    """Return the list or object of a packed gold; None for a text that is an answer."""
+    if text[:1] not in ("[", "{"):
+        return None
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and found.keys() == {"answers", "rubric", "abstain"}
+        return None
+    if isinstance(found, list):
+        return found if found and all(isinstance(each, str) for each in found) else None
+    return found if found and found.keys() <= {"answers", "rubric", "abstain"} else None
 
 
 def make_probes(domain: str, dialogue: OwnDialogue, config: DialoguesConfig) -> Iterator[Probe]:
@@ -78,6 +86,7 @@ def make_probes(domain: str, dialogue: OwnDialogue, config: DialoguesConfig) -> 
             gold=_gold(asked),
             revealed=_revealed(asked, language),
             evidence=[message_id(dialogue, each) for each in asked.evidence],
+            slices=[f"{name} {value}" for name, value in sorted(asked.slices.items())],
             reason=asked.reason or dialogue.reason,
         )
 

@@ -121,6 +121,19 @@ def _number(gold: str | int, options: list[str]) -> int:
     return found
 
 
+RESERVED_SLICES = ("all", "category", "checkpoint", "dataset", "gold", "kind")
+"""Names of slices that every domain of the benchmark has."""
+
+
+def check_slices(fields: QuestionFields) -> None:
+    """Raise InvalidQuestion for a slice whose name is reserved or has a space, which separates it from its value."""
+    for name in fields.slices:
+        if name in RESERVED_SLICES:
+            raise InvalidQuestion("slices", f"the name {name!r} is reserved; rename the slice")
+        if " " in name:
+            raise InvalidQuestion("slices", f"the name {name!r} contains a space; write `_` instead")
+
+
 def check_metric(fields: QuestionFields) -> None:
     """Raise InvalidQuestion if the metric does not fit the kind of the question."""
     metric = fields.metric

@@ -35,6 +35,8 @@ def _scalar(value: Any) -> str:
     """Return a text or number as text. Raises ValueError for other values."""
     if isinstance(value, str):
         return value
+    if value is None:
+        raise ValueError("the field is missing; add it")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{_shown(value)} is not a text; write it in quotation marks")
     if isinstance(value, float):

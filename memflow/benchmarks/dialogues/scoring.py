@@ -47,7 +47,9 @@ def asked_under(metric: str, probes: Sequence[Probe]) -> list[Probe]:
 
 
 def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
-    """Return the probes of every slice: `all`, `category TYPE`, `kind KIND`, `gold no answer`, `dataset NAME`."""
+    """Return the probes of every slice: `all`, `category TYPE`, `kind KIND`, `gold no answer`, `dataset NAME`, and
+    those of the questions.
+    """
     found: dict[str, list[Probe]] = {"all": list(probes)}
     for probe in probes:
         names = [f"kind {probe.kind}", f"dataset {probe.dataset}"]
@@ -55,6 +57,7 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
             names.append(f"category {probe.category}")
         if is_unanswerable(probe):
             names.append("gold no answer")
+        names += probe.slices
         for name in names:
             found.setdefault(name, []).append(probe)
     whole = len(probes)

@@ -1,7 +1,7 @@
 """Handlers of the scripted chat for the prompts of own dialogues, which answer by rules instead of a language model.
 
 The handlers read only the prompt. An open answer is what the sentence that shares most words with the question adds to
-the question. If no sentence shares at least half of the question's words, the answer is that there is none.
+the question. If no sentence shares more than half of the question's words, the answer is that there is none.
 """
 
 import random
@@ -22,7 +22,7 @@ from memflow.metrics.text import word_f1
 from memflow.words import HAN, search_words
 
 _DATE = re.compile(r"\[\d{4}-[^\]\n]*\]\s*")
-_SPEAKER = re.compile(r"^(?:\[[^\]\n]*\]\s*)?[^\s:：][^:：\n]{0,40}[:：]\s*")
+_SPEAKER = re.compile(r"^(?:\[[^\]\n]*\]\s*)?([^\s:：][^:：\n]{0,40})[:：]\s*")
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _CHINESE = re.compile(f"[{HAN}]")
 
@@ -48,9 +48,11 @@ def _open(request: ChatRequest) -> str:
     question = _DATE.sub("", request.fields["question"])
     asked = _stems(question)
     best: tuple[tuple[int, int], str] | None = None
-    for place, sentence in enumerate(_sentences("\n".join(_shown(request)))):
-        shared = len(asked & _stems(sentence))
-        if 2 * shared >= len(asked) and (best is None or (shared, place) > best[0]):
+    for place, (speaker, sentence) in enumerate(_sentences("\n".join(_shown(request)))):
+        # The name of the speaker is in most questions about what a person says.
+        wanted = asked - _stems(speaker)
+        shared = len(wanted & _stems(sentence))
+        if 2 * shared > len(wanted) and (best is None or (shared, place) > best[0]):
             best = (shared, place), sentence
     if best is None or not asked:
         return NO_ANSWER["zh" if _CHINESE.search(question) else "en"]
@@ -72,13 +74,15 @@ def _shown(request: ChatRequest) -> list[str]:
     return [message.content for message in request.messages[:-1]]
 
 
-def _sentences(text: str) -> Iterator[str]:
-    """Yield the statements of the lines, without date and speaker."""
+def _sentences(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the speaker and the text of each statement, without date."""
     for line in text.splitlines():
-        for found in _SENTENCE.findall(_SPEAKER.sub("", _DATE.sub("", line))):
+        said = _DATE.sub("", line)
+        named = _SPEAKER.match(said)
+        for found in _SENTENCE.findall(said[named.end() :] if named else said):
             sentence = found.strip()
             if sentence and sentence[-1] not in "?？":
-                yield sentence
+                yield named[1] if named else "", sentence
 
 
 def _stems(text: str) -> frozenset[str]:

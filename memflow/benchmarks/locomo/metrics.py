@@ -9,6 +9,7 @@ SET_F1, BLEU_1, KEY_CEILING, RUN_DEVIATION = "set_f1", "bleu_1", "key_ceiling", 
 _MEM0 = "Mem0 (arXiv 2504.19413), section 3"
 _VARIANTS = {
     "unlabeled_as_wrong": "an answer of the judge without a label counts as wrong, as in the published code",
+    "recorded": "the label published with an imported answer, beside the judgments of `import results --judge`",
     "run_N": "the judgments of run N, where the judge is run several times",
 }
 

@@ -1,84 +1,18 @@
-"""Readers of the files in which memory vendors publish their answers to LoCoMo's questions, with a judge's labels.
+"""Answers to LoCoMo's questions that memory vendors publish with a judge's labels, read from a file.
 
-`mem0_2025`  evaluation of Mem0 (2025), also of Memobase: an object from conversation number to a list of answers with
-             `question`, `answer` (gold), `response`, `category`, `llm_score`, `f1_score`, `bleu_score`
-`zep`        Zep: an object from `locomo_experiment_user_N` to a list with `question`, `answer` (of the system),
-             `golden_answer`, `category`, `grade`
-`mem0_2026`  evaluation of Mem0 (2026): `metadata` and a list `evaluations`, whose answers are by cutoff (the number of
-             memories in the prompt); the largest cutoff is read
-
-An invalid answer is skipped and reported with its place; results_import.py uses the valid answers.
+recorded_forms.py has the forms of such files. An invalid answer is skipped and reported with its place;
+results_import.py uses the valid answers.
 """
 
 import hashlib
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, field_validator
-
-from memflow.benchmarks.raw_records import first_error
+from memflow.benchmarks.locomo.recorded_forms import FORMS, RecordedAnswers
 from memflow.errors import BadInput
 
 MAX_BYTES = 200_000_000
 """The largest file that is read; the published files have about 1 MB."""
-_NUMBER = re.compile(r"(?:locomo_experiment_user_)?(\d{1,6})")
-_CUTOFF = re.compile(r"top_(\d{1,6})")
-_QUESTION_ID = re.compile(r"conv(\d{1,6})_q(\d{1,6})")
-LABELS = {"CORRECT": 1.0, "WRONG": 0.0}
-
-
-class RecordedAnswer(BaseModel):
-    """An answer: the question with its published gold, the response, and the label as 1, 0, or None without a label."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    question: str = Field(min_length=1)
-    gold: str
-    response: str
-    category: int = Field(ge=1, le=5)
-    label: float | None = Field(ge=0, le=1)
-    f1: float | None = Field(None, ge=0, le=1)
-    bleu: float | None = Field(None, ge=0, le=1)
-
-    @field_validator("gold", mode="before")
-    @classmethod
-    def _number_as_text(cls, value: Any) -> Any:
-        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-    @field_validator("question", "gold")
-    @classmethod
-    def _without_outer_space(cls, value: str) -> str:
-        return value.strip()
-
-    @field_validator("question", "gold", "response")
-    @classmethod
-    def _is_unicode(cls, value: str) -> str:
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise ValueError("the text has half of a surrogate pair, so it is not Unicode") from None
-        return value
-
-
-@dataclass(frozen=True)
-class RecordedAnswers:
-    """The answers of one system: those of each conversation, by its position in LoCoMo's file, in order.
-
-    `contract` is the judge contract of the labels. `faults` has a message for each invalid answer.
-    """
-
-    form: str
-    contract: str
-    name: str
-    model: str
-    digest: str
-    settings: Mapping[str, Any]
-    answers: Mapping[int, Sequence[RecordedAnswer]]
-    faults: list[str] = field(default_factory=list)
 
 
 def read_answers(path: Path) -> RecordedAnswers:
@@ -97,7 +31,7 @@ def read_answers(path: Path) -> RecordedAnswers:
     except (OSError, ValueError, RecursionError) as wrong:
         raise BadInput(f"cannot read {path} as JSON ({wrong}). Get the file again, then rerun.") from wrong
     name, digest = path.name.split(".")[0], hashlib.sha256(content).hexdigest()[:16]
-    for form in (_read_mem0_2026, _read_zep, _read_mem0_2025):
+    for form in FORMS:
         if (found := form(data, name, digest)) is not None:
             if not any(found.answers.values()):
                 first = f" The first fault: {found.faults[0]}." if found.faults else ""
@@ -116,148 +50,3 @@ def _only_file(path: Path) -> Path:
     if len(files) != 1:
         raise BadInput(f"{path} has {len(files)} JSON files. Name the results file itself.")
     return files[0]
-
-
-def _read_mem0_2025(data: Any, name: str, digest: str) -> RecordedAnswers | None:
-    def convert(row: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "question": row["question"],
-            "gold": row["answer"],
-            "response": row["response"],
-            "category": row["category"],
-            "label": row.get("llm_score"),
-            "f1": row.get("f1_score"),
-            "bleu": row.get("bleu_score"),
-        }
-
-    return _by_conversation(data, "mem0_2025", "response", convert, name, digest)
-
-
-def _read_zep(data: Any, name: str, digest: str) -> RecordedAnswers | None:
-    def convert(row: Mapping[str, Any]) -> dict[str, Any]:
-        grade = row.get("grade")
-        return {
-            "question": row["question"],
-            "gold": row["golden_answer"],
-            "response": row["answer"],
-            "category": row["category"],
-            "label": None if grade is None else float(_Grade(grade=grade).grade),
-        }
-
-    return _by_conversation(data, "zep", "golden_answer", convert, name, digest)
-
-
-class _Grade(BaseModel):
-    grade: StrictBool
-
-
-def _by_conversation(
-    data: Any,
-    form: str,
-    marker: str,
-    convert: Callable[[Mapping[str, Any]], dict[str, Any]],
-    name: str,
-    digest: str,
-) -> RecordedAnswers | None:
-    """Return the answers of an object by conversation, or None if no row has the key `marker`."""
-    if not isinstance(data, dict) or not any(
-        isinstance(row, dict) and marker in row
-        for rows in data.values()
-        if isinstance(rows, list)
-        for row in rows
-    ):
-        return None
-    answers: dict[int, list[RecordedAnswer]] = {}
-    faults: list[str] = []
-    for key, rows in data.items():
-        number = _NUMBER.fullmatch(key)
-        if number is None or not isinstance(rows, list):
-            faults.append(f"{_shown(key)}: not a list of answers of a conversation")
-            continue
-        places = ((f"conversation {number[1]}, answer {at}", row) for at, row in enumerate(rows))
-        answers.setdefault(int(number[1]), []).extend(_valid(places, convert, faults))
-    return RecordedAnswers(form, "j_2025", name, "unknown", digest, {"form": form}, answers, faults)
-
-
-def _read_mem0_2026(data: Any, name: str, digest: str) -> RecordedAnswers | None:
-    if not isinstance(data, dict) or not isinstance(data.get("evaluations"), list):
-        return None
-    rows = [row for row in data["evaluations"] if isinstance(row, dict)]
-    cutoffs = {
-        cutoff
-        for row in rows
-        if isinstance(row.get("cutoff_results"), dict)
-        for cutoff in row["cutoff_results"]
-        if _CUTOFF.fullmatch(cutoff)
-    }
-    largest = max(cutoffs, key=lambda each: int(each.removeprefix("top_")), default="")
-    faults = [
-        f"the results of cutoff {_shown(each)} are not imported" for each in sorted(cutoffs - {largest})
-    ]
-    faults += [
-        f"evaluation {at} is not an object"
-        for at, row in enumerate(data["evaluations"])
-        if not isinstance(row, dict)
-    ]
-
-    def convert(row: Mapping[str, Any]) -> dict[str, Any]:
-        result = row["cutoff_results"][largest]
-        return {
-            "question": row["question"],
-            "gold": row["ground_truth_answer"],
-            "response": result["generated_answer"],
-            "category": row["category"],
-            "label": LABELS.get(result.get("judgment")),
-        }
-
-    by_talk: dict[int, list[tuple[int, Mapping[str, Any]]]] = {}
-    for at, row in enumerate(rows):
-        found = _QUESTION_ID.fullmatch(str(row.get("question_id")))
-        if found is None:
-            faults.append(
-                f"evaluation {at}: the question id {_shown(row.get('question_id'))} is not convN_qM"
-            )
-        else:
-            by_talk.setdefault(int(found[1]), []).append((int(found[2]), row))
-    answers = {
-        talk: list(
-            _valid(
-                (
-                    (f"conv{talk}_q{number}", row)
-                    for number, row in sorted(numbered, key=lambda each: each[0])
-                ),
-                convert,
-                faults,
-            )
-        )
-        for talk, numbered in sorted(by_talk.items())
-    }
-    metadata = data["metadata"] if isinstance(data.get("metadata"), dict) else {}
-    known = ("project_name", "answerer_model", "judge_model", "timestamp", "with_evidence")
-    settings = {each: metadata[each] for each in known if isinstance(metadata.get(each), str | bool)}
-    model = settings.get("answerer_model") or "unknown"
-    return RecordedAnswers(
-        "mem0_2026", "j_2026", name, str(model), digest,
-        {"form": "mem0_2026", "cutoff": largest, **settings}, answers, faults,
-    )  # fmt: skip
-
-
-def _valid(
-    rows: Iterator[tuple[str, Any]],
-    convert: Callable[[Mapping[str, Any]], dict[str, Any]],
-    faults: list[str],
-) -> Iterator[RecordedAnswer]:
-    """Yield the valid answers. Add a message to `faults` per other row."""
-    for place, row in rows:
-        try:
-            yield RecordedAnswer.model_validate(convert(row))
-        except ValidationError as wrong:
-            faults.append(f"{place}: {first_error(wrong)}")
-        except KeyError as wrong:
-            faults.append(f"{place}: the field {wrong} is missing")
-        except (TypeError, AttributeError):
-            faults.append(f"{place}: the answer is not an object of the expected form")
-
-
-def _shown(value: Any) -> str:
-    return str(value)[:80].encode(errors="backslashreplace").decode()

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.locomo.judging import UNLABELED
-from memflow.benchmarks.locomo.recorded_answers import RecordedAnswer, RecordedAnswers, read_answers
+from memflow.benchmarks.locomo.recorded_answers import read_answers
+from memflow.benchmarks.locomo.recorded_forms import RecordedAnswer, RecordedAnswers
 from memflow.benchmarks.locomo.verdicts import WORD_METRICS, missing_answer, word_values
 from memflow.benchmarks.verdicts import verdict_row
 from memflow.benchmarks.views import ImportedResults, Reader
@@ -25,7 +26,8 @@ from memflow.records import Probe, Reply, Verdict
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 MISSING = "the recorded run has no valid answer"
-NO_LABEL = "the recorded answer has no label"
+NO_LABEL = "the judge of the recorded run gave no label"
+NOT_JUDGED = "the recorded answer was not judged; import the results with `--judge`"
 ROUNDING = 1e-9
 
 
@@ -123,16 +125,26 @@ class _Matches:
         """Yield the label and the computed metrics of each reply."""
         for probe, reply in zip(self.probes, replies, strict=True):
             reason = missing_answer(probe, reply)
-            label = self.answers[probe.probe_id].label if reason is None else None
-            why = reason or (NO_LABEL if label is None else None)
-            as_wrong = 0.0 if reason is None and label is None else label
-            yield self._row(probe, self.contract, label, why)
-            yield replace(self._row(probe, self.contract, as_wrong, reason), variant=UNLABELED)
+            yield from self._labels(probe, reason)
             if reason is not None:
                 yield from (self._row(probe, metric, None, reason) for metric in WORD_METRICS)
                 continue
             for each in word_values(probe, reply.parsed or ""):
                 yield self._row(probe, each.metric, each.value, None)
+
+    def _labels(self, probe: Probe, reason: str | None) -> Iterator[Verdict]:
+        """Yield the recorded label, and the variant in which a failed judgment counts as wrong."""
+        label = None
+        why = as_wrong = reason
+        if reason is None:
+            answer = self.answers[probe.probe_id]
+            label = answer.label
+            if label is None:
+                why = NO_LABEL if answer.judged else NOT_JUDGED
+                as_wrong = None if answer.judged else NOT_JUDGED
+        yield self._row(probe, self.contract, label, why)
+        counted = 0.0 if label is None and as_wrong is None else label
+        yield replace(self._row(probe, self.contract, counted, as_wrong), variant=UNLABELED)
 
     def _row(self, probe: Probe, metric: str, value: float | None, reason: str | None) -> Verdict:
         return verdict_row(self.domain, self.assistant, probe, metric, value, reason)

@@ -5,6 +5,7 @@ are bootstrapped over conversations.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from statistics import stdev
 
 from memflow.benchmarks.api import AssistantResults
@@ -84,9 +85,10 @@ def _run_deviations(context: MetricContext, probes: Sequence[Probe], values: Val
         common = [probe for probe in probes if all(probe.probe_id in run for run in runs)]
         means = [sum(run[probe.probe_id] for probe in common) / max(1, len(common)) for run in runs]
         sample = Sample(len(probes), len(common), len({probe.episode_id for probe in common}))
-        deviation = Interval(stdev(means), None, None)
         variant = STANDARD if contract == first else contract
-        yield estimate(context, RUN_DEVIATION, sample, lambda value=deviation: value, variant=variant)
+        yield estimate(
+            context, RUN_DEVIATION, sample, partial(Interval, stdev(means), None, None), variant=variant
+        )
 
 
 def _is_run(variant: str) -> bool:

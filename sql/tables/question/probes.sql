@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS question.probes (
     true_of VARCHAR[] NOT NULL,
     said_tokens BIGINT,
     since_tokens BIGINT,
+    slices VARCHAR[] NOT NULL,
     reason VARCHAR,
     PRIMARY KEY (domain, probe_id)
 );

@@ -77,11 +77,28 @@ def test_run_of_the_demo_and_imported_answers_share_a_leaderboard(empty, tmp_pat
     j_2025 = next(row for row in rows if (row["metric"], row["slice"]) == ("j_2025", "all"))
     assert j_2025["value"] == played["j_2025", "all"]["value"] and j_2025["n"] == 18
     assert home("show", "contracts", "--format", "csv").stdout.startswith(
-        "domain,assistant,metric,slice,value"
+        "domain,assistant,metric,variant,slice"
     )
     assert "no J is published for this selection" in home.error(
         "show", "contracts", "--domain", "amemgym_demo"
     )
+
+    judged = home.json("import", "results", "locomo_demo", str(path), "--judge")
+    assert judged["settings"]["judges"] == ["scripted"] and judged["verdicts"] == 18 * (3 * 2 + 3 + 2)
+    rows = {
+        (row["metric"], row["variant"]): row
+        for row in home.json("show", "contracts", "--assistant", ASSISTANT)["rows"]
+        if row["slice"] == "all"
+    }
+    assert rows["j_2026", "recorded"]["value"] == pytest.approx(9 / 17), "the published labels"
+    assert rows["j_strict", "standard"]["value"] == pytest.approx(9 / 18), (
+        "every second answer is the gold answer"
+    )
+    assert rows["j_2026", "standard"]["n"] == 18 and rows["j_2026", "standard"]["imported"] == data["source"]
+    assert "published labels" in home("show", "contracts").stdout
+    scripted = home.json("show", "leaderboard")["scores"]
+    assert {score["scripted"] for score in scripted if score["assistant"] == ASSISTANT} == {True}
+    assert home("usage").exit_code == 0
 
     wrong = home.error("import", "results", "locomo_demo", str(tmp_path / "gone.json"))
     assert "gone.json" in wrong and "Get the file again" in wrong

@@ -23,5 +23,6 @@ SPEC = BenchmarkSpec(
     checks=(f"{__name__}.checks:EXPECTED",),
     metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
+    imports=f"{__name__}.views:IMPORTS",
     unit="questions",
 )

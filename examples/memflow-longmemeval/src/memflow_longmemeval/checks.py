@@ -7,6 +7,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.checks.rules import AcrossTables, Expectation, Findings, PerDomain, WholeTable
 from memflow.records import Probe, Turn
 from memflow_longmemeval.config import parse_config
+from memflow_longmemeval.datasets import ORACLE, M, S
 from memflow_longmemeval.instances import parse_date
 from memflow_longmemeval.types import PUBLISHED_COUNTS, is_abstention
 
@@ -49,8 +50,9 @@ def wrong_counts(probes: Sequence[Probe]) -> list[int]:
 
 
 def _counts_rule(domain: Domain) -> WholeTable | None:
+    published = set(domain.datasets) <= {ORACLE.name, S.name, M.name}
     whole = not domain.limit and parse_config(domain).known_errors == "keep"
-    return WholeTable(wrong_counts) if whole and "longmemeval_sample" not in domain.datasets else None
+    return WholeTable(wrong_counts) if whole and published else None
 
 
 def without_evidence(probes: Sequence[Probe]) -> list[int]:

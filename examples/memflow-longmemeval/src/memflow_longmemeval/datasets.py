@@ -1,6 +1,7 @@
 """The data sets of LongMemEval: the three published files, and a small sample of our own writing."""
 
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.origins import Download, hugging_face_file
 from memflow_longmemeval.types import PUBLISHED_ABSTENTIONS, PUBLISHED_COUNTS
 
 _COUNTS = {
@@ -10,7 +11,8 @@ _COUNTS = {
 }
 _FOLDER = "longmemeval"
 _ORIGIN = "https://github.com/xiaowu0162/LongMemEval"
-_CARD = "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned"
+_REPOSITORY, _REVISION = "xiaowu0162/longmemeval-cleaned", "98d7416c24c778c2fee6e6f3006e7a073259d48f"
+_CARD = f"https://huggingface.co/datasets/{_REPOSITORY}"
 
 
 def _published(name: str, title: str, file: str, size: str, part: str = "", sha256: str = "") -> Dataset:
@@ -27,6 +29,7 @@ def _published(name: str, title: str, file: str, size: str, part: str = "", sha2
         sums={path: sha256} if sha256 else {},
         instead={path: (f"{_FOLDER}/{part}",)} if part else {},
         counts=_COUNTS,
+        download=Download(_CARD, (hugging_face_file(_REPOSITORY, file, path, sha256, revision=_REVISION),)),
     )
 
 

@@ -28,6 +28,7 @@ class LabeledReply(BaseModel):
 
     question_id: str
     question_type: str | None = None
+    hypothesis: str = ""
     autoeval_label: _Judged
 
 

@@ -49,7 +49,7 @@ def effective_k(sessions: Sequence[str], k: int) -> int:
     seen: set[str] = set()
     for number, session in enumerate(sessions, 1):
         seen.add(session)
-        if number >= k and len(seen) >= k:
+        if len(seen) >= k:
             return number
     return max(k, len(sessions))
 

@@ -1,4 +1,4 @@
-"""The views `memflow show question-types`, `known-errors` and `label-log`."""
+"""The views `question-types`, `retrieval`, `known-errors` and `label-log`, and `memflow import results`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +8,7 @@ from memflow.benchmarks.views import (
     DOMAIN_OPTION,
     Answer,
     Heading,
+    Import,
     Note,
     Option,
     Part,
@@ -21,6 +22,7 @@ from memflow_longmemeval.judging import ACCURACY
 from memflow_longmemeval.known_errors import KNOWN_ERRORS
 from memflow_longmemeval.logs import average_labels, read_labels
 from memflow_longmemeval.metrics import TASK_AVERAGED
+from memflow_longmemeval.retrieval_view import show_retrieval
 from memflow_longmemeval.scoring import ABSTENTION, ANSWERABLE, NO_ERRORS
 from memflow_longmemeval.types import TYPES
 
@@ -62,7 +64,9 @@ def show_types(
         members = [name for each, name in keys if each == of_domain]
         for title, metric, name in _COLUMNS:
             scores = [by_key.get((of_domain, member, metric, name)) for member in members]
-            rows.append((title, max((score.n for score in scores if score), default=0), *map(_shown, scores)))
+            if not any(scores):
+                continue
+            rows.append((title, max(score.n for score in scores if score), *map(_shown, scores)))
             records += [
                 {
                     "domain": of_domain,
@@ -76,6 +80,12 @@ def show_types(
             ]
         columns = ("accuracy", "n", *members)
         parts += [Heading(of_domain), Table(columns, rows, columns[1:])]
+        reasons = {
+            score.reason
+            for member in members
+            if (score := by_key.get((of_domain, member, TASK_AVERAGED, "all"))) and score.reason
+        }
+        parts += [Note(f"No task average: {reason}.") for reason in sorted(reasons)]
     shown = [score for score in chosen if (score.metric, score.slice) in wanted]
     return Answer({"rows": records}, parts, records, shown)
 
@@ -138,6 +148,13 @@ VIEWS = (
         csv=True,
     ),
     View(
+        "retrieval",
+        "Show recall and nDCG at a cutoff, by session and turn, under both published averages.",
+        show_retrieval,
+        (DOMAIN_OPTION, ASSISTANT_OPTION, Option("k", "The cutoff: 1, 3, 5, 10, 30 or 50.", int, 5)),
+        csv=True,
+    ),
+    View(
         "known-errors",
         "Show the known errors of the published data.",
         show_known_errors,
@@ -157,5 +174,14 @@ VIEWS = (
             ),
         ),
         csv=True,
+    ),
+)
+IMPORTS = (
+    Import(
+        "results",
+        "Import recorded replies with labels of LongMemEval's evaluation script, as those of an assistant.\n\n"
+        "FOLDER is a file of JSON lines with question_id, hypothesis and autoeval_label. The probes of DOMAIN must be "
+        "in the lake.",
+        "memflow_longmemeval.results_import:import_results",
     ),
 )

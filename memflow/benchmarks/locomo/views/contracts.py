@@ -11,6 +11,8 @@ from memflow.errors import BadInput
 from memflow.records import Score
 
 NO_SCORE = "–"
+PUBLISHED_LABELS = "recorded"
+"""The variant of the labels that were published with imported answers, where memflow's judges judged these too."""
 _SLICES = {
     "all": "all",
     WITHOUT_KNOWN_ERRORS: "without known errors",
@@ -24,7 +26,7 @@ def show_contracts(reader: Reader, domain: Sequence[str] | None, assistant: Sequ
     scores = [
         score
         for score in reader.scores()
-        if score.variant == "standard"
+        if score.variant in ("standard", PUBLISHED_LABELS)
         and score.metric in {*CONTRACTS, KEY_CEILING}
         and (not domain or score.domain in domain)
         and (not assistant or score.assistant in assistant)
@@ -48,6 +50,7 @@ def _records(scores: Sequence[Score]) -> list[dict[str, Any]]:
             "domain": score.domain,
             "assistant": score.assistant,
             "metric": score.metric,
+            "variant": score.variant,
             "slice": score.slice,
             "value": score.value,
             "low": score.low,
@@ -62,7 +65,14 @@ def _records(scores: Sequence[Score]) -> list[dict[str, Any]]:
 
 
 def _parts(domain: str, scores: Sequence[Score]) -> list[Part]:
-    values = {(score.assistant, score.metric, score.slice): score for score in scores}
+    values = {
+        (score.assistant, score.metric, score.slice): score for score in scores if score.variant == "standard"
+    }
+    published = {
+        (score.assistant, score.metric, score.slice): score
+        for score in scores
+        if score.variant == PUBLISHED_LABELS
+    }
     slices = [name for name in _SLICES if any(score.slice == name for score in scores)]
     heads = [_SLICES[name] for name in slices]
     rows: list[list[str]] = []
@@ -75,6 +85,15 @@ def _parts(domain: str, scores: Sequence[Score]) -> list[Part]:
                 *(_cell(values.get((assistant, name, each)), name=each) for each in slices),
             ]
             for name in judged
+        ]
+        rows += [
+            [
+                assistant,
+                f"{CONTRACTS[name].title}, published labels",
+                *(_cell(published.get((assistant, name, each)), name=each) for each in slices),
+            ]
+            for name in CONTRACTS
+            if (assistant, name, "all") in published
         ]
         if len(judged) > 1:
             rows.append([assistant, "span", *(_span(values, assistant, judged, each) for each in slices)])

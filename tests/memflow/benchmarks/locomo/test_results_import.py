@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memflow.benchmarks.locomo.recorded_answers import read_answers
-from memflow.benchmarks.locomo.results_import import MISSING, NO_LABEL, import_results
+from memflow.benchmarks.locomo.results_import import MISSING, NO_LABEL, NOT_JUDGED, import_results
 from memflow.benchmarks.views import ImportedResults
 from memflow.errors import BadInput
 from memflow.records import Probe
@@ -112,6 +112,16 @@ def test_answers_and_labels_of_each_form_are_imported(
     assert list(results.faults) == expected
 
 
+def test_model_name_that_is_not_unicode_can_be_stored(sample, imported) -> None:
+    content = mem0_2026(sample().probes)
+    content["metadata"] = {"answerer_model": "\ud800 " + "x" * 200, "timestamp": ["no text"]}
+    results = imported(content)
+    results.model.encode()
+    json.dumps(dict(results.settings), ensure_ascii=False).encode()
+    assert results.assistant.startswith("imported_my-results@-ud800-x") and len(results.model) < 100
+    assert "timestamp" not in results.settings
+
+
 def test_folder_with_one_json_file_is_read_and_with_several_is_rejected(
     sample, reader, tmp_path: Path
 ) -> None:
@@ -137,6 +147,33 @@ def test_nth_answer_to_a_repeated_question_belongs_to_its_nth_probe(
     path.write_text(json.dumps(content), encoding="utf-8")
     labels = values(import_results(reader(built.probes), built.domain, path), "j_2025")
     assert (labels["sample-1/q0"], labels["sample-1/q3"]) == (1.0, 0.0)
+
+
+def test_answers_of_2026_are_in_the_order_of_their_question_numbers(sample, tmp_path: Path, reader) -> None:
+    def repeat(talks: list[Any]) -> None:
+        talks[0]["qa"][3] = dict(talks[0]["qa"][0])
+
+    built = sample(repeat, tmp_path)
+    content = mem0_2026(built.probes)  # in reverse order
+    numbered = {row["question_id"]: row["cutoff_results"]["top_200"] for row in content["evaluations"]}
+    numbered["conv1_q3"]["judgment"] = "WRONG"
+    path = tmp_path / "reversed.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    labels = values(import_results(reader(built.probes), built.domain, path), "j_2026")
+    assert (labels["sample-1/q0"], labels["sample-1/q3"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(("form", "label"), [(mem0_2025, "llm_score"), (zep, "grade")])
+def test_answers_that_were_not_judged_have_no_label_in_any_variant(
+    sample, imported, form, label: str
+) -> None:
+    content = form(sample().probes)
+    for row in (row for rows in content.values() for row in rows):
+        del row[label]
+    results = imported(content)
+    labels = [row for row in results.verdicts if row.metric == "j_2025"]
+    assert len(labels) == 30 and {(row.value, row.reason) for row in labels} == {(None, NOT_JUDGED)}
+    assert set(values(results, "set_f1").values()) == {1.0}
 
 
 def test_contradictions_and_missing_answers_are_replies_with_reasons(sample, imported) -> None:

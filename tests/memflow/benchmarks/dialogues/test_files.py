@@ -1,0 +1,230 @@
+"""Files of equal rows in JSONL, CSV and Parquet, and what editors and spreadsheets do to them."""
+
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks.dialogues.dialogues import OwnDialogue, join_rows
+from memflow.benchmarks.dialogues.files import read_rows
+from memflow.benchmarks.dialogues.schema import ROWS
+from memflow.benchmarks.dialogues.writing import to_csv, to_jsonl
+
+MESSAGES: list[dict[str, Any]] = [
+    {
+        "dialogue": "ana",
+        "id": "m1",
+        "speaker": "Ana",
+        "text": "I live in Oslo.",
+        "time": "2024-03-01",
+        "session": "1",
+    },
+    {
+        "dialogue": "ana",
+        "id": "m2",
+        "role": "assistant",
+        "text": 'A "nice", cold; place.\nWarm | coat?',
+        "session": "1",
+    },
+    {
+        "dialogue": "ana",
+        "id": "m3",
+        "speaker": "Ana",
+        "text": "我住在罗马。",
+        "time": "2024-03-05",
+        "session": "2",
+    },
+    {"dialogue": "ben", "id": "m1", "speaker": "Ben", "text": "=1+1"},
+]
+QUESTIONS: list[dict[str, Any]] = [
+    {
+        "dialogue": "ana",
+        "question": "Where?",
+        "options": ["Oslo, cold", "Rome|warm"],
+        "gold": 2,
+        "evidence": ["m3"],
+    },
+    {"dialogue": "ana", "question": "Where?", "gold": ["Oslo", "in Oslo"], "after": "m1", "type": "time"},
+    {
+        "dialogue": "ana",
+        "question": "Where?",
+        "gold": "[Oslo]",
+        "date": "2024-03-02",
+        "metric": "exact_match",
+    },
+    {"dialogue": "ben", "question": "Who?", "abstain": True, "slices": {"topic": "people"}},
+    {"dialogue": "ben", "question": "How?", "rubric": "It is polite.", "language": "en"},
+]
+
+
+def join(*files: tuple[str, str | bytes]) -> list[OwnDialogue]:
+    """Return the dialogues of files without problems, given as names and contents."""
+    rows = [
+        row
+        for name, content in files
+        for row in read_rows(name, content.encode() if isinstance(content, str) else content)
+    ]
+    found, problems = join_rows("mine", rows)
+    assert [str(each) for each in problems] == []
+    return found
+
+
+def parquet(rows: Sequence[dict[str, Any]], kind: str) -> bytes:
+    columns = [name for name in ROWS[kind].model_fields if any(name in row for row in rows)]
+
+    def value(name: str, row: dict[str, Any]) -> Any:
+        found = row.get(name)
+        return (
+            [str(each) for each in (found if isinstance(found, list) else [found])]
+            if name == "gold" and found
+            else found
+        )
+
+    table = pa.table({name: pa.array([value(name, row) for row in rows]) for name in columns})
+    written = io.BytesIO()
+    pq.write_table(table, written)
+    return written.getvalue()
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[OwnDialogue]:
+    found = join(("m.jsonl", to_jsonl(MESSAGES)), ("q.jsonl", to_jsonl(QUESTIONS)))
+    assert [len(each.messages) for each in found] == [3, 1]
+    assert [len(each.questions) for each in found] == [3, 2]
+    return found
+
+
+def test_equal_rows_in_csv_and_parquet_give_the_dialogues_of_jsonl(expected: list[OwnDialogue]) -> None:
+    csv = join(("m.csv", to_csv(MESSAGES, "message")), ("q.csv", to_csv(QUESTIONS, "question")))
+    assert csv == expected
+    columns = join(("m.parquet", parquet(MESSAGES, "message")), ("q.parquet", parquet(QUESTIONS, "question")))
+    assert columns == expected
+
+
+def test_dialogue_per_line_gives_the_dialogues_of_two_tables(expected: list[OwnDialogue]) -> None:
+    def of(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+        return [
+            {key: value for key, value in row.items() if key != "dialogue"}
+            for row in rows
+            if row["dialogue"] == name
+        ]
+
+    lines = [
+        {"id": name, "messages": of(MESSAGES, name), "questions": of(QUESTIONS, name)}
+        for name in ("ana", "ben")
+    ]
+    assert join(("a.jsonl", to_jsonl(lines))) == expected
+    nested = io.BytesIO()
+    plain = [{**line, "questions": []} for line in lines]
+    pq.write_table(pa.Table.from_pylist(plain), nested)
+    assert join(("a.parquet", nested.getvalue()), ("q.csv", to_csv(QUESTIONS, "question"))) == expected
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_byte_order_mark_and_line_endings_change_nothing(mark: str, ending: str) -> None:
+    line = to_jsonl([{"id": "a", "messages": [{"text": "Hi."}]}]).replace("\n", ending)
+    table = "dialogue,text\na,Hi.\n\n".replace("\n", ending)
+    assert join(("a.jsonl", mark + line)) == join(("a.csv", mark + table)) == join(("a.jsonl", line))
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_semicolons_and_tabs_delimit_the_cells_of_a_csv_file(delimiter: str) -> None:
+    table = "dialogue,text,speaker\na,Hi.,Ana\n".replace(",", delimiter)
+    [found] = join(("a.csv", table))
+    assert (found.messages[0].text, found.messages[0].speaker) == ("Hi.", "Ana")
+
+
+def test_list_cells_of_csv_are_divided_by_a_bar_or_json() -> None:
+    text = "dialogue,question,options,gold,evidence,slices\na,Where?,Oslo | Rome,Rome,1|2,topic=home\n"
+    [found] = join(("a.csv", "dialogue,text\na,One.\na,Two.\n"), ("q.csv", text))
+    asked = found.questions[0]
+    assert (asked.options, asked.number, asked.evidence) == (("Oslo", "Rome"), 2, ("1", "2"))
+    assert dict(asked.slices) == {"topic": "home"}
+
+
+def test_floats_and_nan_of_pandas_are_integers_and_gaps() -> None:
+    table = pa.table({"dialogue": [1.0, 1.0], "text": ["Hi.", "Ho."], "session": [1.0, float("nan")]})
+    written = io.BytesIO()
+    pq.write_table(table, written)
+    [found] = join(("a.parquet", written.getvalue()))
+    assert found.dialogue_id == "1" and [each.session for each in found.messages] == ["1", None]
+
+
+def test_dialogue_of_100_000_messages_is_read_as_a_whole() -> None:
+    messages = [{"text": f"Message {n}.", "time": "2024-03-01", "session": n // 50} for n in range(100_000)]
+    line = {
+        "id": "a",
+        "messages": messages,
+        "questions": [{"question": "?", "gold": "x", "after": 77_777, "evidence": [5]}],
+    }
+    [found] = join(("a.jsonl", json.dumps(line)))
+    assert len(found.messages) == 100_000 and found.questions[0].visible == 77_777
+
+
+MALICIOUS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=40)
+TEXTS = (
+    MALICIOUS
+    | st.sampled_from(
+        ["=cmd|'/c calc'!A0", "<script>", "\x00\x1b[2J", "\u202e", "null", "[1]", '{"a": 1}', "|", "\r"]
+    )
+).filter(str.strip)
+NAMES = st.text(st.characters(categories=("L", "N"), max_codepoint=0x9FFF), min_size=1, max_size=20)
+
+
+@st.composite
+def rows(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    names = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
+    messages, questions = [], []
+    for name in names:
+        ids = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
+        messages += [
+            {
+                "dialogue": name,
+                "id": each,
+                "text": draw(TEXTS),
+                "role": draw(st.sampled_from(["user", "assistant"])),
+            }
+            for each in ids
+        ]
+        for _ in range(draw(st.integers(0, 3))):
+            row = {"dialogue": name, "question": draw(TEXTS), "type": draw(NAMES)}
+            kind = draw(st.sampled_from(["choice", "open", "golds", "rubric", "abstain"]))
+            if kind == "choice":
+                options = draw(st.lists(TEXTS, min_size=2, max_size=4, unique_by=str.strip))
+                row |= {
+                    "options": [f"option {each}" for each in options],
+                    "gold": draw(st.integers(1, len(options))),
+                }
+            else:
+                row |= draw(
+                    {
+                        "open": st.fixed_dictionaries({"gold": TEXTS}),
+                        "golds": st.fixed_dictionaries({"gold": st.lists(TEXTS, min_size=1, max_size=3)}),
+                        "rubric": st.fixed_dictionaries({"rubric": TEXTS}),
+                        "abstain": st.just({"abstain": True}),
+                    }[kind]
+                )
+            questions.append(
+                {**row, "evidence": [draw(st.sampled_from(ids))], "slices": {draw(NAMES): draw(NAMES)}}
+            )
+    return messages, questions
+
+
+@given(rows())
+def test_what_is_written_as_jsonl_or_csv_is_read_unchanged(
+    written: tuple[list[dict[str, Any]], list[dict[str, Any]]],
+) -> None:
+    messages, questions = written
+    lines = join(("a.jsonl", to_jsonl([*messages, *questions])))
+    tables = [("m.csv", to_csv(messages, "message")), ("q.csv", to_csv(questions, "question"))]
+    assert join(*tables[: 1 + bool(questions)]) == lines
+    assert [each.text for found in lines for each in found.messages] == [row["text"] for row in messages]
+    asked = {(found.dialogue_id, each.question_id): each for found in lines for each in found.questions}
+    assert [each.question for each in asked.values()] == [row["question"] for row in questions]
