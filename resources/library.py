@@ -86,7 +86,7 @@ class Library:
             path = self._there(dataset)[name]
             raise BadInput(
                 f"{path} of the data set {dataset.name} differs from the published file: its SHA-256 is "
-                f"{self._sum(path)} instead of {dataset.sums[name]}. {dataset.advice}"
+                f"{self._sum(path)} instead of {dataset.sums[name]}. {dataset.replacement_advice}"
             )
         return self._there(dataset)
 

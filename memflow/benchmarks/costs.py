@@ -24,7 +24,10 @@ STAGES: Mapping[str, CostPart] = {
         "playing the dialogues and building the memories, once for each memory",
         "Choose fewer memories (--memory), or reduce --limit.",
     ),
-    "answer": CostPart("answers to the questions", "Choose fewer memories (--memory), or reduce --limit."),
+    "answer": CostPart(
+        "answers to the questions",
+        "Choose fewer memories (--memory; --no-bounds leaves out the bounds none and oracle), or reduce --limit.",
+    ),
     "score": CostPart(
         "judge requests for every answer",
         "Choose fewer judges ([roles] judge) or memories, or reduce --limit.",

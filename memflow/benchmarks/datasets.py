@@ -72,6 +72,11 @@ class Dataset:
         """How to get the files, in one or two sentences, for messages about missing files."""
         return how_to_get((self,))
 
+    @property
+    def replacement_advice(self) -> str:
+        """How to replace a file that differs from the published one."""
+        return f"Replace it with `memflow data get {self.name} --force`." if self.download else self.how
+
 
 def how_to_get(datasets: Iterable[Dataset]) -> str:
     """Return how to get data sets: one command for those that memflow can download, and what to do for the others."""

@@ -152,7 +152,7 @@ class File:
         if self.dataset.ships:
             return "reinstall memflow"
         if published is not None and self.sha256 != published.lower():
-            return f"get the file again: {self.dataset.advice}"
+            return f"get the file again: {self.dataset.replacement_advice}"
         if published is not None:
             return "the file is equal to the published one: report this message to memflow"
         if self.dataset.own:

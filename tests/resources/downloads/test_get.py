@@ -307,3 +307,9 @@ def test_advice_names_the_command_for_data_sets_that_can_be_downloaded():
     assert other.advice == "Ask its author."
     both = how_to_get((one, replace(one, name="third"), other))
     assert both == "Download it with `memflow data get set third`. Ask its author."
+
+
+def test_advice_on_a_file_that_differs_replaces_the_file():
+    one = dataset(RemoteFile("https://origin/a", "a"))
+    assert one.replacement_advice == "Replace it with `memflow data get set --force`."
+    assert replace(one, download=None).replacement_advice == "Ask its author."
