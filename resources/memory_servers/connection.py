@@ -6,6 +6,7 @@ http_transport.py).
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -33,6 +34,8 @@ REQUESTS_AT_ONCE = 64
 REPEATS = 3
 """How often a request is repeated whose error says `again`, with pauses of PAUSE_S, twice that, and so on."""
 PAUSE_S = 0.1
+CLOSING_S = 10.0
+"""Seconds in which the spaces of a run are deleted at its end."""
 STOPS = 6
 """The number of times in a row that a server may stop, without an answer to a read or write, before it is given up."""
 
@@ -52,6 +55,8 @@ class _Space:
     requests: list[Mapping[str, Any]] = field(default_factory=list)
     generation: int = -1
     """The start of the server that has the content; -1 if the content is unknown."""
+    sent: bool = False
+    """Whether the server may have the space."""
     filling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -143,15 +148,30 @@ class ServerConnection:
     async def close(self, space: str) -> None:
         """Delete a space that is not used any more."""
         known = self._spaces.pop(space, None)
-        if known is None or known.generation != self._generation or not self._running:
+        if known is None or not self._running:
             return  # the server does not have it
+        if known.generation != self._generation and not (known.sent and self.transport.outlives_run):
+            return
         await self._repeated({"op": "close", "space": space}, None, EmptyAnswer)
 
     async def stop(self) -> None:
         """End the server, or close the connections. A later request fails."""
         self._down = self._down or f"the connection to the memory server {self.name} is closed. Rerun."
-        self._running = False
+        running, self._running = self._running, False
+        if running and self.transport.outlives_run:
+            with suppress(TimeoutError, ServerStopped):
+                await asyncio.wait_for(self._close_spaces(), CLOSING_S)
         await self.transport.stop()
+
+    async def _close_spaces(self) -> None:
+        """Delete the spaces of this run from a server that goes on to exist, and may allow a few spaces only."""
+
+        async def close(space: str) -> None:
+            async with self._slots:
+                with suppress(ServerFailed):
+                    await self._exchange({"op": "close", "space": space}, EmptyAnswer)
+
+        await asyncio.gather(*(close(name) for name, space in self._spaces.items() if space.sent))
 
     async def _in_space(self, space: str, request: Mapping[str, Any], answer: type[A]) -> A:
         return await self._repeated(request, self._spaces.setdefault(space, _Space()), answer)
@@ -174,6 +194,7 @@ class ServerConnection:
             return await self._exchange(request, answer)
         if request["op"] == "reset":
             space.generation = self._generation
+        space.sent = True
         async with space.filling:
             if space.generation != self._generation:
                 await self._fill(str(request["space"]), space)
@@ -186,7 +207,7 @@ class ServerConnection:
         if request["op"] in ("write", "restore"):
             space.requests.append(request)
         elif request["op"] == "fork":
-            self._spaces[request["to"]] = _Space(list(space.requests), self._generation)
+            self._spaces[request["to"]] = _Space(list(space.requests), self._generation, sent=True)
         return result
 
     async def _fill(self, name: str, space: _Space) -> None:

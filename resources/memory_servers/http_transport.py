@@ -26,6 +26,8 @@ REQUEST = HttpRequest("POST", "")
 class HttpTransport:
     """A server at an address. memflow does not start it: a restart is a new client, after which spaces are reset."""
 
+    outlives_run = True
+
     def __init__(self, url: str, key_variable: str = "", setting: str = "`url`") -> None:
         self.url = url
         self.key_variable = key_variable

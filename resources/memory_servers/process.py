@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memflow.errors import BadSettings
+from resources.memory_servers.guard import descendants, end_processes
 
 ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM")
 """Environment variables that every server receives, and those that begin with LC_."""
@@ -25,6 +26,8 @@ GRACE_S = 2.0
 """Seconds for a server to end after its stdin is closed, and again after SIGTERM."""
 LOG_BYTES = 10_000_000
 """The size above which a log is renamed before a start."""
+STREAM_LIMIT = 1 << 16
+"""Half of the bytes of output that are buffered."""
 TAIL_LINES, TAIL_BYTES = 12, 4000
 
 
@@ -87,6 +90,8 @@ class ServerProcess:
     process: asyncio.subprocess.Process
     log: Path
     log_start: int
+    transport: asyncio.SubprocessTransport
+    ended: asyncio.Event
     _guarded: int
     _stopping: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -106,21 +111,25 @@ class ServerProcess:
         """Close stdin, then end the process group: SIGTERM, then SIGKILL. Return the exit status."""
         async with self._stopping:
             if self._guarded < 0:
-                return await self.process.wait()
+                return self._status()
             self.stdin.close()
-            try:
-                await asyncio.wait_for(asyncio.shield(self.process.wait()), GRACE_S)
-            except TimeoutError:
+            if not await self._ends_within(GRACE_S):
                 self._signal(signal.SIGTERM)
-            try:
-                status = await asyncio.wait_for(asyncio.shield(self.process.wait()), GRACE_S)
-            except TimeoutError:
+            if not await self._ends_within(GRACE_S):
                 self._signal(signal.SIGKILL)
-                status = await self.process.wait()
+                await self.ended.wait()
             self._signal(signal.SIGKILL)  # processes that it started
+            self.transport.close()
             os.close(self._guarded)
             self._guarded = -1
-            return status
+            return self._status()
+
+    async def end_rest(self) -> None:
+        """Wait until the server ends. Then end the processes that it started, which may keep its output open."""
+        await self.ended.wait()
+        self._signal(signal.SIGKILL)
+        await asyncio.sleep(GRACE_S)  # for the reader, which has to see the last output first
+        self.transport.close()
 
     async def kill(self) -> None:
         """End the process group at once."""
@@ -148,11 +157,37 @@ class ServerProcess:
             else f". Its log {self.log} is empty"
         )
 
+    async def _ends_within(self, seconds: float) -> bool:
+        # Not `process.wait()`, which in Python 3.11 waits until no process has the server's output.
+        try:
+            await asyncio.wait_for(self.ended.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def _status(self) -> int:
+        status = self.process.returncode
+        assert status is not None, "the process has ended"
+        return status
+
     def _signal(self, number: signal.Signals) -> None:
+        end_processes(descendants(self.process.pid), number)  # those that left the group, too
         try:
             os.killpg(self.process.pid, number)
         except (ProcessLookupError, PermissionError):
             return
+
+
+class _Streams(asyncio.subprocess.SubprocessStreamProtocol):
+    """The pipes of a process, and an event for its end, which does not wait for the end of the pipes."""
+
+    def __init__(self) -> None:
+        super().__init__(limit=STREAM_LIMIT, loop=asyncio.get_running_loop())
+        self.ended = asyncio.Event()
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        self.ended.set()
 
 
 def _prepare_log(log: Path) -> None:
@@ -171,7 +206,9 @@ async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
         with log.open("ab") as stderr:
             stderr.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {command.words[0]}\n".encode())
             stderr.flush()
-            process = await asyncio.create_subprocess_exec(
+            loop = asyncio.get_running_loop()
+            transport, streams = await loop.subprocess_exec(
+                _Streams,
                 *(sys.executable, "-I", "-S", str(guard), str(watched), str(GRACE_S), *words),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -192,4 +229,5 @@ async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
         raise
     finally:
         os.close(watched)
-    return ServerProcess(process, log, log_start, guarded)
+    process = asyncio.subprocess.Process(transport, streams, loop)
+    return ServerProcess(process, log, log_start, transport, streams.ended, guarded)

@@ -31,6 +31,8 @@ class StdioTransport:
     A line that is no answer fails the oldest request in flight, or else the next one: a server mostly works in order.
     """
 
+    outlives_run = False
+
     def __init__(self, command: ServerCommand, log: Path) -> None:
         self.command = command
         self.setting = command.setting
@@ -102,6 +104,18 @@ class StdioTransport:
 
     async def _read(self, process: ServerProcess) -> None:
         """Read lines until the end of the output, then fail the requests in flight."""
+        ending = detached(process.end_rest())
+        try:
+            await self._read_lines(process)
+        finally:
+            ending.cancel()
+        status = await process.stop()
+        reason = process.ending(status)
+        self._fail_all(ServerStopped(reason))
+        if self.process is process:
+            self.process, self._ending = None, reason
+
+    async def _read_lines(self, process: ServerProcess) -> None:
         line, skipping = bytearray(), False
         while chunk := await process.stdout.read(CHUNK):
             *ended, rest = chunk.split(b"\n")
@@ -119,11 +133,6 @@ class StdioTransport:
                 )
                 line.clear()
                 skipping = True
-        status = await process.stop()
-        ending = process.ending(status)
-        self._fail_all(ServerStopped(ending))
-        if self.process is process:
-            self.process, self._ending = None, ending
 
     def _receive(self, line: bytes) -> None:
         try:

@@ -43,10 +43,12 @@ class TimeLimits:
 class Transport(Protocol):
     """The exchange of messages with one server. It belongs to one event loop.
 
-    `setting` names the line of the settings to fix if the server cannot be started or reached.
+    `setting` names the line of the settings to fix if the server cannot be started or reached. `outlives_run` is
+    whether the server goes on to exist after `stop`.
     """
 
     setting: str
+    outlives_run: bool
 
     async def start(self) -> None:
         """Start the server, or open connections to it. Raises BadSettings or ServerStopped."""

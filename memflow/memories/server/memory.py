@@ -178,7 +178,7 @@ class ServerMemory(ExternalMemory):
         try:
             await session.connection.fork(space.name, copy.name)
         except ServerFailed as failed:
-            session.release(copy)
+            await session.close(copy)
             self.store.add(FAILURE, str(failed), sources=())
         else:
             session.register(copy, state)

@@ -163,6 +163,9 @@ class ServerSession:
             raise
         try:
             await fill(space)
+        except ServerFailed:
+            await self._close_restored(space)
+            raise
         except BaseException:
             self._restored -= 1
             self.release(space)

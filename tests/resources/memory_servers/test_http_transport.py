@@ -156,7 +156,56 @@ async def test_key_is_sent_as_a_bearer_token(monkeypatch: pytest.MonkeyPatch) ->
         server = http_connection(url, key_variable="MEMORY_SERVICE_KEY")
         await server.reset("a")
         await server.stop()
-    assert seen == ["Bearer sk-service"]
+    assert set(seen) == {"Bearer sk-service"}
     monkeypatch.delenv("MEMORY_SERVICE_KEY")
     with pytest.raises(BadSettings, match="MEMORY_SERVICE_KEY is not set"):
         await http_connection("http://127.0.0.1:9", key_variable="MEMORY_SERVICE_KEY").hello()
+
+
+async def test_spaces_are_deleted_at_the_end_of_a_run_since_the_server_goes_on_to_exist() -> None:
+    spaces: set[object] = set()
+
+    def answer(message: dict[str, object], request: web.Request) -> web.Response:
+        failed: dict[str, object] = {}
+        match message["op"]:
+            case "reset":
+                spaces.add(message["space"])
+            case "fork":
+                spaces.add(message["to"])
+            case "close":
+                spaces.discard(message["space"])
+            case "write" if message["space"] == "b":
+                failed = {"failures": "no list"}
+        return web.json_response({"n": message["n"], "name": "x", "version": "1", **failed})
+
+    async with web_server(answer) as url:
+        server = http_connection(url)
+        for space in "abc":
+            await server.reset(space)
+        await server.fork("a", "a@1")
+        await server.close("c")
+        with pytest.raises(ServerFailed, match="invalid answer"):
+            await server.write("b", 1, [])
+        assert spaces == {"a", "a@1", "b"}
+        await server.stop()
+    assert not spaces
+
+
+async def test_space_whose_content_is_unknown_is_deleted() -> None:
+    closed: list[object] = []
+
+    def answer(message: dict[str, object], request: web.Request) -> web.Response:
+        if message["op"] == "close":
+            closed.append(message["space"])
+        failed = {"failures": "no list"} if message["op"] == "write" else {}
+        return web.json_response({"n": message["n"], "name": "x", "version": "1", **failed})
+
+    async with web_server(answer) as url:
+        server = http_connection(url)
+        await server.reset("a")
+        with pytest.raises(ServerFailed, match="invalid answer"):
+            await server.write("a", 1, [])
+        await server.close("a")
+        assert closed == ["a"]
+        await server.stop()
+    assert closed == ["a"]

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from echo_servers import ANSWERS, connect, echo_command, written_server
+from echo_servers import ANSWERS, connect, echo_command, sent, written_server
 
 from memflow.errors import ServerFailed
 from resources.memory_servers import process
 from resources.memory_servers.process import allowed_environment
+from resources.memory_servers.transport import TimeLimits
 
 ENVIRONMENT = """
 HELLO = True
@@ -32,6 +33,21 @@ finally:
     while STUBBORN:
         time.sleep(600)
 """
+CHILDREN = """
+import subprocess
+DETACHED = "import time; time.sleep(600)"
+STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+stubborn = subprocess.Popen([sys.executable, "-c", STUBBORN], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+stubborn.stdout.readline()
+detached = subprocess.Popen([sys.executable, "-c", DETACHED], stdin=subprocess.DEVNULL, start_new_session=True)
+HELLO = True
+def answer(request):
+    if request["op"] == "write" and request["write"] == 2:
+        os._exit(3)
+    pids = {"pids": [stubborn.pid, detached.pid]}
+    return {"name": "x", "version": "1", "settings": pids if "PIDS" in globals() else {}}
+"""
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the processes of a process")
 PARENT = """
 import asyncio, os, sys
 from pathlib import Path
@@ -148,3 +164,40 @@ async def test_server_that_closes_its_output_and_lives_on_is_ended(
     async with written_server(tmp_path, body) as server:
         with pytest.raises(ServerFailed, match="was ended by signal"):
             await asyncio.wait_for(server.reset("a"), 20)
+
+
+@LINUX
+async def test_stop_ends_processes_that_left_the_process_group(tmp_path: Path) -> None:
+    async with written_server(tmp_path, f"PIDS = True\n{CHILDREN}\nserve(answer)") as server:
+        pids = (await server.hello()).settings["pids"]
+        assert all(map(is_alive, pids))
+        await server.stop()
+        assert not any(map(is_alive, pids))
+
+
+@LINUX
+def test_processes_that_ignore_sigterm_or_left_the_group_end_when_memflow_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(f"{ANSWERS}PIDS = True\n{CHILDREN}\nserve(answer)", encoding="utf-8")
+    paths = os.pathsep.join(path for path in sys.path if path)
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    ) as parent:
+        assert parent.stdout is not None
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(pids) == 2
+        assert all(map(is_alive, pids))
+        parent.send_signal(signal.SIGKILL)
+    assert wait_until(lambda: not any(map(is_alive, pids)))
+
+
+async def test_end_of_a_server_is_noticed_while_a_process_of_it_keeps_its_output_open(tmp_path: Path) -> None:
+    async with written_server(
+        tmp_path, f"{CHILDREN}\nserve(answer)", limits=TimeLimits(20, 600, 600)
+    ) as server:
+        await server.reset("a")
+        await server.write("a", 1, [sent(1, "x")])
+        with pytest.raises(ServerFailed, match="ended with status 3"):
+            await asyncio.wait_for(server.write("a", 2, [sent(2, "x")]), 20)

@@ -457,6 +457,18 @@ def test_memory_without_a_connection_or_a_started_episode_is_rejected() -> None:
         asyncio.run(remember(server())(EntryStore()).write([message(0, "Hello")]))
 
 
+def test_space_that_cannot_be_filled_is_deleted() -> None:
+    class Unwilling(FakeServer):
+        async def restore(self, space: str, items: Sequence[WireItem]) -> None:
+            raise ServerFailed("restores nothing today")
+
+    connection = Unwilling(EVERYTHING.model_copy(update={"as_of": "none"}))
+    store = played(connection, mode="restore")
+    with pytest.raises(RecallFailed, match="restores nothing today"):
+        recalled(store, 2, connection, mode="restore")
+    assert not connection.spaces
+
+
 def test_canceled_play_gives_its_place_to_another() -> None:
     class Slow(FakeServer):
         async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
