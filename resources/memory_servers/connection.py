@@ -63,8 +63,9 @@ class _Space:
 class ServerConnection:
     """A connection to one memory server. A request of which the server stops is repeated once, alone.
 
-    `name` is the name of the memory, for messages. `endpoints` are the addresses of models that the server may use.
-    `greeted` is called with the first answer to `hello`.
+    `name` is the name of the memory, for messages. `secrets` are texts, such as keys, that the server knows, and what
+    replaces them in the messages of errors, which are stored. `endpoints` are the addresses of models that it may
+    use. `greeted` is called with the first answer to `hello`.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class ServerConnection:
         settings: Mapping[str, Any] | None = None,
         endpoints: Mapping[str, Endpoint] | None = None,
         seed: int | None = None,
+        secrets: Mapping[str, str] | None = None,
         greeted: Callable[[Hello], None] = lambda hello: None,
     ) -> None:
         self.name = name
@@ -85,6 +87,8 @@ class ServerConnection:
         """How often the server stopped, so that it had to be started again."""
         self.last_stop = ""
         self._greeted = greeted
+        keys = {each.key: "<the key of the endpoint>" for each in (endpoints or {}).values()}
+        self._secrets = {**keys, **(secrets or {})}
         given = {key: each.model_dump() for key, each in (endpoints or {}).items()}
         self._greeting = {
             "op": "hello",
@@ -118,7 +122,9 @@ class ServerConnection:
         """Write messages to a space."""
         sent = [message.model_dump(exclude_none=True) for message in messages]
         request = {"op": "write", "space": space, "write": write, "messages": sent}
-        return await self._in_space(space, request, Written)
+        written = await self._in_space(space, request, Written)
+        failures = [each.model_copy(update={"why": self._redacted(each.why)}) for each in written.failures]
+        return written.model_copy(update={"failures": tuple(failures)})
 
     async def read(
         self, space: str, query: str, k: int, *, asked_at: str | None = None, as_of: int | None = None
@@ -222,10 +228,10 @@ class ServerConnection:
         for repeat in range(REPEATS + 1):
             try:
                 raw = await self.transport.request(request, self.limits.of(operation))
-            except InvalidAnswer as wrong:
-                raise self._failed(operation, str(wrong)) from wrong
-            except ServerFailed as failed:
-                raise self._failed(operation, str(failed)) from failed
+            except ServerStopped as stopped:
+                raise ServerStopped(self._redacted(str(stopped))) from None  # causes are stored, too
+            except (InvalidAnswer, ServerFailed) as wrong:
+                raise self._failed(operation, str(wrong)) from None
             error = raw.get("error")
             if error is None:
                 self._stops = 0 if operation != "hello" else self._stops
@@ -306,12 +312,19 @@ class ServerConnection:
 
     def _give_up(self, reason: str) -> ServerDown:
         check = f"check it with `memflow memories check {self.name}`"
-        self._down = f"{reason.rstrip('.')}. Fix the server or {self.transport.setting}, {check}, then rerun."
+        what = self._redacted(reason).rstrip(".")
+        self._down = f"{what}. Fix the server or {self.transport.setting}, {check}, then rerun."
         return ServerDown(self._down)
 
     def _failed(self, operation: str, what: str) -> ServerFailed:
         named = f"the memory server {self.name} failed at {operation}: "
-        return ServerFailed(what if what.startswith("the memory server") else f"{named}it {what}.")
+        text = what if what.startswith("the memory server") else f"{named}it {what}."
+        return ServerFailed(self._redacted(text))
+
+    def _redacted(self, text: str) -> str:
+        for secret, name in self._secrets.items():
+            text = text.replace(secret, name)
+        return text
 
 
 def _error(error: Any) -> tuple[str, str, bool]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FOLDER = "memory_servers"
 """The folder below the home folder: the last answers to `hello`, and the logs."""
+SHORTEST_SECRET = 8
+"""Characters of a variable's value that is hidden in messages. Shorter ones, such as `true`, are words of messages."""
 
 
 def declared_server(name: str, own: "OwnMemory", home: Path) -> ServerConfig | None:
@@ -81,6 +83,7 @@ def open_server(
         settings=own.settings,
         endpoints=endpoints,
         seed=seed,
+        secrets=_secrets(own),
         greeted=lambda hello: write_hello(name, home, hello),
     )
 
@@ -128,6 +131,13 @@ def greet(name: str, own: "OwnMemory", seconds: float) -> Hello:
                 await server.stop()
 
     return asyncio.run(work())
+
+
+def _secrets(own: "OwnMemory") -> dict[str, str]:
+    """Return the values of the variables that the server knows, and their names, which replace them in messages."""
+    names = [*own.variables, *([own.key_variable] if own.key_variable else [])]
+    values = {os.environ.get(name, ""): f"<{name}>" for name in names}
+    return {value: name for value, name in values.items() if len(value) >= SHORTEST_SECRET}
 
 
 def _hello_file(name: str, home: Path) -> Path:

@@ -1,13 +1,14 @@
 """Memory servers in memflow.toml: invalid declarations, paths, fingerprints, and the last answer to `hello`."""
 
 import shutil
+import traceback
 from pathlib import Path
 from typing import Any
 
 import pytest
 from echo_servers import ECHO
 
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, ServerFailed
 from memflow.memories.server.protocol import Capabilities, Hello
 from resources.memory_servers.declaration import (
     check_command,
@@ -136,3 +137,41 @@ def test_answer_to_hello_is_stored_and_a_damaged_file_is_ignored(tmp_path: Path)
     [file] = (tmp_path / "memory_servers").iterdir()
     file.write_text('{"name": ', encoding="utf-8")
     assert read_hello("mine", tmp_path) is None
+
+
+TELLS = """
+import json, os, sys
+key = os.environ["MEMORY_SERVICE_KEY"] + " " + os.environ["FLAG"]
+for line in sys.stdin:
+    request = json.loads(line)
+    answer = {"name": "x", "version": "1", "endpoint": request.get("endpoints")}
+    match request["op"]:
+        case "write" if request["write"] == 1:
+            answer = {"failures": [{"why": "rejected " + key}]}
+        case "write":
+            sys.exit("ended with " + key)
+        case "read":
+            answer = {"error": {"code": key, "message": "invalid key " + key}}
+        case "export":
+            answer = key
+    print(json.dumps({"n": request["n"], **answer}) if isinstance(answer, dict) else answer, flush=True)
+"""
+
+
+async def test_messages_of_errors_do_not_contain_the_values_of_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_SERVICE_KEY", "sk-service-of-mine")
+    monkeypatch.setenv("FLAG", "true")
+    (tmp_path / "server.py").write_text(TELLS, encoding="utf-8")
+    lines = 'command = ["python3", "server.py"]\nvariables = ["MEMORY_SERVICE_KEY", "FLAG"]'
+    server = open_server("mine", settings_with(lines).memories["mine"], tmp_path / "home")
+    await server.reset("a")
+    told = [(await server.write("a", 1, [])).failures[0].why]
+    for work in (server.write("a", 2, []), server.read("a", "", 1), server.export("a")):
+        with pytest.raises(ServerFailed) as failed:
+            await work
+        told += ["".join(traceback.format_exception(failed.value)), server.last_stop]
+    await server.stop()
+    assert "sk-service" not in "".join(told)
+    assert sum("<MEMORY_SERVICE_KEY> true" in text for text in told) >= 4
