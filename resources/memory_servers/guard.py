@@ -20,6 +20,8 @@ DEFAULTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal
 """Signals that have their default effect in the server."""
 AT_ONCE_S = 0.05
 """A server that ends because memflow was killed may end this long before the guard sees that."""
+MOST_FILES = 65_536
+"""Open files of memflow that a server could inherit."""
 SET_CHILD_SUBREAPER = 36
 """The option of Linux's prctl with which processes without a parent become children of this one."""
 
@@ -28,6 +30,9 @@ def main() -> int:
     """Run the command, and return its exit status: 128 + N if signal N ended it."""
     watched, patience, command = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
     os.set_inheritable(watched, False)
+    # uvloop leaves further copies of the server's stdin and stdout open, so that their end would not be seen.
+    os.closerange(3, watched)
+    os.closerange(watched + 1, MOST_FILES)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # they are for the server
     _adopt_orphans()

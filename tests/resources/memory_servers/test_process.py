@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvloop
 from echo_servers import ANSWERS, connect, echo_command, sent, written_server
 
 from memflow.errors import ServerFailed
@@ -156,14 +158,19 @@ def test_server_ends_when_memflow_is_killed(tmp_path: Path, stubborn: bool) -> N
     assert wait_until(lambda: not any(map(is_alive, pids)))
 
 
-async def test_server_that_closes_its_output_and_lives_on_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_server_that_closes_its_output_and_lives_on_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[[Coroutine[Any, Any, None]], None]
 ) -> None:
     monkeypatch.setattr(process, "GRACE_S", 0.1)
     body = "serve(lambda request: (os.close(1), time.sleep(600)))"
-    async with written_server(tmp_path, body) as server:
-        with pytest.raises(ServerFailed, match="was ended by signal"):
-            await asyncio.wait_for(server.reset("a"), 20)
+
+    async def work() -> None:
+        async with written_server(tmp_path, body, limits=TimeLimits(20, 600, 600)) as server:
+            with pytest.raises(ServerFailed, match="was ended by signal"):
+                await asyncio.wait_for(server.reset("a"), 20)
+
+    run(work())
 
 
 @LINUX
