@@ -175,7 +175,7 @@ class ServerChecks:
         await self.write(
             space, *(message(number, f"The {word} is stored.") for number, word in enumerate(words))
         )
-        lost = [word for word in words if not contains(await self.texts(space, word), word)]
+        lost = [word for word in words if not contains(await self.texts(space, word, len(words)), word)]
         if lost:
             raise CheckFailed(f"{len(lost)} of 12 messages written as `{self.can.batch}` are not found")
         return f"12 messages written as `{self.can.batch}` are found"

@@ -9,6 +9,8 @@ from typing import Any
 
 DEPTH = 24
 """Maximum depth of a value; a schema that needs more refers to itself without an end."""
+LONGEST = 10_000
+"""Maximum `minItems` and `minLength`; other schemas would fill the memory."""
 _FORMATS = {
     "date": "2024-01-01",
     "date-time": "2024-01-01T00:00:00Z",
@@ -25,7 +27,12 @@ class UnsupportedSchema(ValueError):
 
 def schema_instance(schema: Mapping[str, Any], text: str) -> Any:
     """Return a value of a schema. Its strings are the start of `text`. Raises UnsupportedSchema."""
-    return _Instances(schema, " ".join(text.split()) or "text").of(schema, 0)
+    try:
+        return _Instances(schema, " ".join(text.split()) or "text").of(schema, 0)
+    except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
+        if isinstance(error, UnsupportedSchema):
+            raise
+        raise UnsupportedSchema(f"the schema is invalid: {error}") from error
 
 
 class _Instances:
@@ -110,6 +117,7 @@ class _Instances:
         }
 
     def _array(self, part: Mapping[str, Any], depth: int) -> list[Any]:
+        _require_short(part, "minItems")
         first = [self.of(each, depth + 1) for each in part.get("prefixItems", ())]
         least = max(part.get("minItems", 0), 0 if first or part.get("maxItems") == 0 else 1)
         if part.get("uniqueItems") and least > 1:
@@ -124,6 +132,7 @@ class _Instances:
     def _string(self, part: Mapping[str, Any]) -> str:
         if "pattern" in part:
             raise UnsupportedSchema(f"the pattern {part['pattern']!r} is not supported")
+        _require_short(part, "minLength")
         text = _FORMATS.get(str(part.get("format")), self.text)
         least = part.get("minLength", 0)
         return (text * (1 + least // len(text)) if len(text) < least else text)[: part.get("maxLength", 400)]
@@ -138,6 +147,11 @@ class _Instances:
 
     def _resolved(self, part: Any) -> Mapping[str, Any]:
         return self._referred(str(part["$ref"])) if "$ref" in part else part
+
+
+def _require_short(part: Mapping[str, Any], key: str) -> None:
+    if part.get(key, 0) > LONGEST:
+        raise UnsupportedSchema(f"{key} is above {LONGEST}")
 
 
 def _without(part: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ the request. Requests without such a key are rejected, so that other programs on
 """
 
 import hmac
+import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -140,7 +141,7 @@ class ModelProxy:
 
     def _access(self, received: web.Request) -> ModelAccess:
         kind, _, key = received.headers.get("Authorization", "").partition(" ")
-        given = key.strip().encode() if kind.lower() == "bearer" else b""
+        given = key.strip().encode(errors="surrogateescape") if kind.lower() == "bearer" else b""
         for access in self._accesses.values():
             if hmac.compare_digest(access.key.encode(), given):
                 return access
@@ -198,3 +199,11 @@ async def _with_error_responses(request: web.Request, handler: Handler) -> web.S
         return await handler(request)
     except _Rejection as rejected:
         return web.json_response(rejected.body, status=rejected.status, headers=FINAL)
+    except web.HTTPException:
+        raise
+    except Exception as error:
+        logging.getLogger("memflow").exception(
+            "the model proxy failed at %s %s", request.method, request.path
+        )
+        body = error_body(f"memflow: the model proxy failed: {type(error).__name__}", "memflow_failed")
+        return web.json_response(body, status=500, headers=FINAL)

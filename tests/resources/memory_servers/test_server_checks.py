@@ -1,11 +1,12 @@
 """The checks of memory servers: each fault of the echo server is found, by which line, and examples have none."""
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from echo_servers import connect, echo_command, http_connection, http_echo
+from echo_servers import ANSWERS, connect, echo_command, http_connection, http_echo
 
 from resources.memory_servers.check_lines import CheckLine
 from resources.memory_servers.echo import CAN, FAULTS
@@ -55,6 +56,20 @@ UNDECLARED: dict[str, Any] = {
     "deterministic": False,
 }
 EXAMPLES = {"python": ["python3", "server.py"], "node": ["node", "server.mjs"]}
+NEWEST = """
+spaces = {}
+def answer(request):
+    space = request.get("space")
+    match request["op"]:
+        case "reset":
+            spaces[space] = []
+        case "write":
+            spaces[space] = request["messages"][::-1] + spaces[space]
+        case "read":
+            return {"items": [{"id": each["id"], "text": each["text"]} for each in spaces[space][: request["k"]]]}
+    return {}
+serve(answer)
+"""
 
 
 async def lines_of(folder: Path, words: list[str], limits: TimeLimits = LIMITS) -> dict[str, CheckLine]:
@@ -98,6 +113,12 @@ async def test_line_after_a_failed_start_is_skipped(tmp_path: Path) -> None:
     lines = await lines_of(tmp_path, ["python3", "-c", "print('Loading')"])
     assert lines["start"].verdict == "wrong"
     assert {line.verdict for name, line in lines.items() if name != "start"} == {"skipped"}
+
+
+async def test_server_that_returns_the_newest_messages_has_no_wrong_line(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(ANSWERS + NEWEST, encoding="utf-8")
+    lines = await lines_of(tmp_path, [sys.executable, "server.py"])
+    assert {name for name, line in lines.items() if line.verdict == "wrong"} == set()
 
 
 async def test_server_over_http_is_checked_like_one_over_stdio() -> None:

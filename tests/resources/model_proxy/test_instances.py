@@ -91,6 +91,12 @@ def test_tree_ends_where_the_schema_allows_it() -> None:
         {"$ref": "#"},
         {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}},
         {"type": "array", "items": False, "minItems": 1},
+        {"type": "array", "minItems": 10**7},
+        {"type": "string", "minLength": 10**9},
+        {"type": "object", "properties": [1]},
+        {"enum": 3},
+        {"type": "string", "minLength": "two"},
+        {"type": "number", "multipleOf": 0},
         {"type": "array", "items": {"type": "string"}, "minItems": 2, "uniqueItems": True},
     ],
 )

@@ -213,6 +213,24 @@ async def test_requests_without_the_key_are_rejected(ledger: SqlLedger, key: str
     assert running.access.requests == 0
 
 
+async def test_key_that_is_no_text_is_rejected(ledger: SqlLedger) -> None:
+    async with served(ledger) as running:
+        reader, writer = await asyncio.open_connection("127.0.0.1", running.proxy.port)
+        writer.write(b"GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \xe9\xff\r\n\r\n")
+        assert (await reader.readline()).split()[1] == b"401"
+        writer.close()
+
+
+async def test_unexpected_error_is_a_response_in_openai_form(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served(ledger) as running:
+        monkeypatch.setattr(running.access.chat, "complete", None)
+        with pytest.raises(openai.InternalServerError, match="the model proxy failed: TypeError") as failed:
+            await running.ask()
+        assert failed.value.response.headers["x-should-retry"] == "false"
+
+
 async def test_keys_are_valid_until_they_are_withdrawn(ledger: SqlLedger) -> None:
     async with served(ledger) as running:
         await running.ask()
