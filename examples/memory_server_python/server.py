@@ -1,4 +1,4 @@
-"""A memory server in about 40 lines: a list of messages per space, found by common words."""
+"""A memory server in about 60 lines: a list of messages per space, found by common words."""
 
 import json
 import re
