@@ -27,6 +27,8 @@ SIGN_DRAWS = 9_999
 """Random sign patterns of the test; with no more patterns than this in all, every pattern is used."""
 MINIMUM = 6
 """The smallest number of episodes with which the sign-flip test can be significant: 2 / 2**6 < 0.05."""
+MOST_EPISODES = 10**12
+"""Number of episodes above which no number is stated."""
 POWER = 0.8
 BLOCK = 512
 """Columns (and rows of signs) that are computed at once, which bounds memory."""
@@ -164,13 +166,15 @@ def episodes_needed(difference: float, error: float, episodes: int) -> int | Non
     """Return the number of episodes with which a difference of this size is found in 80 % of all studies.
 
     The formula is that of the paired t test at the two-sided 5 % level, with Guenther's correction for few episodes
-    (The American Statistician 35, 1981). None for a difference of 0 or an unknown error.
+    (The American Statistician 35, 1981). None for a difference of 0 or an unknown error, and above MOST_EPISODES: such
+    a difference is a rounding error.
     """
     if not math.isfinite(error) or not difference:
         return None
     level = _NORMAL.inv_cdf(0.975)
-    needed = ((level + _NORMAL.inv_cdf(POWER)) * error / difference) ** 2 * episodes + level**2 / 2
-    return max(MINIMUM, math.ceil(needed))
+    ratio = (level + _NORMAL.inv_cdf(POWER)) * error / difference
+    needed = ratio * ratio * episodes + level**2 / 2
+    return max(MINIMUM, math.ceil(needed)) if needed <= MOST_EPISODES else None
 
 
 def _normal_bound(totals: Array) -> Array:

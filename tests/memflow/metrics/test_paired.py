@@ -156,6 +156,11 @@ def test_episodes_needed_is_unknown_without_a_difference_or_an_error() -> None:
     assert episodes_needed(0.1, math.nan, 1) is None
 
 
+@pytest.mark.parametrize("difference", [1e-16, 1e-200, 5e-324])
+def test_episodes_needed_is_unknown_for_a_difference_that_is_a_rounding_error(difference: float) -> None:
+    assert episodes_needed(difference, 0.1, 12) is None
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(5, 9)), min_size=2, max_size=20))
 def test_swapping_both_sides_mirrors_the_difference(rows: list[tuple[int, int]]) -> None:
