@@ -56,7 +56,7 @@ def convert_chats(
     for number, each in enumerate(listed, start=1):
         try:
             source, conversation = _read(mapping(each))
-            conversation.current_branch()  # raises for a cycle
+            conversation.check_branches(every_branch)
         except InvalidConversation as wrong:
             faults.append(f"conversation {number}: {wrong}; it is left out")
             continue

@@ -195,6 +195,22 @@ def test_invalid_conversation_is_named_and_the_others_are_converted() -> None:
     assert "cycle" in found.faults[0] and "two messages" in found.faults[1]
 
 
+def test_cycle_in_another_branch_is_a_fault_only_where_it_is_converted() -> None:
+    cycle = chatgpt()
+    cycle["mapping"]["old"]["parent"] = "old3"
+    cycle["mapping"]["old3"] = node("old3", "old", "assistant", "Osli?")
+    assert texts(convert(cycle, separate=True)) == ["Where is Oslo?", "In Norway.", "Thanks."]
+    found = convert(cycle, claude(), separate=True, every_branch=True)
+    assert found.conversations == 1 and "cycle" in found.faults[0]
+
+
+def test_carriage_returns_of_a_message_are_kept_in_csv() -> None:
+    found = convert(claude(chat_messages=[{"uuid": "1", "sender": "human", "text": "one\rtwo\r\nthree"}]))
+    table = to_csv(list(found.rows), "message").encode()
+    [dialogue], problems = join_rows("", read_rows("a.csv", table))
+    assert not problems and [each.text for each in dialogue.messages] == ["one\rtwo\r\nthree"]
+
+
 @pytest.mark.parametrize("content", [b"{", b"7", b"[]", b"[7]", b"\xff", b'{"a": 1}', b"[" * 100_000])
 def test_file_that_is_no_export_is_rejected(content: bytes) -> None:
     with pytest.raises(BadInput):
