@@ -113,6 +113,12 @@ class _Joiner:
             self._report(
                 place, f"the row is no dialogue, message or question; it needs one of the fields {marks}"
             )
+            # It may be a message without a text.
+            draft = self.drafts.get(str(row.content.get("dialogue")))
+            if draft is None:
+                self._lose(self.problems[-1])
+            elif not draft.of_line:
+                draft.gap = draft.gap or self.problems[-1]
         elif kind == "dialogue":
             self._add_dialogue(place, row.content)
         else:

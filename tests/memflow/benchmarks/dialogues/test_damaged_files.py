@@ -57,6 +57,12 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
     "line_of_a_number": ("a.jsonl", b"7\n" + dialogue(), "line 1", "not a JSON object"),
     "field_twice": ("a.jsonl", b'{"id": "a", "id": "b", "messages": []}', "line 1", "'id' occurs twice"),
     "not_utf8": ("a.jsonl", dialogue() + b'\n{"id": "\xff"}', "line 2", "is not UTF-8"),
+    "half_of_a_surrogate_pair": (
+        "a.jsonl",
+        b'{"id": "a", "messages": [{"text": "\\ud83d!"}]}',
+        "line 1, message 1, text",
+        "half of a surrogate pair",
+    ),
     "no_kind": ("a.jsonl", b'{"name": "x"}', "line 1", "no dialogue, message or question"),
     "misspelled_messages": (
         "a.jsonl",

@@ -171,6 +171,20 @@ async def test_dialogue_with_an_invalid_message_row_is_not_played_and_its_probes
     assert [record.reason is None for record in found] == [True, False, True, True, True, True, True]
 
 
+@pytest.mark.parametrize("row", [{"dialogue": "a", "content": "Two."}, {"content": "Two."}])
+async def test_dialogue_with_a_message_row_without_text_is_not_played(
+    tmp_path: Path, row: Mapping[str, Any]
+) -> None:
+    table = [{"dialogue": "a", "text": "One."}, row, {"dialogue": "b", "question": "?", "gold": "x"}]
+    table += [{"dialogue": "c", "text": "Un."}, {"dialogue": "c", "question": "?", "gold": "x"}]
+    text = "\n".join(json.dumps(each) for each in table)
+    turns, _ = await rows(tmp_path, text)
+    assert [(turn.episode_id, turn.reason is None) for turn in turns] == [
+        ("a", False),
+        ("c", "dialogue" in row),
+    ]
+
+
 async def test_invalid_question_is_a_probe_with_a_reason_and_the_record_is_valid(tmp_path: Path) -> None:
     text = line({"question": "?", "gold": "x"}, {"question": "?"}, {"question": "?", "gold": "x", "id": "q1"})
     found = records(tmp_path, ("mine.jsonl", text))
