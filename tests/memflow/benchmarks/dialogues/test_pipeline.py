@@ -239,6 +239,20 @@ async def test_open_answers_are_scored_by_the_best_gold_answer(tmp_path: Path) -
     assert of["answer_score", "gold no answer"].n == 1 and of["answer_score", "kind choice"].n == 1
 
 
+@pytest.mark.parametrize(
+    ("gold", "metric"), [("Москва", "rouge_l"), ("東京", "rouge_l"), ("A", "f1"), ("$", "f1")]
+)
+async def test_gold_without_words_of_the_metric_scores_no_answer_0(
+    tmp_path: Path, gold: str, metric: str
+) -> None:
+    asked = {"question": "Which?", "gold": gold, "metric": metric}
+    _, probes = await rows(tmp_path, line(asked, {**asked, "gold": [gold, "Rome"]}, asked))
+    found = await verdicts(probes, ["Oslo", "Rome", gold])
+    values = [row for row in found if row.metric == "answer_score"]
+    assert [row.value for row in values] == [None, 1.0, 1.0]
+    assert "no gold answer has a word" in (values[0].reason or "")
+
+
 async def test_metrics_without_probes_have_no_score(tmp_path: Path) -> None:
     _, probes = await rows(
         tmp_path, line({"question": "Where?", "gold": "Rome", "type": "home", "slices": {"topic": "city"}})
