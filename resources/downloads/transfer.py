@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -159,6 +159,11 @@ class Transfer:
             if encoding != "identity":
                 raise DownloadFailed(f"{url} is sent with the encoding {encoding}, which was not requested.")
             # Status 200 to a range: the server ignores ranges, or the file has changed. Start from the first byte.
+            if not verified and response.content_type == "text/html":
+                raise DownloadFailed(
+                    f"{url} is answered with a web page instead of the file. Open {self.page or url} and check whether "
+                    "the data set has moved or needs an account; if so, get it by hand."
+                )
             total = response.content_length
             if size is not None and total is not None and total != size:
                 discard(partial)
@@ -170,7 +175,8 @@ class Transfer:
                 raise DownloadFailed(
                     f"{url} has {total:,} bytes, more than the limit of {self.limits.most_bytes:,}. Get it by hand."
                 )
-            write_validator(partial, validator_of(response, url))
+            total = size if total is None else total
+            write_validator(partial, replace(validator_of(response, url), size=total))
             await self._write(response, url, partial, total, append=False)
 
     async def _write(
