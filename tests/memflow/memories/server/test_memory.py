@@ -421,6 +421,21 @@ def test_budget_drops_the_last_items() -> None:
     assert found.dropped_tokens > 0
 
 
+@pytest.mark.parametrize(
+    ("changed", "order"),
+    [
+        ({}, [0, 1, 2]),
+        ({"sources": "none"}, [0, 1, 2]),
+        ({"sources": "none", "export": "none"}, [0, 2, 1]),
+    ],
+)
+def test_notes_are_in_order_of_time_as_far_as_it_is_known(changed: dict[str, str], order: list[int]) -> None:
+    store = played(server(**changed), mode="ask_at_once")
+    found = asyncio.run(restored(store, 4, None, mode="ask_at_once").read(QUERY))
+    assert found.notes.splitlines() == [f"user: {CITIES[at]}" for at in order]
+    assert [item.text for item in found.entries] == [f"user: {CITIES[at]}" for at in (0, 2, 1)]
+
+
 def test_kind_of_an_item_that_is_reserved_or_no_name_becomes_memory() -> None:
     class Odd(FakeServer):
         async def export(self, space: str) -> Any:
