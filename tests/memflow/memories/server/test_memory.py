@@ -493,6 +493,17 @@ def test_canceled_play_gives_its_place_to_another() -> None:
     assert len(of_kind(asyncio.run(run()), "memory")) == 4
 
 
+def test_long_ids_and_unusual_texts_reach_the_server_and_come_back() -> None:
+    text = "Rome\x00 \u202e\n\"quotes\" 🏛 'single' \\ {}"
+    connection = server()
+    memory = remember(connection, mode="restore")(EntryStore())
+    odd = Message("i" * 1_500, "user", text, speaker="Ana\n")
+    asyncio.run(play(Episode("e/\n🏛" * 200, (Event(0, 0, "given", (odd,)),)), memory, None))
+    found = asyncio.run(restored(memory.store, 1, connection, mode="restore").read("Rome"))
+    assert [(item.text, item.sources) for item in found.entries] == [(f"Ana\n: {text}", ("i" * 1_500,))]
+    assert max(len(space) for _, space in connection.requests) < 500
+
+
 def test_gold_is_in_no_request() -> None:
     assert set(SentMessage.model_fields) == {"id", "role", "text", "speaker", "sent_at"}
     assert set(WireItem.model_fields).isdisjoint({"gold", "evidence", "answer"})
