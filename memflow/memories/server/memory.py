@@ -58,7 +58,8 @@ class ServerMemory(ExternalMemory):
         if self.store.newest(SERVER) is None:
             declared = hello.can.model_dump(mode="json", include=DECLARED)
             meta = {"mode": mode, "episode": episode_id, "can": declared}
-            self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}", sources=(), meta=meta)
+            mark = ", reads change the memory" if mode == ASK_AT_ONCE and _reads_write(hello.can) else ""
+            self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}{mark}", sources=(), meta=meta)
         writes = self._mirrored(hello.can).writes
         state = state_of(writes)
         base = session.find(state) if writes else None

@@ -386,6 +386,7 @@ def test_reads_that_write_are_in_a_fixed_order_and_marked_if_the_server_cannot_f
     store = played(connection, queries("Ben", QUERY))
     assert recalled(store, 3, None)[0] == "Ben lives in Oslo"
     assert all(read.meta["changes"] for read in of_kind(store, READ))
+    assert of_kind(store, SERVER)[0].text == "fake 1, mode ask_at_once, reads change the memory"
 
 
 def test_items_beyond_k_are_dropped_and_duplicates_are_rejected() -> None:
