@@ -128,8 +128,9 @@ class Clients:
         await self._stop_servers([key for key in self._memory_servers if key[0] == run])
 
     async def _stop_servers(self, keys: Iterable[tuple[str, str, str]]) -> None:
-        opened = [self._memory_servers.pop(key) for key in keys]
-        for server, connection in opened:
+        # A server is known until it has ended, since a cancelled `end_run` is followed by `close`.
+        keys = list(keys)
+        for server, connection in map(self._memory_servers.__getitem__, keys):
             (await self.model_proxy()).withdraw(connection.access)
             if connection.unused_models:
                 logging.getLogger("memflow").warning(
@@ -137,7 +138,9 @@ class Clients:
                     "other models, declare `models: own`, so that its results say that they are not counted.",
                     server.name,
                 )
-        await asyncio.gather(*(server.stop() for server, _ in opened))
+        await asyncio.gather(*(self._memory_servers[key][0].stop() for key in keys))
+        for key in keys:
+            self._memory_servers.pop(key, None)
 
     async def idle(self) -> None:
         """Wait until one iteration of the event loop takes less than BUSY_S."""

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -36,7 +35,7 @@ NamesArgument = Annotated[
 class MemoriesGroup(TyperGroup):
     """The commands of `memflow memories`. Without the name of a command, the arguments are those of `list`."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Insert `list` before arguments that name no command."""
         if not args or (args[0] not in self.commands and args[0] != "--help"):
             args = ["list", *args]

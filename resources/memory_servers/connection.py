@@ -5,8 +5,7 @@ http_transport.py).
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -24,6 +23,7 @@ from memflow.memories.server.protocol import (
     WireItem,
     Written,
 )
+from resources.memory_servers.gate import Gate
 from resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
 
 A = TypeVar("A", bound=BaseModel)
@@ -53,40 +53,6 @@ class _Space:
     generation: int = -1
     """The start of the server that has the content; -1 if the content is unknown."""
     filling: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-
-class _Gate:
-    """Lets many requests pass at once, or one alone: a repeated request runs alone, so that it harms no other."""
-
-    def __init__(self) -> None:
-        self._changed = asyncio.Condition()
-        self._inside = 0
-        self._alone = 0
-
-    @asynccontextmanager
-    async def entered(self, alone: bool) -> AsyncIterator[None]:
-        async with self._changed:
-            if alone:
-                self._alone += 1
-                try:
-                    await self._changed.wait_for(lambda: self._inside == 0)
-                except BaseException:
-                    self._alone -= 1
-                    self._changed.notify_all()
-                    raise
-            else:
-                await self._changed.wait_for(lambda: self._alone == 0)
-            self._inside += 1
-        try:
-            yield
-        finally:
-            self._inside -= 1
-            self._alone -= alone
-            await asyncio.shield(self._notify())
-
-    async def _notify(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
 
 
 class ServerConnection:
@@ -129,7 +95,7 @@ class ServerConnection:
         self._stops = 0
         self._down: str | None = None
         self._starting = asyncio.Lock()
-        self._gate = _Gate()
+        self._gate = Gate()
         self._slots = asyncio.Semaphore(REQUESTS_AT_ONCE)
 
     async def hello(self) -> Hello:

@@ -12,7 +12,9 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 FAULTS = {
     "slow": "every write takes VALUE seconds",
@@ -59,24 +61,26 @@ CAN = {
     "deterministic": True,
 }
 LOCK = threading.Lock()
+Object = Mapping[str, Any]
 
 
 class Echo:
     """The spaces of the server, and the operations on them."""
 
-    def __init__(self, faults, can):
+    def __init__(self, faults: Mapping[str, str], can: Object) -> None:
         self.faults, self.can = faults, can
-        self.spaces, self.writes, self.hellos, self.reads = {}, 0, 0, 0
+        self.spaces: dict[str, list[dict[str, Any]]] = {}
+        self.writes, self.reads = 0, 0
 
-    def answer(self, request):
+    def answer(self, request: Object) -> dict[str, Any]:
         """Return the answer to a request, without its number."""
         operation = getattr(self, "do_" + str(request.get("op")), None)
         if operation is None:
             return {"error": {"code": "unknown_op", "message": str(request.get("op"))}}
-        return operation(request)
+        answer: dict[str, Any] = operation(request)
+        return answer
 
-    def do_hello(self, request):
-        self.hellos += 1
+    def do_hello(self, request: Object) -> dict[str, Any]:
         version = f"1.{time.time_ns()}" if "unstable" in self.faults else "1"
         return {
             "name": "echo",
@@ -85,16 +89,16 @@ class Echo:
             "can": self.can,
         }
 
-    def do_reset(self, request):
+    def do_reset(self, request: Object) -> dict[str, Any]:
         if "leftovers" not in self.faults:
             self.spaces[request["space"]] = []
         return {}
 
-    def do_close(self, request):
+    def do_close(self, request: Object) -> dict[str, Any]:
         self.spaces.pop(request["space"], None)
         return {}
 
-    def do_write(self, request):
+    def do_write(self, request: Object) -> dict[str, Any]:
         self.writes += 1
         words = " ".join(message["text"] for message in request["messages"])
         if self.is_at("crash", words):
@@ -108,7 +112,7 @@ class Echo:
             self.store(request, message)
         return {"failures": [], "counts": {"messages": len(request["messages"])}}
 
-    def store(self, request, message):
+    def store(self, request: Object, message: Object) -> None:
         text = message["text"]
         if "drops_text" in self.faults:
             text = re.sub(r"[^\x20-\x7e]", "", text)
@@ -129,7 +133,7 @@ class Echo:
         item["found_from"] = time.monotonic() + float(self.faults.get("lazy", 0))
         self.spaces.setdefault(request["space"], []).append(item)
 
-    def do_read(self, request):
+    def do_read(self, request: Object) -> dict[str, Any]:
         self.reads += 1
         if "leaks" in self.faults:
             items = [item for space in self.spaces.values() for item in space]
@@ -154,46 +158,46 @@ class Echo:
         notes = "x" * (17 << 20) if "huge" in self.faults else ""
         return {"items": found, "notes": notes}
 
-    def do_export(self, request):
+    def do_export(self, request: Object) -> dict[str, Any]:
         if "no_export" in self.faults:
             return {"error": {"code": "not_supported", "message": "export"}}
         return {"items": [self.shown(item) for item in self.spaces.get(request["space"], [])]}
 
-    def do_fork(self, request):
+    def do_fork(self, request: Object) -> dict[str, Any]:
         items = self.spaces.get(request["space"], [])
         copied = items if "shared_fork" in self.faults else list(items)
         self.spaces[request["to"]] = [] if "no_fork" in self.faults else copied
         return {}
 
-    def do_restore(self, request):
+    def do_restore(self, request: Object) -> dict[str, Any]:
         items = [] if "no_restore" in self.faults else request["items"]
         self.spaces[request["space"]] = [{"since": 0, **item, "found_from": 0.0} for item in items]
         return {}
 
-    def shown(self, item):
+    def shown(self, item: Object) -> dict[str, Any]:
         """Return an item as it is sent."""
         sent = {key: value for key, value in item.items() if key != "found_from"}
         return {**sent, "id": uuid.uuid4().hex} if "random_ids" in self.faults else sent
 
-    def is_indexed(self, item):
+    def is_indexed(self, item: Object) -> bool:
         """Return whether an item can be found."""
-        return item["found_from"] <= time.monotonic()
+        return float(item["found_from"]) <= time.monotonic()
 
-    def is_at(self, fault, words):
+    def is_at(self, fault: str, words: str) -> bool:
         """Return whether a fault applies to this write: by number, or by a word in it."""
         by_number = self.faults.get(fault) == str(self.writes)
         word = self.faults.get(f"{fault}_on")
         return by_number or (word is not None and word in words)
 
 
-def words_of(text):
+def words_of(text: str) -> set[str]:
     """Return the words of a text."""
     return set(re.findall(r"\w+", text.lower()))
 
 
-def serve_stdio(echo):
+def serve_stdio(echo: Echo) -> None:
     """Answer one JSON object per line, until the end of the input."""
-    delayed = []
+    delayed: list[str] = []
     for line in sys.stdin:
         request = json.loads(line)
         answer = {**echo.answer(request), "n": request["n"]}
@@ -212,27 +216,27 @@ def serve_stdio(echo):
             release(delayed)
 
 
-def release(delayed):
+def release(delayed: list[str]) -> None:
     """Write the answers that wait."""
     while delayed:
         write_line(delayed.pop())
 
 
-def write_line(text):
+def write_line(text: str) -> None:
     """Write one line to stdout."""
     with LOCK:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
 
 
-def serve_http(echo, port):
+def serve_http(echo: Echo, port: int) -> None:
     """Answer POST requests at a port of the loopback address, and print the address."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         wbufsize = 1 << 16  # headers and content in one packet
 
-        def do_POST(self):
+        def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             answer = {**echo.answer(request), "n": request["n"]}
             if request.get("op") == "read" and "wrong_n" in echo.faults:
@@ -246,7 +250,7 @@ def serve_http(echo, port):
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, *values):
+        def log_message(self, *values: Any) -> None:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
@@ -254,7 +258,7 @@ def serve_http(echo, port):
     server.serve_forever()
 
 
-def main():
+def main() -> None:
     """Read the arguments, and serve."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--http", type=int, metavar="PORT", help="serve over HTTP; 0 for any port")
@@ -267,7 +271,7 @@ def main():
     faults = {each.partition("=")[0]: each.partition("=")[2] or "1" for each in named}
     if unknown := set(faults) - set(FAULTS):
         parser.error(f"unknown faults: {', '.join(sorted(unknown))}")
-    can = dict(CAN)
+    can: dict[str, Any] = dict(CAN)
     for each in given.can:
         name, _, value = each.partition("=")
         can[name] = {"true": True, "false": False}.get(value, int(value) if value.isdigit() else value)

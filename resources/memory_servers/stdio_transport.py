@@ -79,13 +79,14 @@ class StdioTransport:
 
     async def stop(self) -> None:
         """End the process group."""
-        process, self.process = self.process, None
+        # If this is canceled, the process is still known, and a later call ends it.
+        if self.process is not None:
+            await self.process.stop()
         reader, self._reader = self._reader, None
-        if process is not None:
-            await process.stop()
         if reader is not None:
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
+        self.process = None
         self._fail_all(ServerStopped("was ended"))
         self._abandoned.clear()
         self._stray = None

@@ -21,7 +21,7 @@ from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.cli.selection import ROLES
 from memflow.errors import BudgetSpent, Interrupted, MissingData, WorkerLost
 from memflow.pipeline import WRITERS, steps_of
-from memflow.run.context import Tables
+from memflow.run.context import STATES, Tables
 from resources.endpoints.limits import Budget
 from resources.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
@@ -33,6 +33,7 @@ from resources.stub import count_answers, stub_process
 
 DOMAIN = "amemgym_base"
 ASSISTANT = "rag_2_4_30"
+ECHO = Path(__file__).parents[2] / "resources" / "memory_servers" / "echo.py"
 PLAY, ANSWER = WRITERS["memory.transcripts"], WRITERS["answer.replies"]
 
 
@@ -65,11 +66,13 @@ def runner(
     budget: Budget | None = None,
     data: Path | None = None,
     ledger: str = "",
+    memories: dict[str, Any] | None = None,
     **model: Any,
 ) -> Iterator[StepRunner]:
     """Yield a runner of steps. The model at `url` has every role; without a URL, the scripted chat."""
     home.mkdir(exist_ok=True)
     over: dict[str, Any] = {"home": home, "lake": lake.root, "processes": processes, "ledger": ledger}
+    over |= {"memories": memories} if memories else {}
     if url:
         over |= {
             "models": {"stub": {"url": url, "model": "stub", **model}},
@@ -281,6 +284,24 @@ def test_early_answers_of_two_worker_processes_equal_those_of_one(generated, tmp
         replies.append([(row.probe_id, row.parsed, row.recalled) for row in rows])
         assert max(count_answers(log).values()) == 1
     assert replies[0] == replies[1]
+
+
+def test_one_worker_process_plays_and_reads_a_memory_server(generated, tmp_path: Path) -> None:
+    """A server that is not deterministic can be read as of a write only by the process that played with it."""
+    server = tmp_path / "server.py"
+    text = ECHO.read_text(encoding="utf-8").replace('"deterministic": True', '"deterministic": False')
+    server.write_text(text, encoding="utf-8")
+    memories = {"echo": {"command": [sys.executable, str(server)], "mode": "as_of"}}
+    lake = Lake(tmp_path / "lake")
+    for table in (*STATES, "utterance.turns", "feedback.sessions", "question.probes"):
+        write(lake, DOMAIN, {table: generated.read(table, DOMAIN)})
+    with stub_process() as url, runner(lake, tmp_path / "home", url, 3, memories=memories) as running:
+        chosen = {"domain": running.settings.domain(DOMAIN), "assistant": "echo"}
+        write(lake, f"{DOMAIN}/echo", running.run(PLAY, "r", **chosen))
+        rows = running.run(ANSWER, "r", **chosen)["answer.replies"]
+        assert len(pids(running)) == 1
+    assert {row.reason for row in rows} == {None}
+    assert any(row.recalled for row in rows)
 
 
 def test_program_of_a_worker_does_not_import_dagster() -> None:

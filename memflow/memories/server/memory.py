@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from memflow.errors import BadInput, BadSettings, RecallFailed, ServerFailed
+from memflow.memories.entries import Item
 from memflow.memories.external import ExternalMemory
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, parameter
 from memflow.memories.server.batches import cut_writes, sent_message
@@ -41,6 +42,7 @@ class ServerMemory(ExternalMemory):
 
     _space: Space | None = field(default=None, init=False, repr=False, compare=False)
     _mirror: Mirror | None = field(default=None, init=False, repr=False, compare=False)
+    _reader: StateReader | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def needs_queries(cls, values: Mapping[str, Any]) -> bool:
@@ -137,7 +139,7 @@ class ServerMemory(ExternalMemory):
             if stored is not None:
                 leave_unmeasured()
                 self.ranks_entries = can.ranked  # type: ignore[misc]
-                return recall_of(*stored, self.budget, self._mirrored(can).position)
+                return self._recall(*stored, can)
         session = self._session()
         can = (await session.hello()).can
         self.ranks_entries = can.ranked  # type: ignore[misc]
@@ -146,12 +148,17 @@ class ServerMemory(ExternalMemory):
             if self._space is not None:
                 found = await read_space(session.connection, self._space, query, self.k)
             else:
-                reader = StateReader(session, can, self.store, mirror.writes, self._episode())
-                found = await reader.read(self._recorded_mode(), query, self.k)
+                if self._reader is None:
+                    self._reader = self._state_reader(can)
+                found = await self._reader.read(self._recorded_mode(), query, self.k)
             items = mirror.find_returned(found.items) if frozen else mirror.add_returned(found.items)
         except ServerFailed as failed:
             raise RecallFailed(str(failed)) from failed
-        return recall_of(items, found.notes, self.budget, mirror.position)
+        return self._recall(items, found.notes, can)
+
+    def _recall(self, items: Sequence[Item], notes: str, can: Capabilities) -> Recall:
+        position = self._mirrored(can).position
+        return recall_of(items, notes, self.budget, position, exported=can.export != "none")
 
     async def _read_at_once(self, query: str, can: Capabilities, running: asyncio.Semaphore) -> Found | str:
         """Return the answer to a query now, or the reason why the read failed.
@@ -163,8 +170,7 @@ class ServerMemory(ExternalMemory):
             try:
                 if can.pure_reads or _reads_write(can) or space.broken:
                     return await read_space(session.connection, space, query, self.k)
-                reader = StateReader(session, can, self.store, self._mirrored(can).writes, self._episode())
-                return await reader.read_copy(space, query, self.k)
+                return await self._state_reader(can).read_copy(space, query, self.k)
             except ServerFailed as failed:
                 return str(failed)
 
@@ -201,6 +207,9 @@ class ServerMemory(ExternalMemory):
     def _episode(self) -> str:
         server = self.store.newest(SERVER)
         return "" if server is None else str(server.meta["episode"])
+
+    def _state_reader(self, can: Capabilities) -> StateReader:
+        return StateReader(self._session(), can, self.store, self._mirrored(can).writes, self._episode())
 
     def _mirrored(self, can: Capabilities) -> Mirror:
         if self._mirror is None:

@@ -19,6 +19,11 @@ UNSTORED = "unstored:"
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
 
+def unstored(entry_id: str) -> bool:
+    """Return whether an id is of an item that a server returned and did not export."""
+    return entry_id.startswith(UNSTORED)
+
+
 @dataclass(frozen=True)
 class SentWrite:
     """A write that was sent. `failed` is whether the server reported that the whole write failed."""
@@ -112,10 +117,12 @@ class Mirror:
                 self._fail(problem)
             else:
                 valid.append(item)
-        present = set()
-        for item, found in zip(valid, self._find(valid), strict=True):
-            before = None if item.previous in (None, *there) else self._entry(item.previous)
-            present.add(self._put(item, found, before).entry_id)
+        found = self._find(valid)
+        present = {entry.entry_id for entry in found if entry is not None}
+        for item, entry in zip(valid, found, strict=True):
+            replaced = None if item.previous in (None, *there) else self._entry(item.previous)
+            before = None if replaced is None or replaced.entry_id in present else replaced
+            present.add(self._put(item, entry, before).entry_id)
         for item_id in [each for each in self._entries if each not in there]:
             entry = self._entry(item_id)
             if entry is not None and entry.entry_id not in present:
@@ -190,7 +197,7 @@ class Mirror:
             entry if entry is not None and self._content(entry) == content else None
             for entry, content in zip(found, contents, strict=True)
         ]
-        used = {entry.entry_id for entry in same if entry is not None}
+        used = {entry.entry_id for entry in found if entry is not None}
         for at, content in enumerate(contents):
             entry_id = self._contents.get(content) if found[at] is None else None
             if entry_id is not None and entry_id not in used:

@@ -1,6 +1,7 @@
 """Reads of a memory server as of an earlier state: as of a write, of a copy, or of a space that is filled again."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cached_property
 
 from memflow.errors import RecallFailed, ServerFailed
 from memflow.memories.entries import EntryStore
@@ -12,7 +13,10 @@ from memflow.memories.server.stored_reads import RERUN
 
 
 class StateReader:
-    """A reader of the state that a restored store describes. `writes` are the writes up to this state."""
+    """A reader of the state that a restored store describes. `writes` are the writes up to this state.
+
+    The state is computed once, since many probes read it.
+    """
 
     def __init__(
         self,
@@ -27,7 +31,10 @@ class StateReader:
         self._store = store
         self._writes = writes
         self._episode = episode_id
-        self._state = state_of(writes)
+
+    @cached_property
+    def _state(self) -> str:
+        return state_of(self._writes)
 
     async def read(self, mode: str, query: str, k: int) -> Found:
         """Return the answer to a query in a mode. Raises ServerFailed, and RecallFailed if the state is gone."""
