@@ -77,7 +77,9 @@ class AMemWorker(MemoryServer):
         for message in messages:
             if not message.text.strip():
                 continue
-            time = datetime.fromisoformat(message.sent_at).strftime("%Y%m%d%H%M") if message.sent_at else None
+            # Without a time the library takes that of the run, so that a rerun sends other requests.
+            date = datetime.fromisoformat(message.sent_at) if message.sent_at else None
+            time = date.strftime("%Y%m%d%H%M") if date else "unknown"
             with LoggedProblems("agentic_memory") as problems:
                 note = self.system.add_note(f"{message.speaker or message.role}: {message.text}", time=time)
             self.messages[note] = message.id, message.sent_at
