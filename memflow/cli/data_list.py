@@ -37,8 +37,8 @@ def list_table(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         ),
         note(
             "\nDownload what is missing with `memflow data get NAME`, or `memflow data get --domain DOMAIN`; no other"
-            " command downloads.\n`memflow data` shows how to get data sets by hand. Data sets that ship with memflow are"
-            " left out."
+            " command downloads.\n`memflow data` shows how to get data sets by hand. Data sets that ship with memflow"
+            " are left out."
         ),
     )
 
