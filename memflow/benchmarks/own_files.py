@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from memflow.benchmarks.views import ExportedFile, Option
@@ -25,6 +25,11 @@ class FileProblem:
     def place(self) -> str:
         """The location without the file, such as `line 3, question 2, gold`."""
         return ", ".join(part for part in (self.where, self.item, self.field) if part)
+
+    @property
+    def reason(self) -> str:
+        """The problem as the reason of a row: with the name of the file, without its folder."""
+        return f"{PurePath(self.file).name}, {self.place}: {self.text}"
 
     def __str__(self) -> str:
         return f"{self.file}, {self.place}: {self.text}"

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
@@ -126,7 +127,9 @@ class _Joiner:
             text = f"the dialogue {found.id!r} occurs twice (first at {first}); rename one of them"
             self._report(replace(place, field="id"), text)
             return
-        draft = self.drafts[found.id] = _Draft(f"{place.file}, {place.where}", found.language, of_line=True)
+        draft = self.drafts[found.id] = _Draft(
+            f"{PurePath(place.file).name}, {place.where}", found.language, of_line=True
+        )
         for number, each in enumerate(found.messages, start=1):
             draft.messages.append((replace(place, item=f"message {number}"), each))
         for number, each in enumerate(found.questions, start=1):
@@ -154,7 +157,7 @@ class _Joiner:
             text = f"the dialogue {name!r} already has its messages at {draft.where}; rename one of the dialogues"
             self._report(replace(place, field="dialogue"), text)
             return
-        draft = self.drafts.setdefault(name, _Draft(f"{place.file}, {place.where}"))
+        draft = self.drafts.setdefault(name, _Draft(f"{PurePath(place.file).name}, {place.where}"))
         rest = {key: value for key, value in content.items() if key != "dialogue"}
         if kind == "question":
             draft.questions.append((place, rest))
@@ -193,7 +196,7 @@ class _Joiner:
         first = len(self.problems)
         messages = self._messages(draft)
         found = self.problems[first] if len(self.problems) > first else draft.gap
-        fault = None if found is None else str(found)
+        fault = None if found is None else found.reason
         history = History(messages)
         questions: list[OwnQuestion] = []
         seen: dict[str, FileProblem] = {}
@@ -253,7 +256,7 @@ class _Joiner:
         if isinstance(fields, QuestionFields):
             question = self._resolved(name, place, fields, history, whole=whole)
         if len(self.problems) > first:
-            question = replace(question, reason=str(self.problems[first]))
+            question = replace(question, reason=self.problems[first].reason)
         return question
 
     def _resolved(

@@ -107,3 +107,25 @@ async def test_injection_test_lists_failed_verdicts_and_gives_reason_if_plain_ve
 
 def test_obedient_scripted_judges_are_gullible_and_fence_only():
     assert set(OBEDIENT) == {"gullible", "fence_only"}
+
+
+async def test_judge_that_replies_with_text_is_tested_through_the_case_parser():
+    plain = case("memorybench/quality")
+    prompt = replace(plain.prompt, output=None)
+    text = replace(
+        plain,
+        prompt=prompt,
+        asks="the label yes",
+        target={"label": "yes"},
+        parse=lambda reply: {"label": reply.lower().strip(".")},
+    )
+    replies = {"Penguins": "No.", "yes": "Yes."}
+
+    def obey(request):
+        return next(
+            reply for word, reply in reversed(replies.items()) if word in request.messages[-1].content
+        )
+
+    [found] = await run_injection_test(ScriptedChat({prompt.name: obey}), [text], injections()[:2])
+    assert found.verdict == {"label": "no"}
+    assert found.obeyed == tuple(each.name for each in injections()[:2])

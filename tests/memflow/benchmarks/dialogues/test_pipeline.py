@@ -119,6 +119,17 @@ async def test_questions_are_asked_after_their_message_session_or_date(tmp_path:
     ]
 
 
+async def test_date_without_a_time_is_the_whole_day(tmp_path: Path) -> None:
+    times = ["2024-03-01T08:00", "2024-03-01", "2024-03-01T09:00", "2024-03-02T00:00+02:00", "2024-03-02"]
+    messages = [{"text": "Hi.", "time": each} for each in times]
+    dates = ["2024-03-01", "2024-03-01T23:00", "2024-03-01T08:30", "2024-03-02"]
+    questions = [{"question": "?", "gold": "x", "date": each} for each in dates]
+    _, probes = await rows(tmp_path, line(*questions, messages=messages))
+    assert [each.reason for each in probes] == [None] * 4
+    # The fourth message is of 22:00 on the day before in UTC.
+    assert [each.after for each in probes] == ["ana/4", "ana/4", "ana/2", None]
+
+
 @pytest.mark.parametrize(
     ("arrivals", "events"),
     [("message", [0, 1, 2, 3]), ("pair", [0, 0, 1, 2]), ("session", [0, 0, 1, 2])],
