@@ -15,7 +15,14 @@ from pydantic import BaseModel, ValidationError
 from memflow.benchmarks.dialogues.content import OwnDialogue, OwnMessage, OwnQuestion
 from memflow.benchmarks.dialogues.files import SourceRow, kind_of
 from memflow.benchmarks.dialogues.history import History, unknown
-from memflow.benchmarks.dialogues.questions import InvalidQuestion, check_metric, check_slices, resolve_gold
+from memflow.benchmarks.dialogues.questions import (
+    InvalidQuestion,
+    check_metric,
+    check_slices,
+    declines,
+    is_abstention,
+    resolve_gold,
+)
 from memflow.benchmarks.dialogues.schema import (
     MARKS,
     ROWS,
@@ -224,6 +231,10 @@ class _Joiner:
                 check(fields)
             except InvalidQuestion as wrong:
                 self._report(replace(place, field=wrong.field), str(wrong))
+        if fields.options:
+            abstain = number is not None and declines(fields.options[number - 1])
+        else:
+            abstain = is_abstention(fields)
         visible, asked_at = len(history.messages), None
         # A dialogue with an invalid message has gaps, so its positions are not checked.
         if whole:
@@ -240,7 +251,7 @@ class _Joiner:
             number,
             golds,
             fields.rubric,
-            fields.abstain,
+            abstain,
             visible,
             asked_at,
             fields.evidence,
