@@ -7,6 +7,7 @@ from valid_rows import DOMAIN, probe, valid_rows
 
 from memflow.benchmarks.amemgym import checks as amemgym
 from memflow.benchmarks.comem import checks as comem
+from memflow.benchmarks.dialogues import checks as dialogues
 from memflow.benchmarks.membench import checks as membench
 from memflow.benchmarks.memorybench import checks as memorybench
 from memflow.benchmarks.registry import find_domain
@@ -196,7 +197,14 @@ def test_invalid_row_fails_the_expected_rule(table, name, fault):
 
 def test_every_rule_has_a_test_with_an_invalid_row():
     general = {"unique_keys", "required_columns_not_null", "at_most_10_percent_quarantined", "has_rows"}
-    elsewhere = (amemgym, memorybench, membench, comem, continual)  # tests of their own violate these rules
+    elsewhere = (
+        amemgym,
+        memorybench,
+        membench,
+        comem,
+        dialogues,
+        continual,
+    )  # tests of their own violate these rules
     tested = {(table, name) for table, name, _ in FAULTS} | {
         *((each.table, each.name) for module in elsewhere for each in module.EXPECTED),
         ("question.probes", "gold_option_positions_balanced"),
