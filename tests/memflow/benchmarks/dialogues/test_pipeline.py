@@ -12,7 +12,7 @@ from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.dialogues.answers import Judged
 from memflow.benchmarks.dialogues.benchmark import Dialogues
-from memflow.benchmarks.dialogues.probes import OpenGold, language_of
+from memflow.benchmarks.dialogues.probes import OpenGold, is_unanswerable, language_of
 from memflow.benchmarks.dialogues.questions import abstains
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import handlers
@@ -223,6 +223,19 @@ async def test_open_answers_are_scored_by_the_best_gold_answer(tmp_path: Path) -
     assert of["abstention", "all"].value == 1.0 and of["abstention", "all"].n == 1
     assert of["false_abstention", "all"].value == pytest.approx(1 / 5)
     assert of["answer_score", "gold no answer"].n == 1 and of["answer_score", "kind choice"].n == 1
+
+
+async def test_gold_in_the_words_of_no_answer_is_an_abstention(tmp_path: Path) -> None:
+    questions: list[dict[str, Any]] = [
+        {"question": "Which color?", "gold": "No answer."},
+        {"question": "Which color?", "gold": "No answer.", "metric": "exact_match"},
+        {"question": "Which color?", "options": ["red", "not mentioned"], "gold": 2},
+        {"question": "Which color?", "options": ["red", "not mentioned"], "abstain": True},
+    ]
+    _, probes = await rows(tmp_path, line(*questions))
+    assert [each.metric for each in probes] == ["abstention", "exact_match", "accuracy", "accuracy"]
+    assert [is_unanswerable(each) for each in probes] == [True, False, True, True]
+    assert [each.gold for each in probes[2:]] == ["2", "2"]
 
 
 async def test_metrics_without_probes_have_no_score(tmp_path: Path) -> None:
