@@ -225,8 +225,8 @@ class GraphitiServer(MemoryServer):
 
 
 def _end_with_this_process(pid_file: Path) -> None:
-    """End the database when this process ends, also if it is killed: the database is a daemon in a session of its own."""
-    command = ["sh", "-c", "read _; kill $0 2>/dev/null", pid_file.read_text().strip()]
+    """End the database when this process ends, also if it is killed: it is a daemon in a session of its own."""
+    command = ["sh", "-c", "read _; kill -9 $0 2>/dev/null", pid_file.read_text().strip()]
     # The pipe is closed with this process, which ends `read`.
     subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
 
