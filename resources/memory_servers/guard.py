@@ -1,7 +1,8 @@
 """The program that starts a memory server and ends its process group when memflow ends, also after SIGKILL.
 
-Run as `python guard.py FD PATIENCE COMMAND...` as the leader of a process group. FD is the read end of a pipe whose
-write end only memflow has: its end of file means that memflow ended. It uses the standard library only.
+Run as `python guard.py FD PATIENCE COMMAND...`. FD is the read end of a pipe whose write end only memflow has: the byte
+`k` requests SIGKILL for the server's process group, another byte SIGTERM, and the end of file means that memflow ended.
+The program uses the standard library only.
 """
 
 import os
@@ -12,40 +13,47 @@ import time
 
 NOT_STARTED = 127
 """The exit status for a command that cannot be run."""
+KILL = b"k"
 DEFAULTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
 """Signals that have their default effect in the server."""
 
 
 def main() -> int:
     """Run the command, and return its exit status: 128 + N if signal N ended it."""
-    watched, patience, command = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
-    os.set_inheritable(watched, False)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # they are for the server
+    control, patience, command = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
+    os.set_inheritable(control, False)
     try:
-        server = os.posix_spawnp(command[0], command, os.environ, setsigmask=(), setsigdef=DEFAULTS)
+        server = os.posix_spawnp(
+            command[0], command, os.environ, setpgroup=0, setsigmask=(), setsigdef=DEFAULTS
+        )
     except OSError as error:
         print(f"cannot run {command[0]}: {error.strerror}", file=sys.stderr, flush=True)
         return NOT_STARTED
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):  # so that the end of the server's output is visible
         os.dup2(nothing, descriptor)
-    threading.Thread(target=_end_with_memflow, args=(watched, patience), daemon=True).start()
-    return _wait(server)
-
-
-def _end_with_memflow(watched: int, patience: float) -> None:
-    while os.read(watched, 1):
-        pass
-    os.killpg(0, signal.SIGTERM)
-    time.sleep(patience)
-    os.killpg(0, signal.SIGKILL)
-
-
-def _wait(server: int) -> int:
+    threading.Thread(target=_obey, args=(control, patience, server), daemon=True).start()
+    os.waitid(os.P_PID, server, os.WEXITED | os.WNOWAIT)
+    _signal(server, signal.SIGKILL)  # processes that it started, which may have its output open
     _, status = os.waitpid(server, 0)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
+
+
+def _obey(control: int, patience: float, server: int) -> None:
+    """Send the signals that memflow requests; when memflow ended, SIGTERM and then SIGKILL."""
+    while request := os.read(control, 1):
+        _signal(server, signal.SIGKILL if request == KILL else signal.SIGTERM)
+    _signal(server, signal.SIGTERM)
+    time.sleep(patience)
+    _signal(server, signal.SIGKILL)
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return
 
 
 if __name__ == "__main__":

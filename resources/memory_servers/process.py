@@ -10,10 +10,12 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memflow.errors import BadSettings
+from resources.memory_servers.guard import KILL
 
 ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM")
 """Environment variables that every server receives, and those that begin with LC_."""
@@ -117,7 +119,6 @@ class ServerProcess:
             except TimeoutError:
                 self._signal(signal.SIGKILL)
                 status = await self.process.wait()
-            self._signal(signal.SIGKILL)  # processes that it started
             os.close(self._guarded)
             self._guarded = -1
             return status
@@ -149,10 +150,9 @@ class ServerProcess:
         )
 
     def _signal(self, number: signal.Signals) -> None:
-        try:
-            os.killpg(self.process.pid, number)
-        except (ProcessLookupError, PermissionError):
-            return
+        if self._guarded >= 0:
+            with suppress(BrokenPipeError):  # the server has ended
+                os.write(self._guarded, KILL if number == signal.SIGKILL else b"t")
 
 
 def _prepare_log(log: Path) -> None:

@@ -12,7 +12,7 @@ from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.dialogues.answers import Judged
 from memflow.benchmarks.dialogues.benchmark import Dialogues
-from memflow.benchmarks.dialogues.probes import OpenGold, language_of
+from memflow.benchmarks.dialogues.probes import OpenGold, is_unanswerable, language_of
 from memflow.benchmarks.dialogues.questions import abstains
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import handlers
@@ -251,6 +251,19 @@ async def test_gold_without_words_of_the_metric_scores_no_answer_0(
     values = [row for row in found if row.metric == "answer_score"]
     assert [row.value for row in values] == [None, 1.0, 1.0]
     assert "no gold answer has a word" in (values[0].reason or "")
+
+
+async def test_gold_in_the_words_of_no_answer_is_an_abstention(tmp_path: Path) -> None:
+    questions: list[dict[str, Any]] = [
+        {"question": "Which color?", "gold": "No answer."},
+        {"question": "Which color?", "gold": "No answer.", "metric": "exact_match"},
+        {"question": "Which color?", "options": ["red", "not mentioned"], "gold": 2},
+        {"question": "Which color?", "options": ["red", "not mentioned"], "abstain": True},
+    ]
+    _, probes = await rows(tmp_path, line(*questions))
+    assert [each.metric for each in probes] == ["abstention", "exact_match", "accuracy", "accuracy"]
+    assert [is_unanswerable(each) for each in probes] == [True, False, True, True]
+    assert [each.gold for each in probes[2:]] == ["2", "2"]
 
 
 async def test_metrics_without_probes_have_no_score(tmp_path: Path) -> None:
