@@ -130,7 +130,7 @@ def test_import_chats_writes_a_table_to_which_questions_can_be_added(empty, tmp_
     assert found["messages"] == 1 and found["source"] == "Claude"
     assert "already exists" in empty.error("import", "chats", "conversations.json")
     Path("questions.csv").write_text(
-        "dialogue,question,gold,evidence\nchats,Where?,Oslo,1.1\n", encoding="utf-8"
+        "dialogue,question,gold,evidence\nchats,Where?,Oslo,1_1\n", encoding="utf-8"
     )
     both = ("--data", "chats.csv", "--data", "questions.csv")
     assert empty.json("init", *both)["questions"] == 1

@@ -95,7 +95,7 @@ def test_current_branch_of_a_chatgpt_tree_is_converted_without_what_is_no_messag
     assert texts(found) == ["Where is Oslo?", "In Norway.", "Thanks."]
     assert found.rows[0] == {
         "dialogue": "chats",
-        "id": "1.1",
+        "id": "1_1",  # no number or date, which a spreadsheet would change
         "session": "1. Cities north",
         "time": "2024-03-01T08:01:00Z",
         "role": "user",
