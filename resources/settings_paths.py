@@ -22,6 +22,9 @@ class SettingsFileSource(TomlConfigSettingsSource):
         for name in PATHS:
             if name in found:
                 found[name] = _beside(folder, found[name])
+        lake = found.get("lake")
+        if isinstance(lake, str) and "://" not in lake:
+            found["lake"] = _beside(folder, lake)
         encoders = found.get("encoder")
         for encoder in encoders.values() if isinstance(encoders, dict) else ():
             if isinstance(encoder, dict) and "folder" in encoder:

@@ -1,5 +1,6 @@
 """`memflow init --data` and `memflow data check FILE`: own files, in the format that a benchmark declares."""
 
+import glob
 import json
 import re
 from collections.abc import Sequence
@@ -110,7 +111,8 @@ def _patterns(path: Path, found: "InspectedFiles") -> list[Path]:
     if not path.is_dir():
         return [path]
     endings = dict.fromkeys(file.suffix for file in found.files if file.parent == path)
-    return [path / f"*{ending}" for ending in endings]
+    # The name of the folder may contain characters of patterns.
+    return [Path(glob.escape(str(path))) / f"*{ending}" for ending in endings]
 
 
 def _toml(path: Path, folder: Path) -> str:

@@ -59,3 +59,8 @@ def test_files_of_a_data_set_are_beside_the_settings_or_in_the_data_folder(file:
     found = loaded(file, f'data = "/data"\n{OWN}sums = {{ "a.jsonl" = "00" }}\n').own_datasets["mine"]
     assert found.files[:2] == (str(folder / "a.jsonl"), "more/*.csv")
     assert found.sums == {str(folder / "a.jsonl"): "00"}
+
+
+def test_lake_in_a_folder_begins_at_the_folder_of_the_settings(file: Path) -> None:
+    assert loaded(file, 'lake = "lake"\n').lake == str(file.parent / "lake")
+    assert loaded(file, 'lake = "s3://bucket/lake"\n').lake == "s3://bucket/lake"

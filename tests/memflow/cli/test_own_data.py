@@ -61,6 +61,10 @@ def test_init_of_a_folder_and_of_several_files_reads_all_of_them(empty, tmp_path
         str(tmp_path / "chats/*.jsonl"),
         str(tmp_path / "chats/*.csv"),
     )
+    (tmp_path / "chats").rename(tmp_path / "chats [1]")
+    empty("init", "brackets.toml", "--data", "chats [1]")
+    assert Library(None, load(Path("brackets.toml")).datasets).found("chats_1")
+    (tmp_path / "chats [1]").rename(tmp_path / "chats")
     both = empty.json("init", "other.toml", "--data", "chats/a.jsonl", "--data", "chats/q.csv")
     assert both["questions"] == 1 and both["domain"] == "a"
 
