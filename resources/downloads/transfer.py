@@ -18,6 +18,7 @@ import aiohttp
 from memflow.errors import DownloadFailed
 from resources.downloads.addresses import check_address, host_of, proxy_of
 from resources.downloads.partial_file import (
+    byte_count,
     continues,
     discard,
     file_size,
@@ -81,10 +82,10 @@ class Transfer:
         """Return the size that the server reports. Raises DownloadFailed if the file cannot be had."""
         try:
             async with asyncio.timeout(self.limits.stall), self._response(url, {}, "HEAD") as response:
-                linked = response.headers.get("X-Linked-Size", "")
-                if response.status in REDIRECTS and linked.isdecimal():
+                linked = byte_count(response.headers.get("X-Linked-Size", ""))
+                if response.status in REDIRECTS and linked is not None:
                     etag = response.headers.get("X-Linked-Etag", "").strip('"')
-                    return RemoteSize(url, int(linked), etag if SHA256.fullmatch(etag) else "")
+                    return RemoteSize(url, linked, etag if SHA256.fullmatch(etag) else "")
                 if response.status in (405, 501):
                     return RemoteSize(url, None)
                 self._check(response, url)
@@ -244,7 +245,13 @@ class Transfer:
                 if response.status not in REDIRECTS or linked:
                     yield response
                     return
-                target = urljoin(target, response.headers.get("Location", ""))
+                location = response.headers.get("Location", "")
+            try:
+                target = urljoin(target, location)
+            except ValueError as wrong:
+                raise DownloadFailed(
+                    f"{url} redirects to {location!r}, which is no address ({wrong}). Try again later."
+                ) from wrong
             if check_address(target, f"{url} redirects to ") and not first:
                 raise DownloadFailed(f"{url} redirects to this machine ({target}), which is not allowed.")
         raise DownloadFailed(f"{url} redirects more than {MOST_REDIRECTS} times. Try again later.")
