@@ -120,9 +120,11 @@ def _number(gold: str | int, options: list[str]) -> int:
     if by_text is not None and by_number not in (None, by_text):
         both = f"is the text of option {by_text} and the number of option {by_number}"
         raise InvalidQuestion("gold", f"{text!r} {both}; reword the options, or name the gold by its letter")
-    found = by_text or by_number
-    if found is None and text in LETTERS[: len(options)]:
-        found = LETTERS.index(text) + 1
+    by_letter = LETTERS.index(text) + 1 if text and text in LETTERS[: len(options)] else None
+    if by_text is not None and by_letter not in (None, by_text):
+        both = f"is the text of option {by_text} and the letter of option {by_letter}"
+        raise InvalidQuestion("gold", f"{text!r} {both}; reword the options, or name the gold by its number")
+    found = by_text or by_number or by_letter
     if found is None:
         raise InvalidQuestion(
             "gold",

@@ -229,6 +229,14 @@ def _message(kind: str, text: str, given: Any, field: str, model: type[BaseModel
     if kind == "literal_error":
         allowed = text.removeprefix("Input should be ").replace("'", "")
         return f"{_shown(given)} is not allowed; use {allowed}"
-    if kind.startswith("bool"):
-        return f"{_shown(given)} is neither true nor false"
-    return f"{_shown(given)}: {text[0].lower()}{text[1:]}"
+    return f"{_shown(given)}{_WRONG_TYPES.get(kind, f': {text[0].lower()}{text[1:]}')}"
+
+
+_WRONG_TYPES = {
+    "bool_parsing": " is neither true nor false",
+    "bool_type": " is neither true nor false",
+    "dict_type": " is not a JSON object; write it in braces",
+    "list_type": " is not a list; write it in square brackets",
+    "tuple_type": " is not a list; write it in square brackets",
+}
+"""The messages about values of a wrong type, by pydantic's kind of error."""

@@ -63,6 +63,24 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "line 1, message 1, text",
         "half of a surrogate pair",
     ),
+    "gold_is_a_text_and_the_letter_of_another_option": (
+        "a.jsonl",
+        question(options=["B", "A", "AB"], gold="A"),
+        "line 1, question 2, gold",
+        "is the text of option 2 and the letter of option 1; reword",
+    ),
+    "options_as_text": (
+        "a.jsonl",
+        question(options="Rome", gold=1),
+        "line 1, question 2, options",
+        "'Rome' is not a list; write it in square brackets",
+    ),
+    "slices_as_list": (
+        "a.jsonl",
+        question(slices=["travel"]),
+        "line 1, question 2, slices",
+        "is not a JSON object; write it in braces",
+    ),
     "no_kind": ("a.jsonl", b'{"name": "x"}', "line 1", "no dialogue, message or question"),
     "misspelled_messages": (
         "a.jsonl",
