@@ -372,11 +372,12 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
     except (SettingsError, ValueError) as wrong:
         raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
     folder = file.absolute().parent
+    data = settings.data if "data" in settings.model_fields_set else None
     resolved = {
         "home": settings.home.expanduser().absolute(),
         "memories": {name: resolve_memory(own, folder) for name, own in settings.memories.items()},
         "own_datasets": {
-            name: resolve_dataset(own, folder, settings.data) for name, own in settings.own_datasets.items()
+            name: resolve_dataset(own, folder, data) for name, own in settings.own_datasets.items()
         },
     }
     return settings.model_copy(update=resolved)
