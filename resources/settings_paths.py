@@ -35,7 +35,7 @@ class SettingsFileSource(TomlConfigSettingsSource):
 def resolve_dataset(dataset: OwnDataset, folder: Path, data: Path | None) -> OwnDataset:
     """Return a data set whose relative files are in `folder`, that of the settings file.
 
-    A file that is not there, but may be below the data folder, keeps its path.
+    A file that is not there, but may be below a data folder that the user has set, keeps its path.
     """
     files = {name: _file(name, folder, data) for name in dataset.files}
     sums = {files.get(name, name): value for name, value in dataset.sums.items()}

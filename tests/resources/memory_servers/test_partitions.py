@@ -17,6 +17,7 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import read_hello
 from resources.memory_servers.stdio_transport import StdioTransport
+from resources.model_proxy.access import GuardedConnection
 from resources.models import Models
 from resources.settings import load
 
@@ -47,11 +48,13 @@ def server_of(models: Models, run: str, assistant: str, stage: str = "memories")
     return models.run(RequestContext(run, stage, domain="amemgym_demo", assistant=assistant), work)
 
 
-def pid_of(server: ServerConnection) -> int:
+def pid_of(server: GuardedConnection) -> int:
     """Return the process of a started server."""
-    assert isinstance(server.transport, StdioTransport)
-    assert server.transport.process is not None
-    return server.transport.process.process.pid
+    assert isinstance(server.inner, ServerConnection)
+    transport = server.inner.transport
+    assert isinstance(transport, StdioTransport)
+    assert transport.process is not None
+    return transport.process.process.pid
 
 
 def has_ended(pid: int) -> bool:
