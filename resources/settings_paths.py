@@ -1,5 +1,6 @@
 """Paths in memflow.toml, which are relative to the folder of the file, whatever the current folder is."""
 
+import glob
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,10 @@ def _file(name: str, folder: Path, data: Path | None) -> str:
     if path.is_absolute():
         return name
     there = any(folder.glob(path.as_posix())) if "*" in name else (folder / path).exists()
-    return str(folder / path) if there or data is None else name
+    if not there and data is not None:
+        return name
+    # Only the part that the user wrote is a pattern, not the name of the folder.
+    return str((Path(glob.escape(str(folder))) if "*" in name else folder) / path)
 
 
 def _beside(folder: Path, value: Any) -> Any:

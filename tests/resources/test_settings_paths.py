@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from resources.library import Library
 from resources.settings import Settings, load
 
 
@@ -65,3 +66,13 @@ def test_files_of_a_data_set_are_beside_the_settings_or_in_the_data_folder(file:
 def test_lake_in_a_folder_begins_at_the_folder_of_the_settings(file: Path) -> None:
     assert loaded(file, 'lake = "lake"\n').lake == str(file.parent / "lake")
     assert loaded(file, 'lake = "s3://bucket/lake"\n').lake == "s3://bucket/lake"
+
+
+def test_pattern_beside_settings_in_a_folder_with_brackets_finds_its_files(file: Path) -> None:
+    folder = file.parent.rename(file.parent.with_name("settings [1]"))
+    (folder / "more").mkdir()
+    (folder / "more/a.csv").touch()
+    settings = loaded(
+        folder / "memflow.toml", OWN.replace('"a.jsonl", "more/*.csv", "/c.jsonl"', '"more/*.csv"')
+    )
+    assert Library(None, settings.datasets).found("mine")
