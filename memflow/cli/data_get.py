@@ -83,9 +83,9 @@ def _chosen(
         for name in settings.domain(domain).datasets:
             if not library.found(name):
                 chosen[name] = library.known[name]
-        if not chosen:
-            message(f"All data sets of {domain} are there.")
-            raise typer.Exit
+    if domains and not chosen:
+        message(f"All data sets of {', '.join(domains)} are there.")
+        raise typer.Exit
     if not chosen:
         raise BadInput("name a data set, or a domain with --domain. `memflow data list` shows the names.")
     by_hand = [each for each in chosen.values() if each.download is None]

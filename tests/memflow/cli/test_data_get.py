@@ -88,7 +88,8 @@ def test_domain_option_downloads_its_missing_data_sets(empty, origin, folder) ->
     Path("memflow.toml").write_text(
         '[own_domains.mine]\nbenchmark = "memorybench"\ndatasets = ["lexeval_judge", "memorybench_sample"]\n'
     )
-    assert empty("data", "get", "--domain", "mine", "--yes").exit_code == 0
+    complete = ("--domain", "memorybench_demo")  # before an incomplete domain, it must not end the command
+    assert empty("data", "get", *complete, "--domain", "mine", "--yes").exit_code == 0
     assert (folder / "lexeval/5_2.json").read_bytes() == CONTENT
     assert "All data sets of mine are there" in empty("data", "get", "--domain", "mine", "--yes").stderr
 
