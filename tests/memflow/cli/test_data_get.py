@@ -91,6 +91,7 @@ def test_domain_option_downloads_its_missing_data_sets(empty, origin, folder) ->
     complete = ("--domain", "memorybench_demo")  # before an incomplete domain, it must not end the command
     assert empty("data", "get", *complete, "--domain", "mine", "--yes").exit_code == 0
     assert (folder / "lexeval/5_2.json").read_bytes() == CONTENT
+    assert empty.json("data", "get", "--domain", "mine", "--yes")["files"] == []
     assert "All data sets of mine are there" in empty("data", "get", "--domain", "mine", "--yes").stderr
 
 
