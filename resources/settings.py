@@ -372,11 +372,14 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
     except (SettingsError, ValueError) as wrong:
         raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
     folder = file.absolute().parent
+    # The default data folder is no choice of the user; it has own files only if it exists.
+    has_data = "data" in settings.model_fields_set or settings.data.is_dir()
+    data = settings.data if has_data else None
     resolved = {
         "home": settings.home.expanduser().absolute(),
         "memories": {name: resolve_memory(own, folder) for name, own in settings.memories.items()},
         "own_datasets": {
-            name: resolve_dataset(own, folder, settings.data) for name, own in settings.own_datasets.items()
+            name: resolve_dataset(own, folder, data) for name, own in settings.own_datasets.items()
         },
     }
     return settings.model_copy(update=resolved)

@@ -1,5 +1,6 @@
 """Paths in memflow.toml, which are relative to the folder of the file, whatever the current folder is."""
 
+import glob
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ class SettingsFileSource(TomlConfigSettingsSource):
         for name in PATHS:
             if name in found:
                 found[name] = _beside(folder, found[name])
+        lake = found.get("lake")
+        if isinstance(lake, str) and "://" not in lake:
+            found["lake"] = _beside(folder, lake)
         encoders = found.get("encoder")
         for encoder in encoders.values() if isinstance(encoders, dict) else ():
             if isinstance(encoder, dict) and "folder" in encoder:
@@ -32,7 +36,7 @@ class SettingsFileSource(TomlConfigSettingsSource):
 def resolve_dataset(dataset: OwnDataset, folder: Path, data: Path | None) -> OwnDataset:
     """Return a data set whose relative files are in `folder`, that of the settings file.
 
-    A file that is not there, but may be below the data folder, keeps its path.
+    A file that is not there, but may be below a data folder that the user has set, keeps its path.
     """
     files = {name: _file(name, folder, data) for name in dataset.files}
     sums = {files.get(name, name): value for name, value in dataset.sums.items()}
@@ -51,7 +55,10 @@ def _file(name: str, folder: Path, data: Path | None) -> str:
     if path.is_absolute():
         return name
     there = any(folder.glob(path.as_posix())) if "*" in name else (folder / path).exists()
-    return str(folder / path) if there or data is None else name
+    if not there and data is not None:
+        return name
+    # Only the part that the user wrote is a pattern, not the name of the folder.
+    return str((Path(glob.escape(str(folder))) if "*" in name else folder) / path)
 
 
 def _beside(folder: Path, value: Any) -> Any:

@@ -21,6 +21,8 @@ BLOCK = 1 << 20
 _NEAR = 16
 """Characters before the end of the text so far, in which an error may come from a token that is not complete."""
 _DECODER = json.JSONDecoder()
+_NUMBER = re.compile("[0-9.eE+-]*")
+"""What may follow the part of a number that was parsed."""
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -106,7 +108,7 @@ class _Text:
                 if self._is_certain(wrong) or not self._extend(max(1, len(self._text) - self._at)):
                     raise
                 continue
-            if end == len(self._text) and self._extend():
+            if _NUMBER.fullmatch(self._text, end) and self._extend():
                 continue  # a number may go on in the next block
             self._at = end
             return value

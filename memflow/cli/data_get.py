@@ -77,15 +77,18 @@ def get(
 def _chosen(
     settings: "Settings", library: "Library", names: Sequence[str], domains: Sequence[str]
 ) -> list["Dataset"]:
-    """Return the chosen data sets. Raises BadInput if none is named, or one cannot be downloaded."""
+    """Return the chosen data sets; none if those of the domains are there.
+
+    Raises BadInput if none is named, or one cannot be downloaded.
+    """
     chosen = {name: library.known[library.dataset(name).name] for name in names}
     for domain in domains:
         for name in settings.domain(domain).datasets:
             if not library.found(name):
                 chosen[name] = library.known[name]
-        if not chosen:
-            message(f"All data sets of {domain} are there.")
-            raise typer.Exit
+    if domains and not chosen:
+        message(f"All data sets of {', '.join(domains)} are there.")
+        return []
     if not chosen:
         raise BadInput("name a data set, or a domain with --domain. `memflow data list` shows the names.")
     by_hand = [each for each in chosen.values() if each.download is None]

@@ -1,5 +1,6 @@
 """`memflow data list`: a table of all data sets: which are present, where, their size, license and download command."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -25,22 +26,19 @@ def list_table(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     settings = front_of(ctx).load()
     library = Library(settings.data, settings.datasets)
     rows = [_row(each, library) for each in library.known.values() if not each.ships]
-    missing_by_hand = [row["dataset"] for row in rows if row["state"] == "missing" and not row["command"]]
-    cells = [
-        (row["dataset"], row["state"], _size(row), row["licence"], row["folder"] or row["command"])
-        for row in rows
-    ]
+    cells = [(row["dataset"], _state(row), _size(row), row["licence"], _below(row, library)) for row in rows]
     answer(
         form,
         {"folder": library.folder, "datasets": rows},
         table(
             f"Data sets in {library.folder}",
-            ("data set", "state", "size", "license", "folder or command"),
+            ("data set", "state", "size", "license", "folder"),
             cells,
         ),
         note(
-            f"\nBy hand only: {', '.join(missing_by_hand) or 'none'}; `memflow data` shows how.\nData sets that ship"
-            " with memflow are left out. Nothing is downloaded unless you run `memflow data get`."
+            "\nDownload what is missing with `memflow data get NAME`, or `memflow data get --domain DOMAIN`; no other"
+            " command downloads.\n`memflow data` shows how to get data sets by hand. Data sets that ship with memflow"
+            " are left out."
         ),
     )
 
@@ -65,6 +63,18 @@ def _row(dataset: "Dataset", library: "Library") -> dict[str, Any]:
         "command": f"memflow data get {dataset.name}" if dataset.download and not found else "",
         "how": dataset.how,
     }
+
+
+def _state(row: dict[str, Any]) -> str:
+    return "by hand" if row["state"] == "missing" and not row["command"] else str(row["state"])
+
+
+def _below(row: dict[str, Any], library: "Library") -> str:
+    """Return the folder of a data set, relative to the data folder where it is below."""
+    folder = Path(row["folder"]) if row["folder"] else None
+    if folder is None or library.folder is None or not folder.is_relative_to(library.folder):
+        return row["folder"] or ""
+    return str(folder.relative_to(library.folder))
 
 
 def _size(row: dict[str, Any]) -> str:

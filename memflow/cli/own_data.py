@@ -1,7 +1,9 @@
 """`memflow init --data` and `memflow data check FILE`: own files, in the format that a benchmark declares."""
 
+import glob
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -49,13 +51,15 @@ def init_data(file: Path, data: Sequence[Path], force: bool, form: Format) -> No
     Raises BadInput if the files have no valid item.
     """
     found = _inspected(data)
-    check = f"memflow data check {' '.join(map(str, data))}"
+    check = f"memflow data check {shlex.join(map(str, data))}"
     if not found.usable:
         first = f": {found.problems[0]}" if found.problems else ""
         raise BadInput(f"nothing in {_files(found)} can be used{first}. `{check}` lists all problems.")
     name = domain_name(data[0])
     write(file, _settings(name, data, found, file.absolute().parent), force)
-    commands = [check, "memflow run", f"memflow show leaderboard --domain {name}"]
+    default = file.absolute() == Path("memflow.toml").absolute()
+    program = "memflow" if default else f"memflow --settings {shlex.quote(str(file))}"
+    commands = [check, f"{program} run", f"{program} show leaderboard --domain {name}"]
     lines = (
         f"{file} is written, with the domain {name}.",
         f"Found: {found.contents}.",
@@ -110,7 +114,8 @@ def _patterns(path: Path, found: "InspectedFiles") -> list[Path]:
     if not path.is_dir():
         return [path]
     endings = dict.fromkeys(file.suffix for file in found.files if file.parent == path)
-    return [path / f"*{ending}" for ending in endings]
+    # The name of the folder may contain characters of patterns.
+    return [Path(glob.escape(str(path))) / f"*{ending}" for ending in endings]
 
 
 def _toml(path: Path, folder: Path) -> str:

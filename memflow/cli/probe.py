@@ -222,10 +222,13 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
     left_out = f", {dropped:,} left out" if dropped else ""
     if reply["dropped_messages"]:
         left_out += f" with the {reply['dropped_messages']:,} oldest messages"
+    from memflow.memories.server.mirror import unstored
+
     yield heading(f"Recalled: {len(recalled)} entries, {injected:,} tokens injected (estimated){left_out}")
     for entry in recalled:
         if entry["text"] is None:
-            yield note(f"  {entry['entry_id']}: no such entry")
+            why = "the memory server does not export it" if unstored(entry["entry_id"]) else "no such entry"
+            yield note(f"  {entry['entry_id']}: {why}")
             continue
         until = "" if entry["until"] is None else f" to {entry['until']}"
         facts = f"{entry['entry_id']}, {entry['kind']}, sequence number {entry['since']}{until}"

@@ -203,7 +203,8 @@ class ScoreChange:
         else:
             found = aggregate_difference(b, a, lambda sums: sums[:, 0] / sums[:, 1], seed=self.seed)
         low, high, p = (float(each[0]) for each in (found.low, found.high, found.p))
-        return (low, high, p) if math.isfinite(p) else (None, None, None)
+        # All values may be in one episode, although another one has them before or after the change.
+        return (low, high, p) if all(map(math.isfinite, (low, high, p))) else (None, None, None)
 
 
 def adjusted(rows: Sequence[Drift]) -> list[Drift]:

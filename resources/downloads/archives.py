@@ -29,6 +29,7 @@ FAULTS = (
     EOFError,
     RuntimeError,  # an encrypted zip
     NotImplementedError,  # an unknown compression
+    ValueError,  # a name in another encoding
 )
 """The errors that the readers of damaged archives raise, besides OSError."""
 SMALL = 10_000_000
@@ -139,7 +140,10 @@ def _faults(url: str) -> Iterator[None]:
     """Raise the errors of a damaged archive as DownloadFailed."""
     try:
         yield
-    except FAULTS as wrong:
+    except (*FAULTS, OSError) as wrong:
+        # gzip and bz2 report damaged data as OSError without a number; other OSErrors are those of the disk.
+        if isinstance(wrong, OSError) and wrong.errno is not None:
+            raise
         raise DownloadFailed(
             f"{url} is not a readable archive ({wrong}). Rerun to download it again."
         ) from wrong

@@ -80,7 +80,7 @@ async def plan_download(
     Raises DownloadFailed if a data set cannot be downloaded, or if a file is there with a wrong checksum.
     """
     records = read_records(folder)
-    items: dict[str, ListedOrigin] = {}
+    items: dict[tuple[str, tuple[str, ...]], ListedOrigin] = {}
     present: list[str] = []
     for dataset in datasets:
         if dataset.download is not None:
@@ -95,7 +95,7 @@ async def plan_download(
         for item in await list_origins(transfer, dataset):
             files = _present(folder, item, records)
             if files is None or force:
-                items[item.origin.url] = item
+                items[item.origin.url, item.targets] = item  # two data sets can share an archive
             else:
                 if not dataset.partial:  # else a part of the published file is valid as well
                     await _refuse_other_content(folder, item)
@@ -158,7 +158,7 @@ async def download(
         size=size,
         downloaded_at=datetime.now(UTC).isoformat(timespec="seconds"),
         published_checksum=bool(item.sha256),
-        files=files,
+        files={**(former.files if former else {}), **files},
     )
     write_record(folder, record)
     return Downloaded(record, tuple(files))
@@ -211,12 +211,20 @@ def _present(folder: Path, item: ListedOrigin, records: dict[str, DownloadRecord
     """Return the files of an item if they are all there, else None."""
     former = records.get(item.origin.url)
     if former is not None:
-        files = list(former.files)
+        # The record of an archive has the files of all data sets that were unpacked from it.
+        by_target = [[path for path in former.files if _is_below(path, target)] for target in item.targets]
+        if not all(by_target):
+            return None
+        files = [path for paths in by_target for path in paths]
     elif all(not target.endswith("/") for target in item.targets):
         files = list(item.targets)
     else:
         return None
     return files if all((folder / path).is_file() for path in files) else None
+
+
+def _is_below(path: str, target: str) -> bool:
+    return path.startswith(target) if target.endswith("/") else path == target
 
 
 async def _refuse_other_content(folder: Path, item: ListedOrigin) -> None:

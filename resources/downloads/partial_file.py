@@ -9,6 +9,8 @@ from pathlib import Path
 
 import aiohttp
 
+MOST_DIGITS = 19
+
 
 @dataclass(frozen=True)
 class Validator:
@@ -83,5 +85,9 @@ def continues(response: aiohttp.ClientResponse, known: Validator, have: int) -> 
 
 def total_size(response: aiohttp.ClientResponse) -> int | None:
     """Return the size of the whole file in `Content-Range`."""
-    total = response.headers.get("Content-Range", "").rpartition("/")[2]
-    return int(total) if total.isdecimal() else None
+    return byte_count(response.headers.get("Content-Range", "").rpartition("/")[2])
+
+
+def byte_count(text: str) -> int | None:
+    """Return a number of bytes in a header; None for any other text, or more digits than a size has."""
+    return int(text) if text.isdecimal() and len(text) < MOST_DIGITS else None

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -18,6 +18,7 @@ import aiohttp
 from memflow.errors import DownloadFailed
 from resources.downloads.addresses import check_address, host_of, proxy_of
 from resources.downloads.partial_file import (
+    byte_count,
     continues,
     discard,
     file_size,
@@ -81,10 +82,10 @@ class Transfer:
         """Return the size that the server reports. Raises DownloadFailed if the file cannot be had."""
         try:
             async with asyncio.timeout(self.limits.stall), self._response(url, {}, "HEAD") as response:
-                linked = response.headers.get("X-Linked-Size", "")
-                if response.status in REDIRECTS and linked.isdecimal():
+                linked = byte_count(response.headers.get("X-Linked-Size", ""))
+                if response.status in REDIRECTS and linked is not None:
                     etag = response.headers.get("X-Linked-Etag", "").strip('"')
-                    return RemoteSize(url, int(linked), etag if SHA256.fullmatch(etag) else "")
+                    return RemoteSize(url, linked, etag if SHA256.fullmatch(etag) else "")
                 if response.status in (405, 501):
                     return RemoteSize(url, None)
                 self._check(response, url)
@@ -159,6 +160,11 @@ class Transfer:
             if encoding != "identity":
                 raise DownloadFailed(f"{url} is sent with the encoding {encoding}, which was not requested.")
             # Status 200 to a range: the server ignores ranges, or the file has changed. Start from the first byte.
+            if not verified and response.content_type == "text/html":
+                raise DownloadFailed(
+                    f"{url} is answered with a web page instead of the file. Open {self.page or url} and check whether "
+                    "the data set has moved or needs an account; if so, get it by hand."
+                )
             total = response.content_length
             if size is not None and total is not None and total != size:
                 discard(partial)
@@ -170,7 +176,8 @@ class Transfer:
                 raise DownloadFailed(
                     f"{url} has {total:,} bytes, more than the limit of {self.limits.most_bytes:,}. Get it by hand."
                 )
-            write_validator(partial, validator_of(response, url))
+            total = size if total is None else total
+            write_validator(partial, replace(validator_of(response, url), size=total))
             await self._write(response, url, partial, total, append=False)
 
     async def _write(
@@ -238,7 +245,13 @@ class Transfer:
                 if response.status not in REDIRECTS or linked:
                     yield response
                     return
-                target = urljoin(target, response.headers.get("Location", ""))
+                location = response.headers.get("Location", "")
+            try:
+                target = urljoin(target, location)
+            except ValueError as wrong:
+                raise DownloadFailed(
+                    f"{url} redirects to {location!r}, which is no address ({wrong}). Try again later."
+                ) from wrong
             if check_address(target, f"{url} redirects to ") and not first:
                 raise DownloadFailed(f"{url} redirects to this machine ({target}), which is not allowed.")
         raise DownloadFailed(f"{url} redirects more than {MOST_REDIRECTS} times. Try again later.")

@@ -247,7 +247,8 @@ class ServerConnection:
     def _parse(self, operation: str, raw: Mapping[str, Any], answer: type[A]) -> A:
         try:
             parsed = answer.model_validate(raw)
-            parsed.model_dump_json()  # raises ValueError for a lone surrogate, which no file can store
+            if operation == "hello":
+                parsed.model_dump_json()  # raises ValueError for `settings` that no file can store
         except ValidationError as wrong:
             first = wrong.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"])) or "the answer"

@@ -1,13 +1,13 @@
 """The program that starts a memory server and ends its process group when memflow ends, also after SIGKILL.
 
-Run as `python guard.py FD PATIENCE COMMAND...` as the leader of a process group. FD is the read end of a pipe whose
-write end only memflow has: its end of file means that memflow ended. On Linux, it also ends the processes that left the
-group, such as a database that runs in the background. It uses the standard library only.
+Run as `python guard.py FD PATIENCE COMMAND...`. FD is the read end of a pipe whose write end only memflow has: the byte
+`k` requests SIGKILL for the server's process group, another byte SIGTERM, and the end of file means that memflow ended.
+On Linux, the signals also reach processes that left the group, such as a database that runs in the background. The
+program uses the standard library only.
 """
 
 import ctypes
 import os
-import select
 import signal
 import sys
 import threading
@@ -16,10 +16,10 @@ from pathlib import Path
 
 NOT_STARTED = 127
 """The exit status for a command that cannot be run."""
+KILL = b"k"
 DEFAULTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
 """Signals that have their default effect in the server."""
-AT_ONCE_S = 0.05
-"""A server that ends because memflow was killed may end this long before the guard sees that."""
+
 MOST_FILES = 65_536
 """Open files of memflow that a server could inherit."""
 SET_CHILD_SUBREAPER = 36
@@ -28,32 +28,50 @@ SET_CHILD_SUBREAPER = 36
 
 def main() -> int:
     """Run the command, and return its exit status: 128 + N if signal N ended it."""
-    watched, patience, command = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
-    os.set_inheritable(watched, False)
+    control, patience, command = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
+    os.set_inheritable(control, False)
     # uvloop leaves further copies of the server's stdin and stdout open, so that their end would not be seen.
-    os.closerange(3, watched)
-    os.closerange(watched + 1, MOST_FILES)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # they are for the server
-    _adopt_orphans()
+    os.closerange(3, control)
+    os.closerange(control + 1, MOST_FILES)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
-        server = os.posix_spawnp(command[0], command, os.environ, setsigmask=(), setsigdef=DEFAULTS)
+        server = os.posix_spawnp(
+            command[0], command, os.environ, setpgroup=0, setsigmask=(), setsigdef=DEFAULTS
+        )
     except OSError as error:
         print(f"cannot run {command[0]}: {error.strerror}", file=sys.stderr, flush=True)
         return NOT_STARTED
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):  # so that the end of the server's output is visible
         os.dup2(nothing, descriptor)
-    ending = threading.Thread(target=_end_with_memflow, args=(watched, patience), daemon=True)
-    ending.start()
-    status = _wait(server)
-    if select.select([watched], [], [], AT_ONCE_S)[0]:
-        ending.join()  # it also ends this process
-    end_processes(descendants(os.getpid()), signal.SIGKILL)
-    return status
+    threading.Thread(target=_obey, args=(control, patience, server), daemon=True).start()
+    while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)) and ended.si_pid != server:
+        os.waitpid(ended.si_pid, 0)  # a process without a parent
+    _signal(server, signal.SIGKILL)  # processes that it started, which may have its output open
+    _, status = os.waitpid(server, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
 
 
-def descendants(root: int) -> list[int]:
+def _obey(control: int, patience: float, server: int) -> None:
+    """Send the signals that memflow requests; when memflow ended, SIGTERM and then SIGKILL."""
+    while request := os.read(control, 1):
+        _signal(server, signal.SIGKILL if request == KILL else signal.SIGTERM)
+    _signal(server, signal.SIGTERM)
+    time.sleep(patience)
+    _signal(server, signal.SIGKILL)
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    for send, target in ((os.killpg, group), *((os.kill, each) for each in _descendants(os.getpid()))):
+        try:
+            send(target, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def _descendants(root: int) -> list[int]:
     """Return the processes that a process started, and those that they started; on Linux only, else none."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir() if sys.platform == "linux" else ():
@@ -66,38 +84,6 @@ def descendants(root: int) -> list[int]:
     for each in found:
         found.extend(child for child, parent in parents.items() if parent == each)
     return found[1:]
-
-
-def end_processes(processes: list[int], number: int) -> None:
-    """Send a signal to processes that may have ended."""
-    for each in processes:
-        try:
-            os.kill(each, number)
-        except (ProcessLookupError, PermissionError):
-            continue
-
-
-def _adopt_orphans() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def _end_with_memflow(watched: int, patience: float) -> None:
-    while os.read(watched, 1):
-        pass
-    os.killpg(0, signal.SIGTERM)
-    end_processes(descendants(os.getpid()), signal.SIGTERM)
-    time.sleep(patience)
-    end_processes(descendants(os.getpid()), signal.SIGKILL)
-    os.killpg(0, signal.SIGKILL)
-
-
-def _wait(server: int) -> int:
-    ended, status = 0, 0
-    while ended != server:  # others are orphans
-        ended, status = os.wait()
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
 
 
 if __name__ == "__main__":

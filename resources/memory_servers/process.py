@@ -10,11 +10,12 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memflow.errors import BadSettings
-from resources.memory_servers.guard import descendants, end_processes
+from resources.memory_servers.guard import KILL
 
 ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM")
 """Environment variables that every server receives, and those that begin with LC_."""
@@ -118,16 +119,14 @@ class ServerProcess:
             if not await self._ends_within(GRACE_S):
                 self._signal(signal.SIGKILL)
                 await self.ended.wait()
-            self._signal(signal.SIGKILL)  # processes that it started
             self.transport.close()
             os.close(self._guarded)
             self._guarded = -1
             return self._status()
 
     async def end_rest(self) -> None:
-        """Wait until the server ends. Then end the processes that it started, which may keep its output open."""
+        """Wait until the server ends. Then close its output, which a process that it started may have open."""
         await self.ended.wait()
-        self._signal(signal.SIGKILL)
         await asyncio.sleep(GRACE_S)  # for the reader, which has to see the last output first
         self.transport.close()
 
@@ -171,11 +170,9 @@ class ServerProcess:
         return status
 
     def _signal(self, number: signal.Signals) -> None:
-        end_processes(descendants(self.process.pid), number)  # those that left the group, too
-        try:
-            os.killpg(self.process.pid, number)
-        except (ProcessLookupError, PermissionError):
-            return
+        if self._guarded >= 0:
+            with suppress(BrokenPipeError):  # the server has ended
+                os.write(self._guarded, KILL if number == signal.SIGKILL else b"t")
 
 
 class _Streams(asyncio.subprocess.SubprocessStreamProtocol):

@@ -6,6 +6,7 @@ test_real_memory_servers.py runs those whose library is installed, or whose serv
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -246,6 +247,22 @@ def test_graphiti_marks_facts_that_are_not_valid_any_more(start: Any) -> None:
         server.write("a", 2, message("m2", "contradicts: Ann lives in Rome", "2015-01-01T00:00:00+02:00"))
         texts = {each["sources"][0]: each["text"] for each in server.succeed("export", space="a")["items"]}
         assert "not valid any more since 2015-01-01" in texts["m1"] and "not valid" not in texts["m2"]
+
+
+def test_graphiti_ends_its_database_when_it_is_killed(libraries: list[Path], tmp_path: Path) -> None:
+    with adapter("graphiti", paths=libraries, variables={"TMPDIR": str(tmp_path)}) as server:
+        server.hello("http://127.0.0.1:9")
+        server.succeed("reset", space="a")
+        (pid_file,) = tmp_path.glob("memflow-graphiti-*/graphs.db.pid")
+        database = Path("/proc") / pid_file.read_text().strip()
+        assert database.exists()
+        server.process.kill()
+        server.process.wait()
+    for _ in range(200):
+        if not database.exists():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"{database} still runs")
 
 
 def test_letta_export_reads_all_pages(start: Any) -> None:

@@ -98,6 +98,19 @@ def test_real_mem0_reports_an_extraction_that_is_no_json(models: FakeModels) -> 
         assert failure["sources"] == ["m1"]
 
 
+def test_real_graphiti_stores_facts_and_finds_them(models: FakeModels) -> None:
+    with adapter("graphiti", python=python_of("graphiti")) as server:
+        assert server.hello(models.url)["version"].startswith("0.31")
+        check_two_spaces(server, ("m1",))
+        server.succeed("fork", space="run/b", to="run/b@2")
+        server.write("run/b", 3, message("m4", "The secret word of Ann is now hovercraft"))
+        assert "m4" in {each["sources"][0] for each in server.read("run/b", "secret word of Ann hovercraft")}
+        assert "m4" not in {
+            each["sources"][0] for each in server.read("run/b@2", "secret word of Ann hovercraft")
+        }
+        assert server.end() == 0
+
+
 async def test_real_graphiti_names_the_messages_of_facts_and_copies_graphs() -> None:
     """The stub server answers with random facts that satisfy the library's schemas."""
     python = python_of("graphiti")

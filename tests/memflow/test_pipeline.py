@@ -16,7 +16,7 @@ from memflow.records import TABLES
 from resources.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-TABLE = re.compile(r"\b(?:raw|state|utterance|question|feedback|memory|answer|score)\.[a-z_]+\b")
+TABLE = re.compile("|".join(rf"\b{re.escape(table)}\b" for table in TABLES))
 
 
 def test_every_table_is_written_by_exactly_one_pipeline_step() -> None:

@@ -50,9 +50,12 @@ def change(table: str, row: Any, chance: random.Random) -> dict[str, Any]:
 
 
 def worlds(domain: Domain) -> dict[str, dict[str, list[Any]]]:
-    """Return two sets of tables: valid rows of a domain and an assistant, and damaged rows."""
+    """Return sets of tables: valid rows of a domain and an assistant, and rows damaged in two ways."""
     valid = {**valid_rows(), **generated(domain.base)}
-    return {"valid": valid, "damaged": {table: damaged(table, valid[table], 1) for table in TABLES}}
+    seeds = {f"damaged {seed}": seed for seed in (1, 2)}
+    return {"valid": valid} | {
+        kind: {table: damaged(table, valid[table], seed) for table in TABLES} for kind, seed in seeds.items()
+    }
 
 
 @pytest.mark.parametrize("name", DOMAINS)

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from resources.library import Library
 from resources.settings import Settings, load
 
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("MEMFLOW_DATA", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     (tmp_path / "settings").mkdir()
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -59,3 +61,18 @@ def test_files_of_a_data_set_are_beside_the_settings_or_in_the_data_folder(file:
     found = loaded(file, f'data = "/data"\n{OWN}sums = {{ "a.jsonl" = "00" }}\n').own_datasets["mine"]
     assert found.files[:2] == (str(folder / "a.jsonl"), "more/*.csv")
     assert found.sums == {str(folder / "a.jsonl"): "00"}
+
+
+def test_lake_in_a_folder_begins_at_the_folder_of_the_settings(file: Path) -> None:
+    assert loaded(file, 'lake = "lake"\n').lake == str(file.parent / "lake")
+    assert loaded(file, 'lake = "s3://bucket/lake"\n').lake == "s3://bucket/lake"
+
+
+def test_pattern_beside_settings_in_a_folder_with_brackets_finds_its_files(file: Path) -> None:
+    folder = file.parent.rename(file.parent.with_name("settings [1]"))
+    (folder / "more").mkdir()
+    (folder / "more/a.csv").touch()
+    settings = loaded(
+        folder / "memflow.toml", OWN.replace('"a.jsonl", "more/*.csv", "/c.jsonl"', '"more/*.csv"')
+    )
+    assert Library(None, settings.datasets).found("mine")

@@ -65,3 +65,10 @@ def test_file_without_labels_is_rejected(tmp_path: Path) -> None:
         read_labels(path)
     with pytest.raises(BadInput, match="cannot be read"):
         read_labels(tmp_path / "missing")
+
+
+def test_byte_order_mark_of_a_log_is_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"question_id": "a", "autoeval_label": {"label": true}}', encoding="utf-8-sig")
+    replies, problems = read_labels(path)
+    assert len(replies) == 1 and not problems

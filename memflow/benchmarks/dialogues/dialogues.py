@@ -4,17 +4,25 @@ An invalid message, or an invalid dialogue around it, excludes the whole dialogu
 answers. An invalid question excludes this question only.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import PurePath
 from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
+from memflow.benchmarks.dialogues.content import OwnDialogue, OwnMessage, OwnQuestion
 from memflow.benchmarks.dialogues.files import SourceRow, kind_of
-from memflow.benchmarks.dialogues.questions import InvalidQuestion, check_metric, check_slices, resolve_gold
+from memflow.benchmarks.dialogues.history import History, unknown
+from memflow.benchmarks.dialogues.questions import (
+    InvalidQuestion,
+    check_metric,
+    check_slices,
+    declines,
+    is_abstention,
+    resolve_gold,
+)
 from memflow.benchmarks.dialogues.schema import (
     MARKS,
     ROWS,
@@ -25,58 +33,6 @@ from memflow.benchmarks.dialogues.schema import (
     time_span,
 )
 from memflow.benchmarks.own_files import FileProblem
-from memflow.suggestions import unknown_name
-
-EARLIEST = datetime.min.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class OwnMessage:
-    """A message of a dialogue. `message_id` is unique in the dialogue."""
-
-    message_id: str
-    text: str
-    role: Literal["user", "assistant"] = "user"
-    speaker: str | None = None
-    time: str | None = None
-    session: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OwnQuestion:
-    """A question after the first `visible` messages of its dialogue.
-
-    `number` is the correct option, from 1. `golds` are the correct answers of an open question. With a `rubric`, a
-    judge decides. `abstain`: the messages do not contain the answer. `reason` states why the question is quarantined.
-    """
-
-    question_id: str
-    question: str = ""
-    options: tuple[str, ...] = ()
-    number: int | None = None
-    golds: tuple[str, ...] = ()
-    rubric: str | None = None
-    abstain: bool = False
-    visible: int = 0
-    asked_at: str | None = None
-    evidence: tuple[str, ...] = ()
-    metric: str | None = None
-    category: str | None = None
-    slices: Mapping[str, str] = field(default_factory=dict)
-    language: str | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OwnDialogue:
-    """A dialogue with its questions. With a `reason`, it is quarantined as a whole."""
-
-    dialogue_id: str
-    dataset: str
-    messages: tuple[OwnMessage, ...]
-    questions: tuple[OwnQuestion, ...]
-    language: str | None = None
-    reason: str | None = None
 
 
 @dataclass(slots=True)
@@ -100,6 +56,7 @@ class _Joiner:
         self.drafts: dict[str, _Draft] = {}
         self._latest: tuple[str, _Draft] | None = None
         self._lost: FileProblem | None = None
+        self._played: list[str] = []
 
     def add(self, row: SourceRow) -> None:
         place = FileProblem(row.file, row.where, "")
@@ -113,6 +70,12 @@ class _Joiner:
             self._report(
                 place, f"the row is no dialogue, message or question; it needs one of the fields {marks}"
             )
+            # It may be a message without a text.
+            draft = self.drafts.get(str(row.content.get("dialogue")))
+            if draft is None:
+                self._lose(self.problems[-1])
+            elif not draft.of_line:
+                draft.gap = draft.gap or self.problems[-1]
         elif kind == "dialogue":
             self._add_dialogue(place, row.content)
         else:
@@ -182,12 +145,12 @@ class _Joiner:
 
     def joined(self) -> list[OwnDialogue]:
         """Return the dialogues of all rows. Call it after the last row."""
+        self._played = [name for name, draft in self.drafts.items() if draft.messages]
         return [self._dialogue(name, draft) for name, draft in self.drafts.items()]
 
     def _dialogue(self, name: str, draft: _Draft) -> OwnDialogue:
         if not draft.messages:
-            with_messages = [each for each, other in self.drafts.items() if other.messages]
-            text = unknown_name("dialogue", name, with_messages, owner="the table of messages")
+            text = unknown("dialogue", name, self._played, "the table of messages")
             for place, content in draft.questions if not draft.of_line else ():
                 self._report(replace(place, field="dialogue"), text)
                 self.parsed(QuestionFields, place, content)
@@ -236,7 +199,7 @@ class _Joiner:
         number: int,
         place: FileProblem,
         content: Any,
-        history: "History",
+        history: History,
         seen: dict[str, FileProblem],
         *,
         whole: bool,
@@ -260,7 +223,7 @@ class _Joiner:
         return question
 
     def _resolved(
-        self, name: str, place: FileProblem, fields: QuestionFields, history: "History", *, whole: bool
+        self, name: str, place: FileProblem, fields: QuestionFields, history: History, *, whole: bool
     ) -> OwnQuestion:
         """Return the question with its gold, its metric and its moment; report what does not fit together."""
         number: int | None = None
@@ -274,6 +237,10 @@ class _Joiner:
                 check(fields)
             except InvalidQuestion as wrong:
                 self._report(replace(place, field=wrong.field), str(wrong))
+        if fields.options:
+            abstain = number is not None and declines(fields.options[number - 1])
+        else:
+            abstain = is_abstention(fields)
         visible, asked_at = len(history.messages), None
         # A dialogue with an invalid message has gaps, so its positions are not checked.
         if whole:
@@ -290,7 +257,7 @@ class _Joiner:
             number,
             golds,
             fields.rubric,
-            fields.abstain,
+            abstain,
             visible,
             asked_at,
             fields.evidence,
@@ -302,65 +269,6 @@ class _Joiner:
 
     def _report(self, place: FileProblem, text: str) -> None:
         self.problems.append(replace(place, text=text))
-
-
-class History:
-    """The messages of a dialogue by id, session and time."""
-
-    def __init__(self, messages: Sequence[OwnMessage]) -> None:
-        self.messages = messages
-        self._places = {each.message_id: place for place, each in enumerate(messages)}
-        self._sessions = {
-            each.session: place for place, each in enumerate(messages) if each.session is not None
-        }
-        self._starts: list[datetime] = []
-        for each in messages:
-            start = EARLIEST if each.time is None else time_span(each.time)[0]
-            self._starts.append(max(start, self._starts[-1] if self._starts else EARLIEST))
-
-    def visible(self, fields: QuestionFields) -> int:
-        """Return the number of messages before a question. Raises InvalidQuestion."""
-        given = [name for name in ("after", "session", "date") if getattr(fields, name) is not None]
-        if len(given) > 1:
-            raise InvalidQuestion(given[1], f"{' and '.join(given)} are given; keep one of them")
-        if fields.after is not None:
-            return self._place(fields.after, "after") + 1
-        if fields.session is not None:
-            if fields.session not in self._sessions:
-                known = [str(each) for each in self._sessions]
-                raise InvalidQuestion(
-                    "session", unknown_name("session", fields.session, known, owner="the dialogue")
-                )
-            return self._sessions[fields.session] + 1
-        if fields.date is None:
-            return len(self.messages)
-        if all(each.time is None for each in self.messages):
-            raise InvalidQuestion("date", "no message of the dialogue has a time; use `after` or `session`")
-        found = bisect_right(self._starts, time_span(fields.date)[1])
-        if not found:
-            raise InvalidQuestion("date", f"{fields.date} is before the first message; use a later date")
-        return found
-
-    def check_evidence(self, fields: QuestionFields, visible: int) -> None:
-        """Raise InvalidQuestion unless the evidence exists and comes before the question."""
-        for each in fields.evidence:
-            if self._place(each, "evidence") >= visible:
-                last = self.messages[visible - 1].message_id
-                raise InvalidQuestion(
-                    "evidence",
-                    f"message {each!r} comes after message {last!r}, after which the question is asked; remove it, or "
-                    "ask the question later",
-                )
-
-    def time_at(self, visible: int) -> str | None:
-        """Return the time of the last message before a question, or None without times."""
-        return next((each.time for each in reversed(self.messages[:visible]) if each.time is not None), None)
-
-    def _place(self, name: str, of: str) -> int:
-        if name not in self._places:
-            text = unknown_name("message", name, self._places, owner="the dialogue")
-            raise InvalidQuestion(of, text)
-        return self._places[name]
 
 
 def _role(fields: MessageFields) -> Literal["user", "assistant"]:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.dialogues.config import DialoguesConfig
-from memflow.benchmarks.dialogues.dialogues import OwnDialogue, OwnQuestion, join_rows
+from memflow.benchmarks.dialogues.content import OwnDialogue, OwnQuestion
+from memflow.benchmarks.dialogues.dialogues import join_rows
 from memflow.benchmarks.dialogues.files import READERS, FileFault, SourceRow, read_rows
 from memflow.benchmarks.dialogues.probes import language_of, metric_of
 from memflow.benchmarks.own_files import FileProblem, InspectedFiles, OwnFiles

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.datasets import Contents, Dataset
-from memflow.benchmarks.dialogues.dialogues import OwnDialogue, join_rows
+from memflow.benchmarks.dialogues.content import OwnDialogue
+from memflow.benchmarks.dialogues.dialogues import join_rows
 from memflow.benchmarks.dialogues.files import FileFault, SourceRow, read_rows
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.own_files import FileProblem

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memflow.benchmarks.dialogues.config import DialoguesConfig
-from memflow.benchmarks.dialogues.dialogues import OwnDialogue, OwnQuestion
+from memflow.benchmarks.dialogues.content import OwnDialogue, OwnQuestion
 from memflow.benchmarks.dialogues.metrics import ABSTENTION, METRIC_NAMES
 from memflow.benchmarks.dialogues.questions import NO_ANSWER, declines
 from memflow.benchmarks.dialogues.turns import checkpoints_of, message_id

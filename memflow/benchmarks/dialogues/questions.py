@@ -55,6 +55,14 @@ def abstains(answer: str) -> bool:
     return declines(answer) or declines(_CLAUSE.split(answer.strip(), maxsplit=1)[0])
 
 
+def is_abstention(fields: QuestionFields) -> bool:
+    """Return whether the gold of an open question is that there is no answer: by `abstain`, or in the words of gold."""
+    if fields.abstain:
+        return True
+    worded = fields.gold is not None and all(declines(str(each)) for each in fields.gold)
+    return worded and fields.rubric is None and fields.metric in (None, "abstention", "judge")
+
+
 def resolve_gold(fields: QuestionFields) -> tuple[int | None, tuple[str, ...]]:
     """Return the number of the correct option, or the correct answers of an open question. Raises InvalidQuestion."""
     if fields.options:
@@ -63,6 +71,8 @@ def resolve_gold(fields: QuestionFields) -> tuple[int | None, tuple[str, ...]]:
     if fields.abstain:
         if golds:
             raise InvalidQuestion("gold", "a question with `abstain` has no gold; remove one of the two")
+        return None, ()
+    if is_abstention(fields):
         return None, ()
     if not golds and fields.rubric is None:
         raise InvalidQuestion("gold", "the question has no gold; add `gold`, `rubric`, or `abstain`: true")
@@ -110,9 +120,11 @@ def _number(gold: str | int, options: list[str]) -> int:
     if by_text is not None and by_number not in (None, by_text):
         both = f"is the text of option {by_text} and the number of option {by_number}"
         raise InvalidQuestion("gold", f"{text!r} {both}; reword the options, or name the gold by its letter")
-    found = by_text or by_number
-    if found is None and text in LETTERS[: len(options)]:
-        found = LETTERS.index(text) + 1
+    by_letter = LETTERS.index(text) + 1 if text and text in LETTERS[: len(options)] else None
+    if by_text is not None and by_letter not in (None, by_text):
+        both = f"is the text of option {by_text} and the letter of option {by_letter}"
+        raise InvalidQuestion("gold", f"{text!r} {both}; reword the options, or name the gold by its number")
+    found = by_text or by_number or by_letter
     if found is None:
         raise InvalidQuestion(
             "gold",
@@ -141,7 +153,7 @@ def check_metric(fields: QuestionFields) -> None:
         return
     if fields.options:
         allowed: tuple[str, ...] = ("accuracy",)
-    elif fields.abstain:
+    elif is_abstention(fields):
         allowed = ("abstention", "judge")
     elif fields.rubric is not None:
         allowed = ("judge",)

@@ -5,6 +5,7 @@ A null or missing field has its default value.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, time, timedelta
 from difflib import get_close_matches
@@ -21,6 +22,7 @@ MOST_OPTIONS = 10
 OpenMetric = Literal["exact_match", "f1", "rouge_l", "judge"]
 """The metrics of an open question."""
 LONGEST_SHOWN = 60
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _shown(value: Any) -> str:
@@ -34,6 +36,8 @@ def _shown(value: Any) -> str:
 def _scalar(value: Any) -> str:
     """Return a text or number as text. Raises ValueError for other values."""
     if isinstance(value, str):
+        if not value.isascii() and _SURROGATE.search(value):
+            raise ValueError("the text has half of a surrogate pair, such as \\ud83d; replace the character")
         return value
     if value is None:
         raise ValueError("the field is missing; add it")
@@ -225,6 +229,14 @@ def _message(kind: str, text: str, given: Any, field: str, model: type[BaseModel
     if kind == "literal_error":
         allowed = text.removeprefix("Input should be ").replace("'", "")
         return f"{_shown(given)} is not allowed; use {allowed}"
-    if kind.startswith("bool"):
-        return f"{_shown(given)} is neither true nor false"
-    return f"{_shown(given)}: {text[0].lower()}{text[1:]}"
+    return f"{_shown(given)}{_WRONG_TYPES.get(kind, f': {text[0].lower()}{text[1:]}')}"
+
+
+_WRONG_TYPES = {
+    "bool_parsing": " is neither true nor false",
+    "bool_type": " is neither true nor false",
+    "dict_type": " is not a JSON object; write it in braces",
+    "list_type": " is not a list; write it in square brackets",
+    "tuple_type": " is not a list; write it in square brackets",
+}
+"""The messages about values of a wrong type, by pydantic's kind of error."""

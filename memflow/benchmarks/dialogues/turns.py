@@ -6,7 +6,7 @@ A question between two messages of a session is asked there (`Probe.after`). No 
 from collections.abc import Iterator, Sequence
 
 from memflow.benchmarks.dialogues.config import DialoguesConfig
-from memflow.benchmarks.dialogues.dialogues import OwnDialogue, OwnMessage
+from memflow.benchmarks.dialogues.content import OwnDialogue, OwnMessage
 from memflow.records import Turn
 
 

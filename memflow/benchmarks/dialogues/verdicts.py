@@ -5,7 +5,7 @@ and a judge that fails, give null values with a reason.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -33,6 +33,9 @@ from memflow.records import Probe, Reply, Verdict
 from memflow.scoring.judges import JudgedValue, judge_variant, mean_of_judges, rows_of_judges
 
 NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
+NO_WORDS = (
+    "no gold answer has a word that {metric} compares; give the question the metric exact_match or judge"
+)
 STANDARD = "standard"
 
 
@@ -105,13 +108,15 @@ async def _value(probe: Probe, reply: Reply | None, judge: Chat | None) -> OpenV
     gold = OpenGold.unpacked(probe.gold)
     if probe.metric == JUDGED.name:
         return await _judged(probe, gold, reply.parsed, judge)
-    return OpenValue(computed(probe.metric, reply.parsed, gold, probe.language))
+    value = computed(probe.metric, reply.parsed, gold, probe.language)
+    return OpenValue(value, None if value is not None else NO_WORDS.format(metric=probe.metric))
 
 
-def computed(metric: str, answer: str, gold: OpenGold, language: str) -> float:
+def computed(metric: str, answer: str, gold: OpenGold, language: str) -> float | None:
     """Return the value of an answer under a metric without a judge: the best over the gold answers.
 
-    Raises BadInput for an unknown metric.
+    None if no gold answer has a word of the metric (`the`, `$`, or for ROUGE-L any text without Latin letters and
+    digits) and the answer equals none. Raises BadInput for an unknown metric.
     """
     spoken: Literal["en", "zh"] = "zh" if language == "zh" else "en"
     if metric == ABSTENTION.name:
@@ -120,11 +125,21 @@ def computed(metric: str, answer: str, gold: OpenGold, language: str) -> float:
         return max(
             exact_match(answer.rstrip().rstrip("。"), each.rstrip().rstrip("。")) for each in gold.answers
         )
-    if metric == ANSWER_F1.name:
-        return max(word_f1(answer, each, spoken) for each in gold.answers)
-    if metric == ANSWER_ROUGE_L.name:
-        return max(rouge_l(answer, each, spoken) for each in gold.answers)
-    raise BadInput(f"the benchmark dialogues has no metric {metric!r}. Regenerate question/probes.")
+    if metric not in OVERLAPS:
+        raise BadInput(f"the benchmark dialogues has no metric {metric!r}. Regenerate question/probes.")
+    overlap = OVERLAPS[metric]
+    if any(exact_match(answer, each) for each in gold.answers):
+        return 1.0
+    # A text without words scores 0 even beside itself.
+    with_words = [each for each in gold.answers if overlap(each, each, spoken)]
+    return max((overlap(answer, each, spoken) for each in with_words), default=None)
+
+
+OVERLAPS: Mapping[str, Callable[[str, str, Literal["en", "zh"]], float]] = {
+    ANSWER_F1.name: word_f1,
+    ANSWER_ROUGE_L.name: rouge_l,
+}
+"""The metrics that compare the words of an answer and a gold answer."""
 
 
 async def _judged(probe: Probe, gold: OpenGold, answer: str, judge: Chat | None) -> OpenValue:

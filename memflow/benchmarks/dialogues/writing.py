@@ -19,7 +19,8 @@ def to_csv(rows: Sequence[Mapping[str, Any]], kind: str) -> str:
     columns = [name for name in ROWS[kind].model_fields if any(name in row for row in rows)]
     columns.sort(key=lambda name: name != "dialogue")
     written = io.StringIO(newline="")
-    writer = csv.DictWriter(written, columns, restval="", lineterminator="\n")
+    # A cell with a carriage return is quoted only if the line ending contains one.
+    writer = csv.DictWriter(written, columns, restval="", lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({name: _cell(name, value) for name, value in row.items()} for row in rows)
     return written.getvalue()

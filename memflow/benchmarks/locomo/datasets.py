@@ -1,6 +1,7 @@
 """LoCoMo's data sets: the published file, and two conversations written for memflow in the same format."""
 
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.memorybench.datasets import LOCOMO_DOWNLOAD
 
 DATASETS = (
     Dataset(
@@ -23,5 +24,6 @@ DATASETS = (
         "Download data/locomo10.json of snap-research/LoCoMo to locomo/locomo10.json in the data folder.",
         {"locomo/locomo10.json": "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"},
         counts={"conversations": 10, "sessions": 272, "messages": 5_882, "questions": 1_986},
+        download=LOCOMO_DOWNLOAD,
     ),
 )

@@ -42,6 +42,14 @@ def _github(
     return Download(f"https://github.com/{repository}", tuple(origins))
 
 
+LOCOMO_DOWNLOAD = _github(
+    "snap-research/LoCoMo",
+    "3eb6f2c585f5e1699204e3c3bdf7adc5c28cb376",
+    {"locomo/locomo10.json": "data/locomo10.json"},
+    {"locomo/locomo10.json": 2_805_274},
+)
+"""The published conversations, which MemoryBench and LoCoMo with the judge read."""
+
 DATASETS = (
     Dataset(
         "memorybench_sample",
@@ -63,12 +71,7 @@ DATASETS = (
         "Download data/locomo10.json of snap-research/LoCoMo to locomo/locomo10.json in the data folder.",
         {"locomo/locomo10.json": "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"},
         counts={"conversations": 10, "questions": 1_986},
-        download=_github(
-            "snap-research/LoCoMo",
-            "3eb6f2c585f5e1699204e3c3bdf7adc5c28cb376",
-            {"locomo/locomo10.json": "data/locomo10.json"},
-            {"locomo/locomo10.json": 2_805_274},
-        ),
+        download=LOCOMO_DOWNLOAD,
     ),
     *(
         Dataset(

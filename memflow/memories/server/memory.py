@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from memflow.errors import BadInput, BadSettings, RecallFailed, ServerFailed
+from memflow.memories.entries import Item
 from memflow.memories.external import ExternalMemory
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, parameter
 from memflow.memories.server.batches import cut_writes, sent_message
@@ -57,7 +58,8 @@ class ServerMemory(ExternalMemory):
         if self.store.newest(SERVER) is None:
             declared = hello.can.model_dump(mode="json", include=DECLARED)
             meta = {"mode": mode, "episode": episode_id, "can": declared}
-            self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}", sources=(), meta=meta)
+            mark = ", reads change the memory" if mode == ASK_AT_ONCE and _reads_write(hello.can) else ""
+            self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}{mark}", sources=(), meta=meta)
         writes = self._mirrored(hello.can).writes
         state = state_of(writes)
         base = session.find(state) if writes else None
@@ -138,7 +140,7 @@ class ServerMemory(ExternalMemory):
             if stored is not None:
                 leave_unmeasured()
                 self.ranks_entries = can.ranked  # type: ignore[misc]
-                return recall_of(*stored, self.budget, self._mirrored(can).position)
+                return self._recall(*stored, can)
         session = self._session()
         can = (await session.hello()).can
         self.ranks_entries = can.ranked  # type: ignore[misc]
@@ -153,7 +155,11 @@ class ServerMemory(ExternalMemory):
             items = mirror.find_returned(found.items) if frozen else mirror.add_returned(found.items)
         except ServerFailed as failed:
             raise RecallFailed(str(failed)) from failed
-        return recall_of(items, found.notes, self.budget, mirror.position)
+        return self._recall(items, found.notes, can)
+
+    def _recall(self, items: Sequence[Item], notes: str, can: Capabilities) -> Recall:
+        position = self._mirrored(can).position
+        return recall_of(items, notes, self.budget, position, exported=can.export != "none")
 
     async def _read_at_once(self, query: str, can: Capabilities, running: asyncio.Semaphore) -> Found | str:
         """Return the answer to a query now, or the reason why the read failed.

@@ -19,6 +19,11 @@ UNSTORED = "unstored:"
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
 
+def unstored(entry_id: str) -> bool:
+    """Return whether an id is of an item that a server returned and did not export."""
+    return entry_id.startswith(UNSTORED)
+
+
 @dataclass(frozen=True)
 class SentWrite:
     """A write that was sent. `failed` is whether the server reported that the whole write failed."""

@@ -11,11 +11,12 @@ from memflow.tokens import estimate
 
 
 def recall_of(
-    items: Sequence[Item], notes: str, budget: int, position: Callable[[Item], int | None]
+    items: Sequence[Item], notes: str, budget: int, position: Callable[[Item], int | None], *, exported: bool
 ) -> Recall:
     """Return a Recall of items, best first, with their dates; with `notes` of the server's own if it has no items.
 
-    The notes list the items in the order of their first sources, or as the server returned them if an item has none.
+    The notes list the items in the order of their first sources. If an item has none, they list them in the order in
+    which they were `exported`, or else as the server returned them.
     """
     if not items:
         return Recall(notes=notes, injected_tokens=estimate(notes)) if notes else Recall()
@@ -25,7 +26,7 @@ def recall_of(
         replace(
             item,
             text=with_date(item.text, item.meta.get("sent_at")),
-            order=at if None in positions else positions[at] or 0,
+            order=positions[at] or 0 if None not in positions else item.order if exported else at,
         )
         for at, item in enumerate(items)
     ]

@@ -21,6 +21,8 @@ REQUIRED: tuple[Operation, ...] = ("hello", "reset", "write", "read")
 
 Text = Annotated[str, Field(max_length=1_000_000)]
 Name = Annotated[str, Field(max_length=500)]
+MessageId = Annotated[str, Field(max_length=2000)]
+"""The id of a message, from the data, or the number of a write."""
 
 
 class Wire(BaseModel):
@@ -74,7 +76,7 @@ class Hello(Wire):
 class SentMessage(Wire):
     """A message of a dialogue, as sent with `write`. It has no field for gold."""
 
-    id: Name
+    id: MessageId
     role: Literal["user", "assistant"]
     text: str
     speaker: str | None = None
@@ -85,7 +87,7 @@ class WriteFailure(Wire):
     """Something that the server could not store, with the ids of the messages concerned."""
 
     why: Text
-    sources: Annotated[tuple[Name, ...], Field(max_length=MAX_ITEMS)] = ()
+    sources: Annotated[tuple[MessageId, ...], Field(max_length=MAX_ITEMS)] = ()
 
 
 class Written(Wire):
@@ -101,7 +103,7 @@ class WireItem(Wire):
     id: Name
     text: Text
     score: float | None = Field(None, allow_inf_nan=False)
-    sources: Annotated[tuple[Name, ...], Field(max_length=MAX_ITEMS)] = ()
+    sources: Annotated[tuple[MessageId, ...], Field(max_length=MAX_ITEMS)] = ()
     sent_at: Name | None = None
     kind: Name = "memory"
     since: Annotated[int, Field(ge=0)] | None = None

@@ -88,8 +88,10 @@ def test_domain_option_downloads_its_missing_data_sets(empty, origin, folder) ->
     Path("memflow.toml").write_text(
         '[own_domains.mine]\nbenchmark = "memorybench"\ndatasets = ["lexeval_judge", "memorybench_sample"]\n'
     )
-    assert empty("data", "get", "--domain", "mine", "--yes").exit_code == 0
+    complete = ("--domain", "memorybench_demo")  # before an incomplete domain, it must not end the command
+    assert empty("data", "get", *complete, "--domain", "mine", "--yes").exit_code == 0
     assert (folder / "lexeval/5_2.json").read_bytes() == CONTENT
+    assert empty.json("data", "get", "--domain", "mine", "--yes")["files"] == []
     assert "All data sets of mine are there" in empty("data", "get", "--domain", "mine", "--yes").stderr
 
 
@@ -112,7 +114,8 @@ def test_list_shows_license_size_and_command_of_missing_data_sets(empty, folder)
     assert (locomo["state"], locomo["published_bytes"]) == ("missing", 2_805_274)
     assert locomo["command"] == "memflow data get locomo" and locomo["licence"] == "CC BY-NC 4.0"
     text = " ".join(empty("data", "list").stdout.split())
-    assert "2.8 MB" in text and "By hand only: amemgym_v1_base_run, foodcom" in text
+    assert "locomo missing 2.8 MB CC BY-NC 4.0" in text and "foodcom by hand" in text
+    assert "memflow data get NAME" in text
 
 
 def test_data_folder_is_by_default_that_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -61,6 +61,10 @@ def test_init_of_a_folder_and_of_several_files_reads_all_of_them(empty, tmp_path
         str(tmp_path / "chats/*.jsonl"),
         str(tmp_path / "chats/*.csv"),
     )
+    (tmp_path / "chats").rename(tmp_path / "chats [1]")
+    empty("init", "brackets.toml", "--data", "chats [1]")
+    assert Library(None, load(Path("brackets.toml")).datasets).found("chats_1")
+    (tmp_path / "chats [1]").rename(tmp_path / "chats")
     both = empty.json("init", "other.toml", "--data", "chats/a.jsonl", "--data", "chats/q.csv")
     assert both["questions"] == 1 and both["domain"] == "a"
 
@@ -130,7 +134,7 @@ def test_import_chats_writes_a_table_to_which_questions_can_be_added(empty, tmp_
     assert found["messages"] == 1 and found["source"] == "Claude"
     assert "already exists" in empty.error("import", "chats", "conversations.json")
     Path("questions.csv").write_text(
-        "dialogue,question,gold,evidence\nchats,Where?,Oslo,1.1\n", encoding="utf-8"
+        "dialogue,question,gold,evidence\nchats,Where?,Oslo,1_1\n", encoding="utf-8"
     )
     both = ("--data", "chats.csv", "--data", "questions.csv")
     assert empty.json("init", *both)["questions"] == 1
@@ -142,3 +146,16 @@ def test_import_chats_writes_a_table_to_which_questions_can_be_added(empty, tmp_
         "import", "chats", "conversations.json", "b.csv", "--branches", "every"
     )
     assert "ends neither with" in empty.error("import", "chats", "conversations.json", "b.txt")
+
+
+def test_init_prints_commands_for_its_settings_file_and_quotes_paths(empty, tmp_path: Path) -> None:
+    write(tmp_path / "my chats.jsonl", LINE)
+    assert empty.json("init", "--data", "my chats.jsonl")["next"][:2] == [
+        "memflow data check 'my chats.jsonl'",
+        "memflow run",
+    ]
+    other = empty.json("init", "my other.toml", "--data", "my chats.jsonl")
+    assert other["next"][1:] == [
+        "memflow --settings 'my other.toml' run",
+        "memflow --settings 'my other.toml' show leaderboard --domain my_chats",
+    ]

@@ -46,3 +46,20 @@ def test_stage_without_a_changed_probe_causes_nothing(change: ScoreChange) -> No
     for stage in ("answers", "judging"):
         if stage not in change.stages.values():
             assert parts[stage] == pytest.approx(0, abs=1e-9)
+
+
+@given(changes())
+def test_numbers_of_a_row_are_finite_or_missing(change: ScoreChange) -> None:
+    row = change.row("domain", "assistant", "accuracy", "standard", "all")
+    numbers = (row.before, row.after, row.difference, row.low, row.high, row.p)
+    assert all(number is None or math.isfinite(number) for number in numbers)
+
+
+def test_change_with_all_values_in_one_episode_has_no_interval() -> None:
+    before = {"p0": 1.0, "p1": 0.0, "p2": 1.0, "p3": 1.0}
+    after = {"p0": 0.0, "p1": 0.0, "p2": None, "p3": None}
+    episodes = {"p0": "e0", "p1": "e0", "p2": "e1", "p3": "e2"}
+    change = ScoreChange(before, after, {probe: "answers" for probe in ("p0", "p2", "p3")}, episodes)
+    row = change.row("domain", "assistant", "accuracy", "standard", "all")
+    assert row.difference is not None and (row.low, row.high, row.p) == (None, None, None)
+    assert row.reason is not None

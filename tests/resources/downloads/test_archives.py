@@ -1,6 +1,7 @@
 """Unpacking of archives: the wanted members only, and no member of a malicious archive."""
 
 import io
+import random
 import stat
 import tarfile
 import zipfile
@@ -158,3 +159,23 @@ def test_zip_archive_with_a_wrong_checksum_of_a_member_is_refused(tmp_path, into
 def test_declaration_with_unsafe_or_mixed_paths_is_rejected(members):
     with pytest.raises(ValueError, match=r"both folders|absolute or contains"):
         RemoteArchive("https://origin/a", members)
+
+
+def test_zip_archive_with_a_name_that_is_not_utf8_is_refused(tmp_path, into):
+    archive = zip_of(tmp_path / "a.zip", {"repo-1/data/é.json": b"A"})
+    archive.write_bytes(archive.read_bytes().replace("é".encode(), b"\xff\xff"))
+    with pytest.raises(DownloadFailed, match="not a readable archive"):
+        unpack(archive, WANTED, into)
+
+
+def test_damaged_compression_of_a_tar_archive_is_no_fault_of_the_disk(tmp_path, into):
+    archive = tmp_path / "a.tar.bz2"
+    with tarfile.open(archive, "w:bz2") as tar:
+        info = tarfile.TarInfo("repo-1/data/a.json")
+        info.size = 2_000_000
+        tar.addfile(info, io.BytesIO(random.Random(1).randbytes(info.size)))
+    content = bytearray(archive.read_bytes())
+    content[len(content) // 2] ^= 255
+    archive.write_bytes(content)
+    with pytest.raises(DownloadFailed, match="not a readable archive"):
+        unpack(archive, WANTED, into)

@@ -313,3 +313,38 @@ def test_advice_on_a_file_that_differs_replaces_the_file():
     one = dataset(RemoteFile("https://origin/a", "a"))
     assert one.replacement_advice == "Replace it with `memflow data get set --force`."
     assert replace(one, download=None).replacement_advice == "Ask its author."
+
+
+def packed_folders() -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr("one/a.json", "1")
+        archive.writestr("two/a.json", "2")
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_two_data_sets_of_one_archive_are_both_downloaded(origin, get, folder, together):
+    url = origin.add("both.zip", packed_folders())
+    one = dataset(RemoteArchive(url, {"one/": "set/one/"}))
+    two = replace(dataset(RemoteArchive(url, {"two/": "set/two/"})), name="other")
+    for chosen in [(one, two)] if together else [(one,), (two,)]:
+        get(*chosen)
+    assert (folder / "set/one/a.json").read_text() == "1" and (folder / "set/two/a.json").read_text() == "2"
+    assert set(read_records(folder)[url].files) == {"set/one/a.json", "set/two/a.json"}
+    before = len(origin.downloads())
+    assert get(one, two) == [] and len(origin.downloads()) == before
+
+
+def test_page_instead_of_a_file_is_refused(origin, get, folder):
+    url = origin.add("a.json", b"<html>log in</html>", headers={"Content-Type": "text/html; charset=utf-8"})
+    with pytest.raises(DownloadFailed, match="web page"):
+        get(dataset(RemoteFile(url, "set/a.json")))
+    assert not (folder / "set/a.json").exists()
+
+
+def test_file_without_content_length_has_its_published_size(origin, get, folder):
+    url = origin.add("a.json", CONTENT[:-1], announces=False)
+    with pytest.raises(DownloadFailed, match="ended after 1,699 of 1,700 bytes"):
+        get(dataset(RemoteFile(url, "set/a.json", size=len(CONTENT))))
+    assert not (folder / "set/a.json").exists()

@@ -273,3 +273,14 @@ def test_proxy_of_the_environment_is_used_unless_no_proxy_names_the_host(origin,
     partial.unlink()
     with pytest.raises(DownloadFailed, match="404"):
         fetch(f"{origin.url}/a", partial)
+
+
+def test_sizes_with_too_many_digits_are_ignored_and_a_location_that_is_no_address_is_named(
+    origin, fetch, partial
+):
+    url = origin.add("a", CONTENT, cuts=[1000], headers={"Content-Range": f"bytes 1000-2000/{'9' * 5000}"})
+    fetch(url, partial)
+    assert partial.read_bytes() == CONTENT
+    moved = origin.add("b", b"", location="http://[bad")
+    with pytest.raises(DownloadFailed, match="which is no address"):
+        fetch(moved, partial)

@@ -1,8 +1,6 @@
 """Connections to memory servers: answers matched to requests, restarts with replay, time limits, invalid answers."""
 
 import asyncio
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -47,7 +45,7 @@ async def test_killed_server_is_restarted_with_the_writes_of_each_space(tmp_path
         await server.write("a", 3, [sent(3, "apple later")])
         assert isinstance(server.transport, StdioTransport)
         assert server.transport.process is not None
-        os.killpg(server.transport.process.process.pid, signal.SIGKILL)
+        await server.transport.process.kill()
         assert await found(server, "a", "apple") == ["m1", "m2", "m3"]
         assert await found(server, "a", "apple", as_of=1) == ["m1"]
         assert await found(server, "a@2", "apple") == ["m1", "m2"]
@@ -224,6 +222,13 @@ async def test_variable_that_is_not_set_names_the_setting(tmp_path: Path) -> Non
         BadSettings, match=r"variable MEMFLOW_TEST_NO_KEY is not set.*`variables` beside `command`"
     ):
         await server.hello()
+
+
+async def test_settings_in_hello_that_cannot_be_stored_end_the_step(tmp_path: Path) -> None:
+    body = "HELLO = True\nserve(lambda request: {'name': 'x', 'version': '1', 'settings': {'a': '\\ud800'}})"
+    async with written_server(tmp_path, body) as server:
+        with pytest.raises(ServerDown, match="no valid Unicode"):
+            await server.hello()
 
 
 async def test_hello_passes_settings_and_seed(tmp_path: Path) -> None:

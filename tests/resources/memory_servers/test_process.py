@@ -128,11 +128,11 @@ async def test_large_log_is_renamed_before_a_start(tmp_path: Path, monkeypatch: 
     assert (tmp_path / "echo.1.log").read_text(encoding="utf-8") == "a long former log"
 
 
-@pytest.mark.parametrize("stubborn", [False, True])
+@pytest.mark.parametrize(("stubborn", "grace"), [(False, 20), (True, 0.2)])
 async def test_stop_ends_the_server_and_the_processes_that_it_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: bool, grace: float
 ) -> None:
-    monkeypatch.setattr(process, "GRACE_S", 0.2)
+    monkeypatch.setattr(process, "GRACE_S", grace)
     async with written_server(tmp_path, f"STUBBORN = {stubborn}\n{FAMILY}") as server:
         pids = (await server.hello()).settings["pids"]
         assert all(map(is_alive, pids))
@@ -208,3 +208,13 @@ async def test_end_of_a_server_is_noticed_while_a_process_of_it_keeps_its_output
         await server.write("a", 1, [sent(1, "x")])
         with pytest.raises(ServerFailed, match="ended with status 3"):
             await asyncio.wait_for(server.write("a", 2, [sent(2, "x")]), 20)
+
+
+async def test_end_of_a_server_is_noticed_while_a_process_of_it_has_its_output_open(tmp_path: Path) -> None:
+    body = """
+import subprocess
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdin=subprocess.DEVNULL)
+serve(lambda request: os._exit(5))"""
+    async with written_server(tmp_path, body) as server:
+        with pytest.raises(ServerFailed, match="ended with status 5"):
+            await asyncio.wait_for(server.reset("a"), 9)

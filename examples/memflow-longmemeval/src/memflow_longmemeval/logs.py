@@ -115,7 +115,7 @@ def retrieval_averages(rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str,
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as wrong:
         raise BadInput(f"{path} cannot be read: {wrong}. Give a file of JSON lines.") from wrong
     return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())

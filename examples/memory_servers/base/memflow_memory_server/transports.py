@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -143,12 +144,23 @@ def run(server: MemoryServer, options: argparse.Namespace) -> None:
         ending.join(5.0)
         os._exit(0)
 
+    def serve() -> None:
+        try:
+            if options.port is None:
+                serve_stdio(server)
+            else:
+                serve_http(server, options.host, options.port)
+        except BaseException:  # noqa: BLE001  (the main thread has to end as well)
+            traceback.print_exc()
+            os._exit(1)
+
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, terminate)
-    if options.port is None:
-        serve_stdio(server)
-    else:
-        serve_http(server, options.host, options.port)
+    # The main thread handles signals. One that came just before it waits for input would be handled after the input.
+    serving = threading.Thread(target=serve, daemon=True)
+    serving.start()
+    while serving.is_alive():
+        serving.join(0.5)
 
 
 def parser(

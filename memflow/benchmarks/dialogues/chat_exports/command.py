@@ -1,5 +1,6 @@
 """The command `memflow import chats`."""
 
+import shlex
 from pathlib import Path
 
 from memflow.benchmarks.dialogues.chat_exports.convert import BRANCHES, convert_chats
@@ -45,7 +46,7 @@ def convert(file: Path, out: Path, separate: bool, branches: str) -> ExportedFil
         Note(
             "To add questions, write questions.csv with the columns dialogue, question and gold, and optionally "
             f"options, after, evidence (ids of messages) and type ({PAGE}).\n"
-            f"Then: memflow init --data {out} --data questions.csv"
+            f"Then: memflow init --data {shlex.quote(str(out))} --data questions.csv"
         ),
     ]
     rows = list(found.rows)

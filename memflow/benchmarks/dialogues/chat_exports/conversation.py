@@ -62,6 +62,12 @@ class Conversation:
             raise InvalidConversation("the parents of its messages form a cycle")
         return self.branch(max(leaves, key=lambda name: self.nodes[name].time or earliest, default=None))
 
+    def check_branches(self, every_branch: bool) -> None:
+        """Raise InvalidConversation for a cycle in the current branch, or with `every_branch` in any."""
+        self.current_branch()
+        for last in self.leaves() if every_branch else ():
+            self.branch(last)
+
     def messages(self, names: Sequence[str]) -> list[ChatNode]:
         """Return the messages among nodes: those with a text."""
         return [self.nodes[name] for name in names if self.nodes[name].text.strip()]

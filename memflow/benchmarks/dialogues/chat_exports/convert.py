@@ -56,7 +56,7 @@ def convert_chats(
     for number, each in enumerate(listed, start=1):
         try:
             source, conversation = _read(mapping(each))
-            conversation.current_branch()  # raises for a cycle
+            conversation.check_branches(every_branch)
         except InvalidConversation as wrong:
             faults.append(f"conversation {number}: {wrong}; it is left out")
             continue
@@ -133,7 +133,7 @@ def _history(
             # A branch keeps its order, also where the times of an export do not.
             at = node.time or before
             before = at if every_branch else max(at, before)
-            timed.append((before, _session(number, conversation), f"{number}.{place}", node))
+            timed.append((before, _session(number, conversation), f"{number}_{place}", node))
     timed.sort(key=lambda each: each[0])
     for at, session, name, node in timed:
         yield _row(HISTORY, name, session, node, at if node.time is not None else None)

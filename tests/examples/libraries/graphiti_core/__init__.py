@@ -4,10 +4,12 @@ All modules that the adapter imports are this one.
 """
 
 import re
+import subprocess
 import sys
 import uuid as identifiers
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 
 GRAPHS = {}
 """The edges of each graph, by its name."""
@@ -89,7 +91,10 @@ class AsyncFalkorDB:
     """The embedded database."""
 
     def __init__(self, path):
-        self.connection = self
+        self.connection, self.pidfile = self, f"{path}.pid"
+        # A process that ends with the test only if the adapter ends it.
+        daemon = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        Path(self.pidfile).write_text(f"{daemon.pid}\n")
 
     async def list_graphs(self):
         return list(GRAPHS)

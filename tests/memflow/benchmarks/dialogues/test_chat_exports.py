@@ -95,7 +95,7 @@ def test_current_branch_of_a_chatgpt_tree_is_converted_without_what_is_no_messag
     assert texts(found) == ["Where is Oslo?", "In Norway.", "Thanks."]
     assert found.rows[0] == {
         "dialogue": "chats",
-        "id": "1.1",
+        "id": "1_1",  # no number or date, which a spreadsheet would change
         "session": "1. Cities north",
         "time": "2024-03-01T08:01:00Z",
         "role": "user",
@@ -193,6 +193,22 @@ def test_invalid_conversation_is_named_and_the_others_are_converted() -> None:
         f"conversation {number}" for number in range(2, 7)
     ]
     assert "cycle" in found.faults[0] and "two messages" in found.faults[1]
+
+
+def test_cycle_in_another_branch_is_a_fault_only_where_it_is_converted() -> None:
+    cycle = chatgpt()
+    cycle["mapping"]["old"]["parent"] = "old3"
+    cycle["mapping"]["old3"] = node("old3", "old", "assistant", "Osli?")
+    assert texts(convert(cycle, separate=True)) == ["Where is Oslo?", "In Norway.", "Thanks."]
+    found = convert(cycle, claude(), separate=True, every_branch=True)
+    assert found.conversations == 1 and "cycle" in found.faults[0]
+
+
+def test_carriage_returns_of_a_message_are_kept_in_csv() -> None:
+    found = convert(claude(chat_messages=[{"uuid": "1", "sender": "human", "text": "one\rtwo"}]))
+    table = to_csv(list(found.rows), "message").encode()
+    [dialogue], problems = join_rows("", read_rows("a.csv", table))
+    assert not problems and [each.text for each in dialogue.messages] == ["one\rtwo"]
 
 
 @pytest.mark.parametrize("content", [b"{", b"7", b"[]", b"[7]", b"\xff", b'{"a": 1}', b"[" * 100_000])

@@ -57,6 +57,30 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
     "line_of_a_number": ("a.jsonl", b"7\n" + dialogue(), "line 1", "not a JSON object"),
     "field_twice": ("a.jsonl", b'{"id": "a", "id": "b", "messages": []}', "line 1", "'id' occurs twice"),
     "not_utf8": ("a.jsonl", dialogue() + b'\n{"id": "\xff"}', "line 2", "is not UTF-8"),
+    "half_of_a_surrogate_pair": (
+        "a.jsonl",
+        b'{"id": "a", "messages": [{"text": "\\ud83d!"}]}',
+        "line 1, message 1, text",
+        "half of a surrogate pair",
+    ),
+    "gold_is_a_text_and_the_letter_of_another_option": (
+        "a.jsonl",
+        question(options=["B", "A", "AB"], gold="A"),
+        "line 1, question 2, gold",
+        "is the text of option 2 and the letter of option 1; reword",
+    ),
+    "options_as_text": (
+        "a.jsonl",
+        question(options="Rome", gold=1),
+        "line 1, question 2, options",
+        "'Rome' is not a list; write it in square brackets",
+    ),
+    "slices_as_list": (
+        "a.jsonl",
+        question(slices=["travel"]),
+        "line 1, question 2, slices",
+        "is not a JSON object; write it in braces",
+    ),
     "no_kind": ("a.jsonl", b'{"name": "x"}', "line 1", "no dialogue, message or question"),
     "misspelled_messages": (
         "a.jsonl",

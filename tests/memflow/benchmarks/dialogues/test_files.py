@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.dialogues.dialogues import OwnDialogue, join_rows
+from memflow.benchmarks.dialogues.content import OwnDialogue
+from memflow.benchmarks.dialogues.dialogues import join_rows
 from memflow.benchmarks.dialogues.files import read_rows
 from memflow.benchmarks.dialogues.schema import ROWS
 from memflow.benchmarks.dialogues.writing import to_csv, to_jsonl

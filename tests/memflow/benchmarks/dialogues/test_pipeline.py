@@ -12,7 +12,7 @@ from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.dialogues.answers import Judged
 from memflow.benchmarks.dialogues.benchmark import Dialogues
-from memflow.benchmarks.dialogues.probes import OpenGold, language_of
+from memflow.benchmarks.dialogues.probes import OpenGold, is_unanswerable, language_of
 from memflow.benchmarks.dialogues.questions import abstains
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import handlers
@@ -171,6 +171,20 @@ async def test_dialogue_with_an_invalid_message_row_is_not_played_and_its_probes
     assert [record.reason is None for record in found] == [True, False, True, True, True, True, True]
 
 
+@pytest.mark.parametrize("row", [{"dialogue": "a", "content": "Two."}, {"content": "Two."}])
+async def test_dialogue_with_a_message_row_without_text_is_not_played(
+    tmp_path: Path, row: Mapping[str, Any]
+) -> None:
+    table = [{"dialogue": "a", "text": "One."}, row, {"dialogue": "b", "question": "?", "gold": "x"}]
+    table += [{"dialogue": "c", "text": "Un."}, {"dialogue": "c", "question": "?", "gold": "x"}]
+    text = "\n".join(json.dumps(each) for each in table)
+    turns, _ = await rows(tmp_path, text)
+    assert [(turn.episode_id, turn.reason is None) for turn in turns] == [
+        ("a", False),
+        ("c", "dialogue" in row),
+    ]
+
+
 async def test_invalid_question_is_a_probe_with_a_reason_and_the_record_is_valid(tmp_path: Path) -> None:
     text = line({"question": "?", "gold": "x"}, {"question": "?"}, {"question": "?", "gold": "x", "id": "q1"})
     found = records(tmp_path, ("mine.jsonl", text))
@@ -223,6 +237,33 @@ async def test_open_answers_are_scored_by_the_best_gold_answer(tmp_path: Path) -
     assert of["abstention", "all"].value == 1.0 and of["abstention", "all"].n == 1
     assert of["false_abstention", "all"].value == pytest.approx(1 / 5)
     assert of["answer_score", "gold no answer"].n == 1 and of["answer_score", "kind choice"].n == 1
+
+
+@pytest.mark.parametrize(
+    ("gold", "metric"), [("Москва", "rouge_l"), ("東京", "rouge_l"), ("A", "f1"), ("$", "f1")]
+)
+async def test_gold_without_words_of_the_metric_scores_no_answer_0(
+    tmp_path: Path, gold: str, metric: str
+) -> None:
+    asked = {"question": "Which?", "gold": gold, "metric": metric}
+    _, probes = await rows(tmp_path, line(asked, {**asked, "gold": [gold, "Rome"]}, asked))
+    found = await verdicts(probes, ["Oslo", "Rome", gold])
+    values = [row for row in found if row.metric == "answer_score"]
+    assert [row.value for row in values] == [None, 1.0, 1.0]
+    assert "no gold answer has a word" in (values[0].reason or "")
+
+
+async def test_gold_in_the_words_of_no_answer_is_an_abstention(tmp_path: Path) -> None:
+    questions: list[dict[str, Any]] = [
+        {"question": "Which color?", "gold": "No answer."},
+        {"question": "Which color?", "gold": "No answer.", "metric": "exact_match"},
+        {"question": "Which color?", "options": ["red", "not mentioned"], "gold": 2},
+        {"question": "Which color?", "options": ["red", "not mentioned"], "abstain": True},
+    ]
+    _, probes = await rows(tmp_path, line(*questions))
+    assert [each.metric for each in probes] == ["abstention", "exact_match", "accuracy", "accuracy"]
+    assert [is_unanswerable(each) for each in probes] == [True, False, True, True]
+    assert [each.gold for each in probes[2:]] == ["2", "2"]
 
 
 async def test_metrics_without_probes_have_no_score(tmp_path: Path) -> None:

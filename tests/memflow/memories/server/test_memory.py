@@ -386,6 +386,7 @@ def test_reads_that_write_are_in_a_fixed_order_and_marked_if_the_server_cannot_f
     store = played(connection, queries("Ben", QUERY))
     assert recalled(store, 3, None)[0] == "Ben lives in Oslo"
     assert all(read.meta["changes"] for read in of_kind(store, READ))
+    assert of_kind(store, SERVER)[0].text == "fake 1, mode ask_at_once, reads change the memory"
 
 
 def test_items_beyond_k_are_dropped_and_duplicates_are_rejected() -> None:
@@ -419,6 +420,21 @@ def test_budget_drops_the_last_items() -> None:
     assert [item.sources for item in found.entries] == [("m0",), ("m2",)]
     assert found.notes == "user: Ana lives in Rome\nuser: Ana moved to Paris"
     assert found.dropped_tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "order"),
+    [
+        ({}, [0, 1, 2]),
+        ({"sources": "none"}, [0, 1, 2]),
+        ({"sources": "none", "export": "none"}, [0, 2, 1]),
+    ],
+)
+def test_notes_are_in_order_of_time_as_far_as_it_is_known(changed: dict[str, str], order: list[int]) -> None:
+    store = played(server(**changed), mode="ask_at_once")
+    found = asyncio.run(restored(store, 4, None, mode="ask_at_once").read(QUERY))
+    assert found.notes.splitlines() == [f"user: {CITIES[at]}" for at in order]
+    assert [item.text for item in found.entries] == [f"user: {CITIES[at]}" for at in (0, 2, 1)]
 
 
 def test_kind_of_an_item_that_is_reserved_or_no_name_becomes_memory() -> None:
@@ -488,6 +504,17 @@ def test_canceled_play_gives_its_place_to_another() -> None:
         return (await other).store
 
     assert len(of_kind(asyncio.run(run()), "memory")) == 4
+
+
+def test_long_ids_and_unusual_texts_reach_the_server_and_come_back() -> None:
+    text = "Rome\x00 \u202e\n\"quotes\" 🏛 'single' \\ {}"
+    connection = server()
+    memory = remember(connection, mode="restore")(EntryStore())
+    odd = Message("i" * 1_500, "user", text, speaker="Ana\n")
+    asyncio.run(play(Episode("e/\n🏛" * 200, (Event(0, 0, "given", (odd,)),)), memory, None))
+    found = asyncio.run(restored(memory.store, 1, connection, mode="restore").read("Rome"))
+    assert [(item.text, item.sources) for item in found.entries] == [(f"Ana\n: {text}", ("i" * 1_500,))]
+    assert max(len(space) for _, space in connection.requests) < 500
 
 
 def test_gold_is_in_no_request() -> None:
