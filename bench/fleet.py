@@ -26,6 +26,7 @@ from pathlib import Path
 from bench.measure import arguments, child_cpu_seconds, report
 from bench.player import users_file
 from memflow.benchmarks.registry import find_dataset
+from memflow.benchmarks.samples import sample_name
 from resources.lake import Lake
 from resources.stub import stub_process
 
@@ -108,7 +109,7 @@ def _longest_chain(lake: Path) -> int:
     chains = []
     for memory in MEMORIES:
         counts: dict[str, int] = {}
-        for line in tables.read("memory.transcripts", f"{DOMAIN}/{memory}"):
+        for line in tables.read("memory.transcripts", f"{sample_name(DOMAIN, USERS)}/{memory}"):
             calls = (line.completion is not None) + (line.model_calls or 0)
             counts[line.episode_id] = counts.get(line.episode_id, 0) + calls
         chains.append(max(counts.values()))
