@@ -57,6 +57,8 @@ class Server(MemoryServer):
     def read(self, space, query, k, asked_at, as_of):
         if query == "unreachable":
             raise ConnectionError("gone")
+        if query == "library":
+            raise NotImplementedError("the library has no search")
         if query == "nan":
             return [item("x", "x", score=float("nan"))]
         if query == "object":
@@ -124,6 +126,8 @@ def test_errors_are_answers_and_the_server_survives(server: JsonLines) -> None:
     assert server.fail("hello", protocol=2)["code"] == "protocol"
     assert server.fail("hello", settings={"unknown": 1})["code"] == "settings"
     assert server.fail("read", space="missing", query="x")["code"] == "failed"
+    of_library = server.fail("read", space="a", query="library")
+    assert of_library["code"] == "failed" and "the library has no search" in str(of_library["message"])
     assert server.fail("read", space="a", query="unreachable")["again"] is True
     assert server.fail("write", space="a", write=1, messages=[message("m", "unreachable")])["again"] is False
     for line in (b"no JSON", b"[1, 2]", b"{", b'"text"', b"\xff\xfe", b"[" * 100_000):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from memflow_mcp_client import McpClient
-from memflow_memory_server import Failed, MemoryServer, Message, item, run
+from memflow_memory_server import Failed, MemoryServer, Message, Unsupported, item, run
 from memflow_memory_server.transports import parser
 
 _PLACEHOLDER = re.compile(r"\{(id|text|line|role|speaker|sent_at|write|space|folder|query|k)\}")
@@ -120,7 +120,7 @@ class McpBridge(MemoryServer):
 
     def export(self, space: str) -> Sequence[Mapping[str, Any]]:
         if "export" not in self.table:
-            raise NotImplementedError
+            raise Unsupported
         tool = self.table["export"]
         result = self._client(space).call(tool["tool"], _fill(tool.get("arguments", {}), self._names(space)))
         rows = _field(result, tool["items"])
@@ -130,7 +130,7 @@ class McpBridge(MemoryServer):
 
     def fork(self, space: str, to: str) -> None:
         if not self._is_file_based():
-            raise NotImplementedError
+            raise Unsupported
         self._client(space)
         self.close(to)
         # Both processes are ended, because a server may write its files only then.

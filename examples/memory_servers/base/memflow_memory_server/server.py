@@ -25,6 +25,13 @@ class Failed(Exception):
         self.code, self.again = code, again
 
 
+class Unsupported(Failed):
+    """An operation that the server does not have."""
+
+    def __init__(self) -> None:
+        super().__init__("this server does not support the operation", code="unsupported")
+
+
 @dataclass(frozen=True)
 class Message:
     """A message of a dialogue. `sent_at` is a date in ISO format, if the dialogue has dates."""
@@ -94,31 +101,31 @@ class MemoryServer:
 
     def reset(self, space: str) -> None:
         """Empty a space, or create it."""
-        raise NotImplementedError
+        raise Unsupported
 
     def write(
         self, space: str, number: int, messages: Sequence[Message]
     ) -> Sequence[Mapping[str, Any]] | None:
         """Store messages and return when `read` finds them. Failures of single messages are `{why, sources}`."""
-        raise NotImplementedError
+        raise Unsupported
 
     def read(
         self, space: str, query: str, k: int, asked_at: str | None, as_of: int | None
     ) -> Sequence[Mapping[str, Any]] | str:
         """Return at most `k` items, best first, or one text if the memory returns no items."""
-        raise NotImplementedError
+        raise Unsupported
 
     def export(self, space: str) -> Sequence[Mapping[str, Any]]:
         """Return all items of a space."""
-        raise NotImplementedError
+        raise Unsupported
 
     def fork(self, space: str, to: str) -> None:
         """Copy a space."""
-        raise NotImplementedError
+        raise Unsupported
 
     def restore(self, space: str, items: Sequence[Mapping[str, Any]]) -> None:
         """Fill an empty space with exported items, without a model."""
-        raise NotImplementedError
+        raise Unsupported
 
     def close(self, space: str) -> None:
         """Delete a space that is not used any more."""
@@ -135,8 +142,6 @@ def answer(server: MemoryServer, request: Any) -> dict[str, Any]:
         return {"n": number, **_answer(server, request)}
     except Failed as error:
         code, message, again = error.code, str(error), error.again
-    except NotImplementedError:
-        code, message, again = "unsupported", f"{server.name} does not support {request.get('op')!r}", False
     except Exception as error:  # noqa: BLE001 - a server must survive every failure of its library
         traceback.print_exc(file=sys.stderr)
         code, message = "failed", f"{type(error).__name__}: {error}"

@@ -4,6 +4,7 @@ A unit is an entry of kind `unit`. The keys are the user's text ("value"), and w
 state is in the store alone: keys are in the metadata of the unit, and vectors in entries of kind `key`.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -78,9 +79,9 @@ class Index(Memory):
         """Return the vectors of keys, or None for a search by words."""
         return None
 
+    @abstractmethod
     async def _scores(self, query: str, units: Sequence[Item]) -> list[tuple[float, Item]]:
         """Return the score of each key with its unit."""
-        raise NotImplementedError
 
     async def _text(self, query: str, units: Sequence[Item], failed: list[str]) -> str:
         """Return the units as text for the reader."""
