@@ -182,9 +182,10 @@ class Clients:
                 answers = shifted_handlers(answers)
             return ScriptedChat(answers, name=model.fingerprint(), sampling=model.sampling())
         # Starting a server takes minutes, in which other models are called.
-        url = model.url if model.kind == "endpoint" else await asyncio.to_thread(self.servers.url, name)
+        served = model.kind == "vllm"
+        urls = await asyncio.to_thread(self.servers.urls, name) if served else model.addresses
         chat = OpenAIChat(
-            url=url,
+            url=urls[0],
             model=model.served_as,
             fingerprint=model.fingerprint(),
             sampling=model.sampling(),
@@ -192,7 +193,7 @@ class Clients:
             prices=Prices(model.price_in, model.price_out),
             section="" if name.startswith(COMMAND_LINE) else f"models.{name}",
             endpoint=Endpoint(
-                url,
+                urls[0],
                 key_variables=model.key_variable,
                 profile=model.profile,
                 concurrency=self.share.of_limit(model.concurrency),

@@ -48,7 +48,7 @@ class Models:
         """When each reachable address last answered."""
         self.early: dict[str, EarlyAnswers] = {}
         """The early answers of each run that plays."""
-        self.workers = Workers(budget, self.servers.url, self.report)
+        self.workers = Workers(budget, self.servers.urls, self.report)
         self._loop = EventLoopThread()
         self._clients: Clients | None = None
 

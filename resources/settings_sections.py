@@ -81,6 +81,11 @@ class Model(StrictModel):
     )
     model: str = Field("scripted", max_length=300, description="The model's name at its server.")
     url: Url = Field("", description="The OpenAI-compatible address, such as http://127.0.0.1:8000/v1.")
+    urls: tuple[Url, ...] = Field(
+        (),
+        description="Instead of `url`: the addresses of several servers of this model. Requests of one conversation go "
+        "to one of them.",
+    )
     revision: str = Field(
         "", description="The revision of the weights, where the name does not identify them."
     )
@@ -150,8 +155,12 @@ class Model(StrictModel):
 
     @model_validator(mode="after")
     def _has_an_address(self) -> "Model":
-        if self.kind == "endpoint" and not self.url:
+        if self.kind == "endpoint" and not self.addresses:
             raise ValueError(f'the model {self.model} has kind = "endpoint" but no url. Set `url`.')
+        if self.url and self.urls:
+            raise ValueError(f"the model {self.model} has `url` and `urls`. Remove one of them.")
+        if len(set(self.urls)) < len(self.urls):
+            raise ValueError(f"the model {self.model} repeats an address in `urls`. Name each server once.")
         if self.adapter and self.kind != "vllm":
             raise ValueError(
                 f'the model {self.model} has an adapter but not kind = "vllm". Set kind = "vllm".'
@@ -162,6 +171,11 @@ class Model(StrictModel):
                 "manifest.json."
             )
         return self
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the model's servers that run already; they are not in its fingerprint."""
+        return self.urls or ((self.url,) if self.url else ())
 
     @property
     def served_as(self) -> str:

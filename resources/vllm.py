@@ -213,8 +213,8 @@ class VllmServers:
         self._urls: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def url(self, name: str) -> str:
-        """Return the address of a model's server; start the server if necessary."""
+    def urls(self, name: str) -> tuple[str, ...]:
+        """Return the addresses of a model's servers; start the servers if necessary."""
         with self._lock:
             if name not in self._urls:
                 model = self._models[name]
@@ -225,7 +225,7 @@ class VllmServers:
                     adapter=_adapter(model),
                 )
                 self._urls[name] = self._stack.enter_context(server)
-            return self._urls[name]
+            return (self._urls[name],)
 
     def close(self) -> None:
         self._stack.close()

@@ -51,7 +51,7 @@ class ParentServices:
     """The services that a parent process provides to its workers: budget, model servers, progress and claims."""
 
     budget: Budget | None
-    server_url: Callable[[str], str]
+    server_urls: Callable[[str], tuple[str, ...]]
     """Returns the address of a model's server, started if necessary."""
     add_progress: Callable[[int, RequestContext, int, int], None]
     """Called with the number of the worker and the progress of its share of a step."""
@@ -116,9 +116,9 @@ class Worker:
         """Report the progress of a step to the parent."""
         self._parent.add_progress(self._number, context, done, total)
 
-    def server_url(self, name: str) -> Future[str]:
+    def server_urls(self, name: str) -> Future[tuple[str, ...]]:
         """Return a future of the address of a model's server. The server is started if necessary."""
-        return self._starting.submit(self._parent.server_url, name)
+        return self._starting.submit(self._parent.server_urls, name)
 
     def change_claims(self, changes: Iterable[Change]) -> None:
         """Add and remove claims on requests, and grant the claims that are now first."""

@@ -145,6 +145,6 @@ class _ParentServers(VllmServers):
         super().__init__({})
         self._channel = channel
 
-    def url(self, name: str) -> str:
-        address: str = self._channel.call("server_url", name).result()
-        return address
+    def urls(self, name: str) -> tuple[str, ...]:
+        addresses: tuple[str, ...] = self._channel.call("server_urls", name).result()
+        return addresses

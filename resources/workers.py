@@ -28,11 +28,11 @@ Watch = Callable[[RequestContext, int, int], None]
 class Workers:
     """The worker processes of one parent process. Close this object after use.
 
-    The workers share `budget`, get the addresses of model servers from `server_url`, and report progress to `watch`.
+    The workers share `budget`, get the addresses of model servers from `server_urls`, and report progress to `watch`.
     """
 
-    def __init__(self, budget: Budget | None, server_url: Callable[[str], str], watch: Watch) -> None:
-        self._services = ParentServices(budget, server_url, self._add_progress)
+    def __init__(self, budget: Budget | None, server_urls: Callable[[str], tuple[str, ...]], watch: Watch) -> None:
+        self._services = ParentServices(budget, server_urls, self._add_progress)
         self._watch = watch
         self._lock = threading.Lock()
         self._interrupted = False
