@@ -8,7 +8,7 @@ replaces is kept until `memflow gc` removes its rows.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,7 +22,7 @@ from resources.facts import Facts, table_columns
 from resources.file_cache import FileState, RowCache
 from resources.kept_versions import Version
 from resources.lake_storage.opening import open_storage
-from resources.lake_storage.storage import LakeStorage, Partition, Replacement, VersionStorage
+from resources.lake_storage.storage import Changed, LakeStorage, Partition, Replacement, VersionStorage
 from resources.local_files import stem_of
 from resources.past_partitions import PastPartitions, versions_of
 from resources.row_groups import RowGroupWriter, read_rows, row_group_size
@@ -78,6 +78,39 @@ class Lake:
         The replaced version is kept. Raises BadInput with column and row of an invalid value and for a view of a past
         moment, and the errors of `rows`; then the old file remains.
         """
+        return self._write(table, partition, rows, fingerprint, meta)
+
+    def update(
+        self,
+        table: str,
+        partition: str,
+        change: Callable[[list[Any]], Iterable[Any]],
+        *,
+        fingerprint: str,
+        meta: Mapping[str, str] | None = None,
+    ) -> Facts:
+        """Replace a partition by `change(rows)` of its current rows, none if it is missing.
+
+        No other update gets lost: locally a lock excludes it, and in an object store `change` is called again if the
+        partition was replaced meanwhile. Raises the errors of `read` and `write`.
+        """
+        with self.storage.update_lock(table):
+            while True:
+                lake = self._on(self.storage.pinned())
+                state = lake.state(table, partition)
+                rows = [] if state is None else lake.read(table, partition)
+                with suppress(Changed):
+                    return self._write(table, partition, change(rows), fingerprint, meta, (state,))
+
+    def _write(
+        self,
+        table: str,
+        partition: str,
+        rows: Iterable[Any],
+        fingerprint: str,
+        meta: Mapping[str, str] | None,
+        expects: tuple[FileState | None] | None = None,
+    ) -> Facts:
         if self._past is not None:
             raise BadInput(f"the lake as of {self._past.moment} cannot be changed. Write to the lake itself.")
         path = self.path(table, partition)
@@ -97,13 +130,16 @@ class Lake:
                     writer.quarantined,
                     writer.content,
                 )
-                facts = self._timed(facts, former)
+                facts = facts.at(self._clock()).after(former)
                 only = writer.only
                 writer.describe(facts.footer())
             return facts
 
         new = Replacement(
-            write, lambda: self._replaceable(table, partition), self._timed, table not in APPEND_ONLY
+            write,
+            lambda: self._replaceable(table, partition),
+            table not in APPEND_ONLY,
+            expects,
         )
         facts, state = self.storage.replace(table, partition, new)
         self._rows.put(path, None if has_vectors(table) or only is None else state, only or ())
@@ -115,13 +151,6 @@ class Lake:
             return self.facts(table, partition)
         except BadInput:
             return None
-
-    def _timed(self, facts: Facts, former: Facts | None) -> Facts:
-        """Return facts with the time of a write: that of the former version if nothing differs, else a later one."""
-        now = self._clock()
-        if former is None or former.since is None:
-            return facts.at(now)
-        return facts.at(former.since if former == facts else max(now, former.since + timedelta.resolution))
 
     def versions(self, table: str, partition: str) -> list[Version]:
         """Return the versions of a partition, newest first; the first is the current one."""
