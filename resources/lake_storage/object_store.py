@@ -25,7 +25,7 @@ from resources.kept_versions import content_of
 from resources.lake_storage.client import ObjectStore
 from resources.lake_storage.keys import naming, object_folder, pointer_folder, pointer_key
 from resources.lake_storage.object_cache import ObjectCache
-from resources.lake_storage.object_versions import GRACE_S, ObjectVersions
+from resources.lake_storage.object_versions import GRACE_S, ListedVersions, ObjectVersions
 from resources.lake_storage.opened_lake import OpenedLake
 from resources.lake_storage.pointer_views import (
     FixedPointers,
@@ -146,7 +146,11 @@ class ObjectStorage:
 
     def listed(self) -> "ObjectStorage":
         """Return a view with one list per table, which is used for some seconds."""
-        return self._with(ListedPointers(self.newest)) if self._view is self.newest else self
+        if self._view is not self.newest:
+            return self
+        view = self._with(ListedPointers(self.newest))
+        view.versions = ListedVersions(self.versions)
+        return view
 
     def pinned(self) -> "ObjectStorage":
         """Return a view that reads each pointer once."""
