@@ -103,7 +103,8 @@ class ObjectStorage:
 
     def replace(self, table: str, partition: str, new: Replacement) -> tuple[Facts, FileState | None]:
         """Create the object of a new version, and swap the pointer of the partition to it."""
-        self._lake.prepare_writes()
+        with naming(table, stem_of(partition), "written"):
+            self._lake.prepare_writes()
         with TemporaryFile() as complete:
             facts = new.write(complete)
             complete.seek(0)
@@ -198,8 +199,10 @@ class ObjectStorage:
         return other
 
     def _pointer(self, table: str, partition: str) -> Pointer | None:
-        self._lake.check_layout()
-        return self._view.get(table, stem_of(partition))
+        stem = stem_of(partition)
+        with naming(table, stem, "read"):
+            self._lake.check_layout()
+        return self._view.get(table, stem)
 
     def _current(self, table: str, stem: str, new: Replacement) -> tuple[Pointer | None, str | None]:
         """Return the pointer that a write replaces, and its tag; a damaged pointer has only a tag."""
