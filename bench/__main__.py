@@ -26,6 +26,7 @@ ALL = (
     "publish",
     "up_to_date",
     "users",
+    "episode",
     "event_log",
 )
 

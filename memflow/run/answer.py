@@ -41,6 +41,8 @@ class EpisodeHistory:
     items: Sequence[Item]
     checkpoints: Mapping[int, int]
     messages: Mapping[str, int] = field(default_factory=dict)
+    indexes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Shared by the search indexes of the restored memories (EntryStore.indexes)."""
 
     def at(self, checkpoint: int) -> EntryStore:
         """Return the entry store as of a checkpoint."""
@@ -56,6 +58,12 @@ class EpisodeHistory:
         if probe.after not in self.messages:
             raise not_played(probe)
         return self.messages[probe.after]
+
+
+def _restored_store(past: EpisodeHistory | None, probe: Probe) -> EntryStore:
+    if past is None:
+        return EntryStore()
+    return EntryStore.restored(past.items, past.sequence(probe), past.indexes)
 
 
 def not_played(probe: Probe) -> BadInput:
@@ -93,7 +101,7 @@ async def answer_all(
         place = _place(probe)
         if place not in memories:
             past = pasts.get(probe.episode_id)
-            store = EntryStore() if past is None else EntryStore.restored(past.items, past.sequence(probe))
+            store = _restored_store(past, probe)
             memory = remember(store)
             if past is None and probe.after is not None and memory.needs_playing:
                 raise not_played(probe)
