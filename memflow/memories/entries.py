@@ -183,9 +183,9 @@ class EntryStore:
     def __len__(self) -> int:
         return sum(map(len, self._live.values()))
 
-    def fork(self) -> "EntryStore":
+    def fork(self, indexes: dict[Any, Any] | None = None) -> "EntryStore":
         """Return an independent copy of the store."""
-        return EntryStore.restored(list(self), self.sequence)
+        return EntryStore.restored(list(self), self.sequence, indexes)
 
     @classmethod
     def restored(
