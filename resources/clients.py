@@ -220,9 +220,10 @@ class Clients:
             return HashingEmbedder(chosen.dimensions)
         return await self._stack.enter_async_context(
             EndpointEmbedder(
-                chosen.url,
+                chosen.addresses[0],
                 chosen.model,
                 self.ledger,
+                other_urls=chosen.addresses[1:],
                 key_variables=chosen.key_variable,
                 concurrency=self.share.of_limit(CONCURRENCY),
             )
