@@ -17,6 +17,7 @@ from memflow.errors import ChatError, EndpointDown, NoAnswer, QuotaExhausted
 from resources.endpoints.addresses import display_address
 from resources.endpoints.api_keys import ApiKey, KeyRing
 from resources.endpoints.error_responses import ErrorResponse, error_in_body, error_response
+from resources.endpoints.gates import OPEN_GATE, Gate
 from resources.endpoints.http_client import (
     CONNECT_TIMEOUT,
     ExchangeFailed,
@@ -74,6 +75,8 @@ class Endpoint:
     """When each reachable address last answered, on `clock`; endpoints may share it."""
     setting: str = "the url"
     """The setting that holds the address, for error messages."""
+    gate: Gate = field(default=OPEN_GATE, repr=False)
+    """Limits that hold over several processes."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
 
@@ -137,7 +140,9 @@ class Endpoint:
             async with self._limiter:
                 api_key = await self._free_key(retries)
                 try:
-                    value = await self._try(request, api_key, read)
+                    async with self.gate.turn(len(request.content or b"")) as turn:
+                        value = await self._try(request, api_key, read)
+                        turn.settle(value[0])
                 except RetryableError as failure:
                     last = failure
                     if failure.overloaded:
