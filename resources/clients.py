@@ -192,6 +192,9 @@ class Clients:
         gate = shared_gate(self._limits, name, model)
         if gate is not None:
             await self._stack.enter_async_context(gate)
+        setting = f"`{'urls' if model.urls else 'url'}` of model {name} in memflow.toml"
+        if name.startswith(COMMAND_LINE):
+            setting = "--url"
         chat = OpenAIChat(
             url=urls[0],
             model=model.served_as,
@@ -211,9 +214,9 @@ class Clients:
                 response_bytes=model.response_bytes,
                 answers=self.answers,
                 gate=gate or OPEN_GATE,
-                setting="--url"
-                if name.startswith(COMMAND_LINE)
-                else f"`url` of model {name} in memflow.toml",
+                other_urls=urls[1:],
+                model=model.served_as,
+                setting=setting,
             ),
         )
         return await self._stack.enter_async_context(chat)
