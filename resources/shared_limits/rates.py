@@ -22,7 +22,7 @@ MINUTE = 60.0 + 2 * PERMIT_S
 """Seconds over which the requests of a minute are spread, so that late requests exceed no minute's limit."""
 BLOCK_S = 0.5
 """The seconds of the rate for which a client draws permits at a time."""
-LONGEST_BACKLOG_S = 900.0
+LONGEST_BACKLOG_S = 1800.0
 """A schedule that is further ahead was recorded before the clock was set back."""
 BYTES_PER_TOKEN = 4
 FIRST_ANSWER_TOKENS = 256
