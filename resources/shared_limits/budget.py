@@ -99,10 +99,7 @@ class SharedBudget(Budget):
                 self._further //= 2
             spent = self.spent
             wanted = self._last_wanted if waited or self._further else Spending()
-            # Until the commit both leases may apply, so that the smaller one holds.
-            committed = spent + self._reserved
-            self._ceiling = _least(self._ceiling, committed + _times(wanted, 1 + self._further))
-            usable = _most(self._ceiling - committed, Spending())
+            usable = _most(self._ceiling - spent - self._reserved, Spending())
             request = LeaseRequest(
                 spent - self._moved, self._reported, self._reserved, usable, wanted, self._further
             )
@@ -194,11 +191,3 @@ class SharedBudget(Budget):
 
 def _most(one: Spending, other: Spending) -> Spending:
     return Spending(*(max(getattr(one, each.name), getattr(other, each.name)) for each in fields(Spending)))
-
-
-def _least(one: Spending, other: Spending) -> Spending:
-    return Spending(*(min(getattr(one, each.name), getattr(other, each.name)) for each in fields(Spending)))
-
-
-def _times(spending: Spending, count: int) -> Spending:
-    return Spending(*(getattr(spending, each.name) * count for each in fields(Spending)))

@@ -249,6 +249,28 @@ def test_process_that_was_only_paused_reports_what_it_spent(store: LimitStore, c
     assert (use.spent.calls, use.lost.calls, use.leased.calls) == (6, 0, 0)
 
 
+def test_lease_that_is_used_during_a_report_stays_leased(store: LimitStore, clock: ManualClock) -> None:
+    """A report for a larger request that does not fit would otherwise give away what a smaller one uses."""
+    name = uuid.uuid4().hex
+    process, other = (BudgetProcess(name, store, clock, tokens=100) for _ in range(2))
+    for _ in range(2):
+        assert not process.reserve(Spending(1, 10))
+        process.report()
+        assert process.reserve(Spending(1, 10))
+    assert process.budget._ceiling.tokens == 30
+    assert not other.reserve(Spending(1, 70))
+    other.report()
+    assert other.reserve(Spending(1, 70))
+    assert not process.reserve(Spending(1, 50))
+    process.report(meanwhile=Spending(1, 10))
+    assert process.most.tokens == 30
+    other.settle(1.0)
+    assert not other.reserve(Spending(1, 10))
+    other.report()
+    assert other.reserve(Spending(1, 10)) is not True
+    assert use_of(store, name).leased.tokens == 30
+
+
 def test_reset_budget_forgets_what_was_spent_before(store: LimitStore, clock: ManualClock) -> None:
     name = uuid.uuid4().hex
     process = BudgetProcess(name, store, clock, calls=10)
