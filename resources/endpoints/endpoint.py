@@ -20,6 +20,7 @@ from memflow.errors import ChatError, EndpointDown, NoAnswer, QuotaExhausted
 from resources.endpoints.addresses import display_address
 from resources.endpoints.api_keys import ApiKey, KeyRing
 from resources.endpoints.error_responses import ErrorResponse, error_in_body, error_response
+from resources.endpoints.gates import OPEN_GATE, Gate
 from resources.endpoints.http_client import (
     CONNECT_TIMEOUT,
     ExchangeFailed,
@@ -98,6 +99,8 @@ class Endpoint:
     """The model that each of several servers must list; empty: servers are not checked."""
     setting: str = "the url"
     """The setting that holds the address, for error messages."""
+    gate: Gate = field(default=OPEN_GATE, repr=False)
+    """Limits that hold over several processes."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
 
@@ -179,7 +182,9 @@ class Endpoint:
                     continue  # it has stopped responding since the request began to wait
                 api_key = await self._free_key(replica, retries)
                 try:
-                    value, seconds = await self._try(replica, request, api_key, read)
+                    async with self.gate.turn(len(request.content or b"")) as turn:
+                        value, seconds = await self._try(replica, request, api_key, read)
+                        turn.settle(value)
                 except RetryableError as failure:
                     last = failure
                     failed_at.append(replica.address)

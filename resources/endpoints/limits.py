@@ -155,11 +155,7 @@ class Budget:
     def reserve(self, most: Spending) -> bool:
         """Reserve spending. Return False if running requests reserve too much. Raises BudgetSpent."""
         with self._lock:
-            broken = self._broken(self.spent + most)
-            if broken:
-                raise BudgetSpent(
-                    f"the budget of {broken} is used up, so no more requests are sent. Raise the budget, then rerun."
-                )
+            self._require_rest(self.spent + most)
             fits = not self._broken(self.spent + self._reserved + most)
             if fits:
                 self._reserved += most
@@ -175,6 +171,13 @@ class Budget:
     def is_limited(self) -> bool:
         """Whether the budget has any limit."""
         return (self.calls, self.tokens, self.cost) != (None, None, None)
+
+    def _require_rest(self, then: Spending) -> None:
+        broken = self._broken(then)
+        if broken:
+            raise BudgetSpent(
+                f"the budget of {broken} is used up, so no more requests are sent. Raise the budget, then rerun."
+            )
 
     def _broken(self, then: Spending) -> str:
         if self.calls is not None and then.calls > self.calls:
