@@ -20,19 +20,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from memflow.errors import BadInput, MissingData
+from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import APPEND_ONLY, TABLES, columns
 from resources.columns import from_array, has_vectors, schema, unknown_table
 from resources.facts import Facts, table_columns
 from resources.file_cache import FileCache, FileState, RowCache
-from resources.kept_versions import KeptVersions, Version, content_of
+from resources.file_hash import WrongHash
+from resources.kept_versions import TIME, KeptVersions, Version, content_of
+from resources.lake_verification import VerifiedFiles, read_facts, verify_metadata, verify_rows
 from resources.local_files import can_link, link_file, partition_of, replace_file, stem_of
 from resources.past_partitions import PastPartitions, versions_of
 from resources.row_groups import RowGroupWriter, read_rows, row_group_size
 
 SNAPSHOTS = ".snapshots"
-CACHE = ".cache/facts-4"
-"""The cache of facts, below the lake's root; the number is the version of its content."""
+DAMAGED = ".damaged"
+"""The folder of damaged files, below the lake's root: a file that is rebuilt is kept there."""
+CACHE = ".cache/facts-5"
+"""The cache of facts of verified files, below the lake's root; the number is the version of its content."""
+REASON = "damaged"
+"""The key of the reason in the cache of facts, for a damaged file."""
+VERIFIED = VerifiedFiles()
+"""The files that this process has verified."""
 
 
 class Lake:
@@ -58,6 +66,8 @@ class Lake:
         self.kept = KeptVersions(self.root, filesystem)
         self._past: PastPartitions | None = None
         self._is_snapshot = False
+        self.left_out: dict[str, list[str]] = {}
+        """Of a snapshot: by table, the partitions that it lacks because their files are damaged."""
 
     def write(
         self,
@@ -103,6 +113,10 @@ class Lake:
         """Return the metadata of a partition that a write replaces; None if there is none, or if it cannot be read."""
         try:
             return self.facts(table, partition)
+        except DamagedFile:
+            with suppress(WrongHash, KeyError, BadInput, OSError), self._open(table, partition) as file:
+                return verify_metadata(table, file)  # only its rows are damaged
+            return None
         except BadInput:
             return None
 
@@ -118,11 +132,30 @@ class Lake:
         """Keep the current version of a partition while its file is replaced by one with these facts."""
         with self.kept.locked(table):
             former = self._replaceable(table, partition)
+            path = self.path(table, partition)
+            is_damaged = self.damage(table, partition) is not None
+            if is_damaged:
+                self.set_aside(path)
             if former is not None and former != facts and table not in APPEND_ONLY:
-                differs = content_of(former) != content_of(facts)
-                path = self.path(table, partition)
+                differs = content_of(former) != content_of(facts) and not is_damaged
                 self.kept.keep(table, stem_of(partition), path, former, with_rows=differs)
             yield
+
+    def set_aside(self, path: str) -> Path | None:
+        """Keep a damaged file below `.damaged`, under a name with the time; None if the lake is in an object store."""
+        if not self.local:
+            return None
+        time = self._clock().astimezone(UTC).strftime(TIME)
+        kept = Path(self.root, DAMAGED, f"{path.removeprefix(f'{self.root}/')}.{time}")
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            try:
+                kept.hardlink_to(path)
+            except FileExistsError:
+                raise
+            except OSError:  # a disk without hard links
+                shutil.copyfile(path, kept)
+        return kept
 
     def versions(self, table: str, partition: str) -> list[Version]:
         """Return the versions of a partition, newest first; the first is the current one."""
@@ -205,6 +238,8 @@ class Lake:
         if state is None:
             return None
         cached = self._cache.get(path, state)
+        if reason := VERIFIED.reason(state) or (cached.get(REASON) if isinstance(cached, dict) else None):
+            raise self._damaged(table, partition, reason)
         if cached is not None:
             return Facts(*cached)
         facts = self._stored_facts(table, partition)
@@ -223,19 +258,72 @@ class Lake:
         return FileState.of(found)
 
     def _stored_facts(self, table: str, partition: str) -> Facts | None:
+        """Return the metadata in a file, which is verified: a local file whole, of an object its footer."""
+        state = self.state(table, partition)
         try:
             with self._open(table, partition) as file:
-                parquet = self._parquet(table, partition, file)
-                stored, found_columns = parquet.metadata.metadata or {}, parquet.schema_arrow
+                return self._verify(table, partition, file, state, whole=self.local)
         except MissingData:
             return None
+
+    def _verify(
+        self, table: str, partition: str, file: pa.NativeFile, state: FileState | None, whole: bool = True
+    ) -> Facts:
+        """Compare an open file with its hashes, unless this was done in this state. Return its metadata.
+
+        Raises DamagedFile, and BadInput if memflow did not write the file. An object in a store has no state.
+        """
+        reason = VERIFIED.reason(state)
         try:
-            return Facts.of_footer(stored, found_columns, table)
+            if reason is None:
+                facts = verify_rows(table, file) if whole else verify_metadata(table, file)
+                VERIFIED.put(state if whole else None, "")
+                return facts
+            if not reason:
+                return read_facts(table, file)[1]
+        except WrongHash as wrong:
+            reason = str(wrong)
+            VERIFIED.put(state, reason)
+            if self._cache is not None and self._past is None and not self._is_snapshot:
+                self._cache.put(self.path(table, partition), state, {REASON: reason})
         except KeyError:
             raise BadInput(
                 f"{self.path(table, partition)} was not written by memflow. Move it away, then rerun "
                 f"{_rebuild_command(table, partition)}."
             ) from None
+        except (pa.ArrowException, OSError, ValueError) as wrong:
+            reason = f"it cannot be read as Parquet: {wrong}"
+        raise self._damaged(table, partition, reason)
+
+    def damage(self, table: str, partition: str) -> str | None:
+        """Return why the file of a partition is damaged, as far as is known; None if it is intact or missing."""
+        try:
+            self.facts(table, partition)
+        except MissingData:
+            return None
+        except BadInput as wrong:
+            return str(wrong)
+        return None
+
+    def intact_facts(self, table: str, partition: str) -> Facts | None:
+        """Return the metadata of a partition; None if it is missing or damaged."""
+        return self.facts(table, partition) if self.damage(table, partition) is None else None
+
+    def damaged_partitions(self, table: str) -> list[str]:
+        """Return the partitions of a table whose files are damaged, as far as is known, sorted."""
+        return [name for name in self.partitions(table) if self.damage(table, name) is not None]
+
+    def check(self, table: str, partition: str) -> None:
+        """Read the whole file of a partition again, and compare its hashes.
+
+        Raises DamagedFile, MissingData, and BadInput if memflow did not write the file.
+        """
+        state = self.state(table, partition)
+        VERIFIED.forget(state)
+        with self._open(table, partition) as file:
+            facts = self._verify(table, partition, file, state)
+        if self._cache is not None and self._past is None:
+            self._cache.put(self.path(table, partition), state, list(asdict(facts).values()))
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist in the lake, sorted."""
@@ -257,9 +345,15 @@ class Lake:
         return facts is not None and not facts.of_current(table)
 
     def current_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table, sorted, without partitions with another memflow version's columns."""
+        """Return the partitions of a table, sorted, without damaged ones and those with another version's columns."""
         found = self.partitions(table)
-        return found if self._is_snapshot else [name for name in found if not self.is_former(table, name)]
+        if self._is_snapshot:
+            return found
+        return [
+            name
+            for name in found
+            if (facts := self.intact_facts(table, name)) is not None and facts.of_current(table)
+        ]
 
     @contextmanager
     def snapshot(
@@ -267,26 +361,43 @@ class Lake:
     ) -> Iterator["Lake"]:
         """Yield an unchanging copy of these tables' current partitions, or of the partitions in `only`, as hard links.
 
-        DuckDB opens a file several times, and a writer may replace the file in between. For object stores and for disks
-        without hard links, yield the lake itself. The snapshot of a past moment has no `removed_partitions`.
+        DuckDB opens a file several times, and a writer may replace the file in between. Every file is verified;
+        `left_out` has the damaged ones. For object stores and for disks without hard links, yield the lake itself. The
+        snapshot of a past moment has no `removed_partitions`.
         """
         root = Path(self.root) / SNAPSHOTS / secrets.token_hex(8)
         if not self.local or not can_link(root):
             yield self
             return
+        copy = Lake(root)
+        copy._is_snapshot = True
         try:
             for table in tables:
                 held = root / table.replace(".", "/")
                 held.mkdir(parents=True)
-                for partition in self.current_partitions(table):
-                    if only is not None and partition not in only:
+                for partition in self.partitions(table):
+                    if (only is not None and partition not in only) or self.is_former(table, partition):
                         continue
-                    self._link(table, partition, held / f"{stem_of(partition)}.parquet")
-            copy = Lake(root)
-            copy._is_snapshot = True
+                    at = held / f"{stem_of(partition)}.parquet"
+                    try:
+                        self._check_link(table, partition, at)
+                    except BadInput:
+                        at.unlink(missing_ok=True)
+                        copy.left_out.setdefault(table, []).append(partition)
             yield copy
         finally:
             shutil.rmtree(root, ignore_errors=True)
+
+    def _check_link(self, table: str, partition: str, at: Path) -> None:
+        """Create a hard link to a partition's file, and verify the file. Raises DamagedFile."""
+        if (damage := self.damage(table, partition)) is not None:
+            raise DamagedFile(damage)
+        self._link(table, partition, at)
+        with suppress(FileNotFoundError):
+            state = FileState.of(at.stat())
+            if VERIFIED.reason(state) != "":
+                with self.filesystem.open_input_file(str(at)) as file:
+                    self._verify(table, partition, file, state)
 
     def _link(self, table: str, partition: str, at: Path) -> None:
         """Create a hard link to the file with a partition's rows; to none if they were removed."""
@@ -323,9 +434,13 @@ class Lake:
         self, table: str, partition: str, vectors: bool
     ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
         """Open a partition. Yield the file and the names of its columns, with or without vectors."""
+        state = self.state(table, partition)
         try:
             with self._open(table, partition) as file:
-                parquet = self._parquet(table, partition, file)
+                if VERIFIED.reason(state) != "":
+                    self._verify(table, partition, file, state)
+                file.seek(0)
+                parquet = pq.ParquetFile(file)
                 there = parquet.schema_arrow.remove_metadata()
                 if there != schema(table):
                     raise _other_columns(table, partition, self, there)
@@ -333,8 +448,8 @@ class Lake:
                     parquet,
                     [each.name for each in columns(table) if vectors or each.type != list[float]],
                 )
-        except pa.ArrowException as wrong:
-            raise self._unreadable(table, partition, wrong) from wrong
+        except (pa.ArrowException, OSError) as wrong:
+            raise self._damaged(table, partition, f"it cannot be read as Parquet: {wrong}") from wrong
 
     def _open(self, table: str, partition: str) -> pa.NativeFile:
         if self._past is not None:
@@ -360,16 +475,11 @@ class Lake:
             f"{table} of {partition} as of {past.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."
         )
 
-    def _parquet(self, table: str, partition: str, file: pa.NativeFile) -> pq.ParquetFile:
-        try:
-            return pq.ParquetFile(file)
-        except (pa.ArrowInvalid, OSError) as wrong:
-            raise self._unreadable(table, partition, wrong) from wrong
-
-    def _unreadable(self, table: str, partition: str, wrong: Exception) -> BadInput:
-        return BadInput(
-            f"{self.path(table, partition)} cannot be read as Parquet ({wrong}). Move it away, then rerun "
-            f"{_rebuild_command(table, partition)}."
+    def _damaged(self, table: str, partition: str, reason: str) -> DamagedFile:
+        """Return the error for a damaged file: which file, why, and the command that repairs it."""
+        return DamagedFile(
+            f"{self.path(table, partition)} is damaged: {reason}. Run `memflow repair`, which rebuilds it without "
+            "requests where the ledger has the answers."
         )
 
     def _write_file(
@@ -391,8 +501,12 @@ class Lake:
 
 
 def _has_content(file: pa.NativeFile, facts: Facts) -> bool:
-    """Return whether a Parquet file has the rows of a version."""
-    stored = pq.read_metadata(file).metadata or {}
+    """Return whether a Parquet file has the rows of a version. A file that cannot be read counts: its reader verifies
+    it."""
+    try:
+        stored = pq.read_metadata(file).metadata or {}
+    except (pa.ArrowException, OSError, ValueError):
+        return True
     key = b"memflow.content" if facts.content else b"memflow.digest"
     return stored.get(key, b"").decode() == content_of(facts)
 
