@@ -1,46 +1,34 @@
 """The lake: one Parquet file per table and partition, replaced atomically.
 
 The rows are defined in memflow.records. Queries over tables are in resources/warehouse.py, column types in
-resources/columns.py. A local file is written under a temporary name, synced and renamed; an object in a store appears
-when it is complete. The version that a write replaces is kept (kept_versions.py) until `memflow gc` removes its rows.
+resources/columns.py. lake_storage/ stores the files, in a folder or in an object store. The version that a write
+replaces is kept until `memflow gc` removes its rows.
 """
 
-import os
-import secrets
-import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import asdict, replace
+from contextlib import contextmanager, suppress
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import fs
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import APPEND_ONLY, TABLES, columns
 from resources.columns import from_array, has_vectors, schema, unknown_table
 from resources.facts import Facts, table_columns
-from resources.file_cache import FileCache, FileState, RowCache
+from resources.file_cache import FileState, RowCache
 from resources.file_hash import WrongHash
-from resources.kept_versions import TIME, KeptVersions, Version, content_of
-from resources.lake_verification import VerifiedFiles, read_facts, verify_metadata, verify_rows
-from resources.local_files import can_link, link_file, partition_of, replace_file, stem_of
+from resources.kept_versions import Version
+from resources.lake_storage.local import LocalStorage
+from resources.lake_storage.opening import open_storage
+from resources.lake_storage.storage import LakeStorage, Partition, Replacement, VersionStorage
+from resources.lake_verification import VERIFIED, FileKey, read_facts, verify_metadata, verify_rows
+from resources.local_files import stem_of
 from resources.past_partitions import PastPartitions, versions_of
 from resources.row_groups import RowGroupWriter, read_rows, row_group_size
-
-SNAPSHOTS = ".snapshots"
-DAMAGED = ".damaged"
-"""The folder of damaged files, below the lake's root: a file that is rebuilt is kept there."""
-CACHE = ".cache/facts-5"
-"""The cache of facts of verified files, below the lake's root; the number is the version of its content."""
-REASON = "damaged"
-"""The key of the reason in the cache of facts, for a damaged file."""
-VERIFIED = VerifiedFiles()
-"""The files that this process has verified."""
 
 
 class Lake:
@@ -48,26 +36,38 @@ class Lake:
 
     def __init__(
         self,
-        root: str | Path,
-        filesystem: fs.FileSystem | None = None,
+        root: str | Path | LakeStorage,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        address = str(root)
-        if filesystem is None and "://" in address:
-            filesystem, address = fs.FileSystem.from_uri(address)
-        elif filesystem is None:
-            filesystem, address = fs.LocalFileSystem(), str(Path(address).expanduser().absolute())
-        self.filesystem = filesystem
-        self.root = address.rstrip("/")
-        self.local = isinstance(filesystem, fs.LocalFileSystem)
-        self._cache = FileCache(f"{self.root}/{CACHE}", self.root) if self.local else None
+        self.storage = open_storage(root) if isinstance(root, str | Path) else root
+        self.kept: VersionStorage = self.storage.versions
         self._rows = RowCache()
         self._clock = clock
-        self.kept = KeptVersions(self.root, filesystem)
         self._past: PastPartitions | None = None
         self._is_snapshot = False
         self.left_out: dict[str, list[str]] = {}
         """Of a snapshot: by table, the partitions that it lacks because their files are damaged."""
+
+    @property
+    def root(self) -> str:
+        """The lake's folder or address."""
+        return self.storage.root
+
+    @property
+    def local(self) -> bool:
+        """Whether other programs can read the current files at `path`."""
+        return self.storage.local
+
+    def listed(self) -> "Lake":
+        """Return a view for decisions over many partitions. In an object store it may be some seconds old."""
+        return self._on(self.storage.listed())
+
+    def _on(self, storage: LakeStorage) -> "Lake":
+        if storage is self.storage:
+            return self
+        view = copy(self)  # with the same cache of rows
+        view.storage = storage
+        return view
 
     def write(
         self,
@@ -87,25 +87,34 @@ class Lake:
             raise BadInput(f"the lake as of {self._past.moment} cannot be changed. Write to the lake itself.")
         path = self.path(table, partition)
         former = self._replaceable(table, partition)
-        facts = Facts("", fingerprint, 0, dict(meta or {}), table_columns(table))
         only: list[Any] | None = None
 
-        def write(file: IO[bytes]) -> None:
-            nonlocal facts, only
+        def write(file: IO[bytes]) -> Facts:
+            nonlocal only
             with RowGroupWriter(table, file) as writer:
                 writer.write(rows)
-                facts = replace(
-                    facts,
-                    digest=writer.digest,
-                    content=writer.content,
-                    rows=writer.rows,
-                    quarantined=writer.quarantined,
+                facts = Facts(
+                    writer.digest,
+                    fingerprint,
+                    writer.rows,
+                    dict(meta or {}),
+                    table_columns(table),
+                    writer.quarantined,
+                    writer.content,
                 )
-                facts = facts.at(self._time_of(facts, former))
+                facts = self._timed(facts, former)
                 only = writer.only
                 writer.describe(facts.footer())
+            return facts
 
-        state = self._write_file(path, write, lambda: self._keeping(table, partition, facts))
+        new = Replacement(
+            write,
+            lambda: self._replaceable(table, partition),
+            self._timed,
+            table not in APPEND_ONLY,
+            lambda: self.damage(table, partition) is not None,
+        )
+        facts, state = self.storage.replace(table, partition, new)
         self._rows.put(path, None if has_vectors(table) or only is None else state, only or ())
         return facts
 
@@ -115,47 +124,17 @@ class Lake:
             return self.facts(table, partition)
         except DamagedFile:
             with suppress(WrongHash, KeyError, BadInput, OSError), self._open(table, partition) as file:
-                return verify_metadata(table, file)  # only its rows are damaged
+                return verify_metadata(table, file)  # only the rows are damaged
             return None
         except BadInput:
             return None
 
-    def _time_of(self, facts: Facts, former: Facts | None) -> datetime:
-        """Return the time of a write: that of the former version if nothing differs, else a later one."""
+    def _timed(self, facts: Facts, former: Facts | None) -> Facts:
+        """Return facts with the time of a write: that of the former version if nothing differs, else a later one."""
         now = self._clock()
         if former is None or former.since is None:
-            return now
-        return former.since if former == facts else max(now, former.since + timedelta.resolution)
-
-    @contextmanager
-    def _keeping(self, table: str, partition: str, facts: Facts) -> Iterator[None]:
-        """Keep the current version of a partition while its file is replaced by one with these facts."""
-        with self.kept.locked(table):
-            former = self._replaceable(table, partition)
-            path = self.path(table, partition)
-            is_damaged = self.damage(table, partition) is not None
-            if is_damaged:
-                self.set_aside(path)
-            if former is not None and former != facts and table not in APPEND_ONLY:
-                differs = content_of(former) != content_of(facts) and not is_damaged
-                self.kept.keep(table, stem_of(partition), path, former, with_rows=differs)
-            yield
-
-    def set_aside(self, path: str) -> Path | None:
-        """Keep a damaged file below `.damaged`, under a name with the time; None if the lake is in an object store."""
-        if not self.local:
-            return None
-        time = self._clock().astimezone(UTC).strftime(TIME)
-        kept = Path(self.root, DAMAGED, f"{path.removeprefix(f'{self.root}/')}.{time}")
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            try:
-                kept.hardlink_to(path)
-            except FileExistsError:
-                raise
-            except OSError:  # a disk without hard links
-                shutil.copyfile(path, kept)
-        return kept
+            return facts.at(now)
+        return facts.at(former.since if former == facts else max(now, former.since + timedelta.resolution))
 
     def versions(self, table: str, partition: str) -> list[Version]:
         """Return the versions of a partition, newest first; the first is the current one."""
@@ -168,8 +147,9 @@ class Lake:
         Reading rows that `memflow gc` removed raises MissingData. Files without a time, which a former version of
         memflow wrote, count as having always existed.
         """
-        view = Lake(self.root, self.filesystem, self._clock)
-        view._past = PastPartitions(Lake(self.root, self.filesystem), self.kept, moment)
+        storage = self.storage.listed()
+        view = Lake(storage, self._clock)
+        view._past = PastPartitions(Lake(storage), self.kept, moment)
         return view
 
     def removed_partitions(self, table: str) -> list[str]:
@@ -191,19 +171,20 @@ class Lake:
 
         With `episodes`, yield only the rows of these episodes. Raises the errors of `read`.
         """
-        path, state = self.path(table, partition), self.state(table, partition)
+        lake = self._on(self.storage.pinned())
+        path, state = lake.path(table, partition), lake.state(table, partition)
         if vectors and has_vectors(table):
             state = None
         kept = self._rows.get(path, state) if state else None
         if kept is not None:
             yield from kept if episodes is None else (row for row in kept if row.episode_id in episodes)
             return
-        with self._reading(table, partition, vectors) as (parquet, names):
+        with lake._reading(table, partition, vectors) as (parquet, names):
             if episodes is not None or state is None or parquet.num_row_groups > 1:
                 yield from read_rows(table, parquet, names, episodes)
                 return
             rows = list(read_rows(table, parquet, names))
-        if state == self.state(table, partition):
+        if state == lake.state(table, partition):
             self._rows.put(path, state, rows)
         yield from rows
 
@@ -229,63 +210,51 @@ class Lake:
         return [row for partition in partitions for row in self.read(table, partition)]
 
     def facts(self, table: str, partition: str) -> Facts | None:
-        """Return the metadata of a partition (cached for local files); None if it was never materialized."""
+        """Return the metadata of a partition; None if it was never materialized."""
         if self._past is not None:
             return self._past.facts(table, partition)
-        if self._cache is None:
-            return self._stored_facts(table, partition)
-        path, state = self.path(table, partition), self.state(table, partition)
-        if state is None:
-            return None
-        cached = self._cache.get(path, state)
-        if reason := VERIFIED.reason(state) or (cached.get(REASON) if isinstance(cached, dict) else None):
-            raise self._damaged(table, partition, reason)
-        if cached is not None:
-            return Facts(*cached)
-        facts = self._stored_facts(table, partition)
-        if facts is not None and self.state(table, partition) == state:
-            self._cache.put(path, state, list(asdict(facts).values()))
-        return facts
+        self.path(table, partition)  # for the errors of unknown names
+        return self.storage.facts(table, partition, lambda: self._stored_facts(table, partition))
 
     def state(self, table: str, partition: str) -> FileState | None:
-        """Return the state of a partition's file; None if it is missing or in an object store."""
-        if not self.local:
-            return None
-        try:
-            found = os.stat(self.path(table, partition))  # noqa: PTH116  (a Path takes longer than the call itself)
-        except FileNotFoundError:
-            return None
-        return FileState.of(found)
+        """Return a value that differs for every version of a partition; None if it is missing or of the past."""
+        self.path(table, partition)
+        return None if self._past is not None else self.storage.state(table, partition)
 
     def _stored_facts(self, table: str, partition: str) -> Facts | None:
         """Return the metadata in a file, which is verified: a local file whole, of an object its footer."""
-        state = self.state(table, partition)
+        key = self._key(table, partition)
         try:
             with self._open(table, partition) as file:
-                return self._verify(table, partition, file, state, whole=self.local)
+                return self._verify(table, partition, file, key, whole=self.local)
         except MissingData:
             return None
 
+    def _key(self, table: str, partition: str) -> FileKey | None:
+        """Return what identifies a verified file: its state, for an object in a store with its address."""
+        state = self.state(table, partition)
+        return state if self.local or state is None else (self.path(table, partition), state)
+
     def _verify(
-        self, table: str, partition: str, file: pa.NativeFile, state: FileState | None, whole: bool = True
+        self, table: str, partition: str, file: pa.NativeFile, key: FileKey | None, whole: bool = True
     ) -> Facts:
         """Compare an open file with its hashes, unless this was done in this state. Return its metadata.
 
-        Raises DamagedFile, and BadInput if memflow did not write the file. An object in a store has no state.
+        Raises DamagedFile, and BadInput if memflow did not write the file.
         """
-        reason = VERIFIED.reason(state)
+        reason = VERIFIED.reason(key)
         try:
             if reason is None:
                 facts = verify_rows(table, file) if whole else verify_metadata(table, file)
-                VERIFIED.put(state if whole else None, "")
+                VERIFIED.put(key if whole else None, "")
                 return facts
             if not reason:
                 return read_facts(table, file)[1]
         except WrongHash as wrong:
             reason = str(wrong)
-            VERIFIED.put(state, reason)
-            if self._cache is not None and self._past is None and not self._is_snapshot:
-                self._cache.put(self.path(table, partition), state, {REASON: reason})
+            VERIFIED.put(key, reason)
+            if isinstance(self.storage, LocalStorage) and self._past is None:
+                self.storage.forget_facts(table, partition)
         except KeyError:
             raise BadInput(
                 f"{self.path(table, partition)} was not written by memflow. Move it away, then rerun "
@@ -296,7 +265,7 @@ class Lake:
         raise self._damaged(table, partition, reason)
 
     def damage(self, table: str, partition: str) -> str | None:
-        """Return why the file of a partition is damaged, as far as is known; None if it is intact or missing."""
+        """Return why the file of a partition cannot be used, as far as is known; None if it is intact or missing."""
         try:
             self.facts(table, partition)
         except MissingData:
@@ -309,32 +278,22 @@ class Lake:
         """Return the metadata of a partition; None if it is missing or damaged."""
         return self.facts(table, partition) if self.damage(table, partition) is None else None
 
-    def damaged_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table whose files are damaged, as far as is known, sorted."""
-        return [name for name in self.partitions(table) if self.damage(table, name) is not None]
-
-    def check(self, table: str, partition: str) -> None:
-        """Read the whole file of a partition again, and compare its hashes.
+    def check(self, table: str, partition: str) -> Facts:
+        """Read the whole file of a partition again, compare its hashes, and return its metadata.
 
         Raises DamagedFile, MissingData, and BadInput if memflow did not write the file.
         """
-        state = self.state(table, partition)
-        VERIFIED.forget(state)
+        key = self._key(table, partition)
+        VERIFIED.forget(key)
         with self._open(table, partition) as file:
-            facts = self._verify(table, partition, file, state)
-        if self._cache is not None and self._past is None:
-            self._cache.put(self.path(table, partition), state, list(asdict(facts).values()))
+            return self._verify(table, partition, file, key)
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist in the lake, sorted."""
         if self._past is not None:
             return list(self._past.of(table))
-        listed = self.filesystem.get_file_info(fs.FileSelector(self.folder(table), allow_not_found=True))
-        return sorted(
-            partition_of(info.base_name.removesuffix(".parquet"))
-            for info in listed
-            if info.is_file and info.extension == "parquet"
-        )
+        self.folder(table)
+        return sorted(self.storage.partitions(table))
 
     def is_former(self, table: str, partition: str) -> bool:
         """Return whether the partition has the columns of another memflow version; False if it cannot be read."""
@@ -359,65 +318,69 @@ class Lake:
     def snapshot(
         self, tables: Sequence[str] = (*TABLES,), only: Collection[str] | None = None
     ) -> Iterator["Lake"]:
-        """Yield an unchanging copy of these tables' current partitions, or of the partitions in `only`, as hard links.
+        """Yield an unchanging copy of these tables' current partitions, or of the partitions in `only`, as local files.
 
         DuckDB opens a file several times, and a writer may replace the file in between. Every file is verified;
-        `left_out` has the damaged ones. For object stores and for disks without hard links, yield the lake itself. The
-        snapshot of a past moment has no `removed_partitions`.
+        `left_out` names the damaged ones. On disks without hard links, yield the lake itself. The snapshot of a past
+        moment has no `removed_partitions`.
         """
-        root = Path(self.root) / SNAPSHOTS / secrets.token_hex(8)
-        if not self.local or not can_link(root):
-            yield self
-            return
-        copy = Lake(root)
-        copy._is_snapshot = True
-        try:
+        with self.storage.snapshot_folder() as root:
+            if root is None:
+                yield self
+                return
+            lake = self._on(self.storage.snapshot_view(tables))
+            files: dict[Partition, Path] = {}
+            left_out: dict[str, list[str]] = {}
             for table in tables:
-                held = root / table.replace(".", "/")
-                held.mkdir(parents=True)
-                for partition in self.partitions(table):
-                    if (only is not None and partition not in only) or self.is_former(table, partition):
+                folder = root / table.replace(".", "/")
+                folder.mkdir(parents=True)
+                for partition in lake.partitions(table):
+                    if (only is not None and partition not in only) or lake.is_former(table, partition):
                         continue
-                    at = held / f"{stem_of(partition)}.parquet"
-                    try:
-                        self._check_link(table, partition, at)
-                    except BadInput:
-                        at.unlink(missing_ok=True)
-                        copy.left_out.setdefault(table, []).append(partition)
-            yield copy
-        finally:
-            shutil.rmtree(root, ignore_errors=True)
+                    if lake.damage(table, partition) is None:
+                        files[table, partition] = folder / f"{stem_of(partition)}.parquet"
+                    else:
+                        left_out.setdefault(table, []).append(partition)
+            lake._copy(files)
+            for (table, partition), at in files.items():
+                if not lake._is_intact(table, partition, at):
+                    at.unlink(missing_ok=True)
+                    left_out.setdefault(table, []).append(partition)
+            still = Lake(root)
+            still._is_snapshot = True
+            still.left_out = left_out
+            yield still
 
-    def _check_link(self, table: str, partition: str, at: Path) -> None:
-        """Create a hard link to a partition's file, and verify the file. Raises DamagedFile."""
-        if (damage := self.damage(table, partition)) is not None:
-            raise DamagedFile(damage)
-        self._link(table, partition, at)
-        with suppress(FileNotFoundError):
+    def _is_intact(self, table: str, partition: str, at: Path) -> bool:
+        """Return whether a copy of a partition's file in a snapshot has the bytes that memflow wrote."""
+        try:
             state = FileState.of(at.stat())
-            if VERIFIED.reason(state) != "":
-                with self.filesystem.open_input_file(str(at)) as file:
-                    self._verify(table, partition, file, state)
+        except FileNotFoundError:  # removed rows of a past moment
+            return True
+        if VERIFIED.reason(state) == "":
+            return True
+        try:
+            with pa.OSFile(str(at)) as file:
+                self._verify(table, partition, file, state)
+        except BadInput:
+            return False
+        return True
 
-    def _link(self, table: str, partition: str, at: Path) -> None:
-        """Create a hard link to the file with a partition's rows; to none if they were removed."""
+    def _copy(self, files: Mapping[Partition, Path]) -> None:
+        """Place the files of partitions at these paths; none for rows of a past moment that were removed."""
         if self._past is None:
-            link_file(Path(self.path(table, partition)), at)
+            self.storage.copy(files)
             return
-        facts = self._past.facts(table, partition)
-        for path in self._past.paths(table, partition):
-            with suppress(FileNotFoundError):
-                at.hardlink_to(path)
-                with self.filesystem.open_input_file(str(at)) as file:
-                    if facts is not None and _has_content(file, facts):
-                        return
-                at.unlink()
+        for (table, partition), at in files.items():
+            facts = self._past.facts(table, partition)
+            if facts is not None:
+                self.storage.copy_version(table, partition, facts, at)
 
     def folder(self, table: str) -> str:
         """Return the folder of a table's files."""
         if table not in TABLES:
             raise unknown_table(table)
-        return f"{self.root}/{table.replace('.', '/')}"
+        return self.storage.folder(table)
 
     def path(self, table: str, partition: str) -> str:
         """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
@@ -425,20 +388,22 @@ class Lake:
             raise BadInput(
                 f"the partition name for the table {table} is empty. Pass `domain` or `domain/assistant`."
             )
-        if self._past is not None and self._past.facts(table, partition) is not None:
-            return self._past.path(table, partition)
-        return f"{self.folder(table)}/{stem_of(partition)}.parquet"
+        self.folder(table)
+        facts = None if self._past is None else self._past.facts(table, partition)
+        if facts is not None:
+            return self.storage.version_path(table, partition, facts)
+        return self.storage.path(table, partition)
 
     @contextmanager
     def _reading(
         self, table: str, partition: str, vectors: bool
     ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
         """Open a partition. Yield the file and the names of its columns, with or without vectors."""
-        state = self.state(table, partition)
+        key = self._key(table, partition)
         try:
             with self._open(table, partition) as file:
-                if VERIFIED.reason(state) != "":
-                    self._verify(table, partition, file, state)
+                if VERIFIED.reason(key) != "":
+                    self._verify(table, partition, file, key)
                 file.seek(0)
                 parquet = pq.ParquetFile(file)
                 there = parquet.schema_arrow.remove_metadata()
@@ -455,7 +420,7 @@ class Lake:
         if self._past is not None:
             return self._open_past(self._past, table, partition)
         try:
-            return self.filesystem.open_input_file(self.path(table, partition))
+            return self.storage.open(table, partition)
         except FileNotFoundError:
             raise MissingData(
                 f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
@@ -464,12 +429,9 @@ class Lake:
 
     def _open_past(self, past: PastPartitions, table: str, partition: str) -> pa.NativeFile:
         facts = past.facts(table, partition)
-        for path in past.paths(table, partition):
+        if facts is not None:
             with suppress(FileNotFoundError):
-                file = self.filesystem.open_input_file(path)
-                if facts is not None and _has_content(file, facts):
-                    return file
-                file.close()
+                return self.storage.open_version(table, partition, facts)
         reason = "did not exist yet" if facts is None else "was removed by `memflow gc`"
         raise MissingData(
             f"{table} of {partition} as of {past.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."
@@ -481,34 +443,6 @@ class Lake:
             f"{self.path(table, partition)} is damaged: {reason}. Run `memflow repair`, which rebuilds it without "
             "requests where the ledger has the answers."
         )
-
-    def _write_file(
-        self,
-        path: str,
-        write: Callable[[IO[bytes]], None],
-        replacing: Callable[[], AbstractContextManager[None]],
-    ) -> FileState | None:
-        """Write a file, and replace the old one inside the context. Return the state of a local file, else None."""
-        if self.local:
-            return replace_file(Path(path), write, replacing)
-        self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-        with TemporaryFile() as complete:  # an object appears also where its writer failed
-            write(complete)
-            complete.seek(0)
-            with replacing(), self.filesystem.open_output_stream(path) as object_:
-                shutil.copyfileobj(complete, object_)
-        return None
-
-
-def _has_content(file: pa.NativeFile, facts: Facts) -> bool:
-    """Return whether a Parquet file has the rows of a version. A file that cannot be read counts: its reader verifies
-    it."""
-    try:
-        stored = pq.read_metadata(file).metadata or {}
-    except (pa.ArrowException, OSError, ValueError):
-        return True
-    key = b"memflow.content" if facts.content else b"memflow.digest"
-    return stored.get(key, b"").decode() == content_of(facts)
 
 
 def _asset_key(table: str) -> str:

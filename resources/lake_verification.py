@@ -25,31 +25,39 @@ MOST_STATES = 200_000
 """Files whose verification a process remembers; each takes about 200 bytes."""
 
 
+FileKey = FileState | tuple[str, FileState]
+"""What identifies the content of a file: its state, with its address if it is in an object store."""
+
+
 class VerifiedFiles:
-    """The file states that were read and verified, and the reason of each that is damaged."""
+    """The files that were read and verified, and the reason of each that is damaged."""
 
     def __init__(self, most: int = MOST_STATES) -> None:
         self.most = most
-        self._reasons: OrderedDict[FileState, str] = OrderedDict()
+        self._reasons: OrderedDict[FileKey, str] = OrderedDict()
         self._lock = threading.Lock()
 
-    def reason(self, state: FileState | None) -> str | None:
-        """Return why a file in this state is damaged, "" if it was found intact, None if it was not verified."""
-        return None if state is None else self._reasons.get(state)
+    def reason(self, key: FileKey | None) -> str | None:
+        """Return why a file is damaged, "" if it was found intact, None if it was not verified."""
+        return None if key is None else self._reasons.get(key)
 
-    def forget(self, state: FileState | None) -> None:
+    def forget(self, key: FileKey | None) -> None:
         """Forget the result of a verification, so that the file is read again."""
-        if state is not None:
+        if key is not None:
             with self._lock:
-                self._reasons.pop(state, None)
+                self._reasons.pop(key, None)
 
-    def put(self, state: FileState | None, reason: str) -> None:
+    def put(self, key: FileKey | None, reason: str) -> None:
         """Remember the result of a verification."""
-        if state is not None:
+        if key is not None:
             with self._lock:
-                self._reasons[state] = reason
+                self._reasons[key] = reason
                 while len(self._reasons) > self.most:
                     self._reasons.popitem(last=False)
+
+
+VERIFIED = VerifiedFiles()
+"""The files that this process has verified."""
 
 
 def verify_rows(table: str, file: pa.NativeFile) -> Facts:
