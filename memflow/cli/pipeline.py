@@ -18,8 +18,10 @@ from assets.fingerprints import Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.errors import MemflowError
+from memflow.pipeline import partition_key
 from resources.drift import new_drift
 from resources.leaderboard import damaged_partitions, former_partitions
+from resources.outputs import restore_outputs
 from resources.process_locks import has_stale_locks
 from resources.settings import Settings
 
@@ -68,6 +70,12 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             # Opening the instance ends the runs of killed processes, also where nothing has to run.
             schedule.open()
         schedule.run(planned)
+        outcome.restored = restore_outputs(
+            settings,
+            fingerprints.lake,
+            [partition_key(run.domain, run.assistant) for run in outcome.up_to_date if run.assistant],
+            is_published=any(run.scope == "all" for run in outcome.up_to_date),
+        )
         outcome.former = former_partitions(settings, fingerprints.lake)
         outcome.left_out = damaged_partitions(settings, fingerprints.lake)
         outcome.failed_requests = failed_requests(fingerprints.lake, planned)

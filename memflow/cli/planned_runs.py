@@ -82,6 +82,8 @@ class Outcome:
     """By planned run: failed requests that the next run sends again."""
     damaged: dict[str, list[str]] = field(default_factory=dict)
     """By planned run: the tables whose damaged files made it stale."""
+    restored: list[str] = field(default_factory=list)
+    """Outputs for other programs that were missing or damaged, and are rebuilt from the lake."""
     left_out: list[str] = field(default_factory=list)
     """Partitions that the leaderboard leaves out, because one of their files is damaged."""
 

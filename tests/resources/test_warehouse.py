@@ -10,6 +10,7 @@ import pytest
 from pyarrow._fs import _MockFileSystem
 
 import resources.published_database
+import resources.published_record
 from memflow.errors import BadInput, DamagedFile, StoreBusy
 from memflow.records import TABLES, columns
 from resources.lake import Lake
@@ -250,7 +251,7 @@ def test_publishing_retries_if_another_process_replaces_a_file(filled, monkeypat
         assert connection.execute("SELECT count(*) FROM score.verdicts").fetchone() == (3,)
     assert looked[0] == looked[1] == looked[2]
     troubles = 1000
-    (filled.path.parent / resources.published_database.RECORD).unlink()
+    (filled.path.parent / resources.published_record.RECORD).unlink()
     with pytest.raises(StoreBusy, match="after 5 attempts: IO Error: No files found"):
         filled.publish()
     assert filled.path.exists()
