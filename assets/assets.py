@@ -3,7 +3,7 @@
 An asset's function runs the step, writes its rows and reports them. memflow/run/ contains the steps.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ from memflow.run.recording import scripted_meta
 from resources.comparisons import comparison_rows
 from resources.completeness import stored_gaps
 from resources.drift import drift_table
-from resources.facts import FAILED_REQUESTS, RUN
+from resources.facts import FAILED_REQUESTS, RUN, Facts
 from resources.lake import Lake
 from resources.lance import LanceIndex
 from resources.leaderboard import CachedScores, leaderboard_rows
@@ -138,7 +138,7 @@ def _assets(
         failed = {FAILED_REQUESTS: str(unfinished)} if unfinished else {}
         key = partition_key(where, assistant)
         summaries = {table: RowSummary() for table in step.writes}
-        facts = {}
+        facts: dict[str, Facts] = {}
         for table, summary in summaries.items():
             gaps = stored_gaps(table, domain, assistant, lake, data) if domain else {}
             protocol = protocol_meta(table, settings, domain, assistant) if domain else {}
@@ -153,7 +153,8 @@ def _assets(
         del tables
         if any(each.rows > GROUP_ROWS for each in facts.values()):
             release_freed_memory()
-        common = _publish(step, key, index, warehouse) | address_metadata(models.ledger, run_id)
+        published = _publish(step, key, index, warehouse, facts)
+        common = published | address_metadata(models.ledger, run_id)
         for table, written in facts.items():
             if domain is not None:
                 own = domain_metadata(table, domain, assistant, settings, warehouse)
@@ -166,14 +167,17 @@ def _assets(
     return assets
 
 
-def _publish(step: Step, key: str, index: LanceIndex, warehouse: Warehouse) -> dict[str, Any]:
+def _publish(
+    step: Step, key: str, index: LanceIndex, warehouse: Warehouse, facts: Mapping[str, Facts]
+) -> dict[str, Any]:
     """Write the outputs that other programs read: the search index of entries, and memflow.duckdb.
 
     Return the path of memflow.duckdb as metadata, if it was written.
     """
     if "memory.indexes" in step.writes:
         domain, _, assistant = key.partition("/")
-        index.rebuild(domain, assistant, partial(warehouse.lake.batches, "memory.indexes", key))
+        read = partial(warehouse.lake.batches, "memory.indexes", key)
+        index.rebuild(domain, assistant, read, facts["memory.indexes"].content)
     if step.scope == "all":
         return {"duckdb": dg.MetadataValue.path(str(warehouse.publish()))}
     return {}

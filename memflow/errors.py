@@ -3,6 +3,7 @@
     MemflowError
     ├── BadInput              a file, row or setting is invalid
     │   ├── MissingData       a file or partition is missing
+    │   ├── DamagedFile       a file has other bytes than memflow wrote
     │   └── BadSettings       memflow.toml or the command line is invalid
     ├── PromptError           a prompt file is malformed, or a field is missing
     ├── ChatError             a chat request failed
@@ -41,6 +42,10 @@ class BadInput(MemflowError):
 
 class MissingData(BadInput):
     """The exception for a missing file or partition."""
+
+
+class DamagedFile(BadInput):
+    """The exception for a file whose bytes differ from those that memflow wrote."""
 
 
 class BadSettings(BadInput):

@@ -92,8 +92,7 @@ def new_drift(lake: Lake) -> list[Drift]:
 
 
 def _stored(lake: Lake) -> list[Drift]:
-    facts = lake.facts(DRIFT, ALL)
-    return [] if facts is None or lake.is_former(DRIFT, ALL) else lake.read(DRIFT, ALL)
+    return lake.read(DRIFT, ALL) if ALL in lake.current_partitions(DRIFT) else []
 
 
 def _adjust_by_publication(rows: Sequence[Drift]) -> list[Drift]:
@@ -107,7 +106,7 @@ def _input_changes(settings: Settings, lake: Lake) -> Iterator[InputChange]:
     probes = cache(lambda domain: lake.versions(PROBES, domain))
     for partition in lake.current_partitions(VERDICTS):
         domain = partition.partition("/")[0]
-        if settings.has_domain(domain):
+        if settings.has_domain(domain) and lake.damage(PROBES, domain) is None:
             change = _last_change(partition, lake.versions(VERDICTS, partition), probes(domain), moments)
             if change is not None:
                 yield change

@@ -4,13 +4,11 @@ The file is written under a temporary name and then renamed, so readers see the 
 has changed the published file, a copy is updated with the changed partitions only. The tables' rows have no order.
 """
 
-import json
 import secrets
 import shutil
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,45 +22,18 @@ from memflow.scoring.catalog import catalog_rows
 from resources.file_cache import FileState
 from resources.lake import Lake
 from resources.partition_catalog import PartitionCatalog
+from resources.published_record import PublishedRecord, hash_of
 from resources.sql_files import VIEWS, change_text, escaped, literal, table_text, view_text
 
 METRICS = "score.metrics"
 """The table of the catalog of metrics, which is not in the lake."""
 STAGE = "score."
 """The stage whose tables the database contains; other tables are views over the lake."""
-RECORD = ".cache/published-1.json"
-"""The record of what the file contains, in the file's folder."""
 ATTEMPTS, PAUSE_S = 5, 0.05
 ONE_THREAD: dict[str, str | bool | int | float | list[str]] = {"threads": 1}
 """More threads insert the rows of many small files with up to half as much CPU time again, and no earlier."""
 MOST_GROWTH = 3
 """A file that has grown to this multiple is built again, since DuckDB does not reuse all space of deleted rows."""
-
-
-@dataclass(frozen=True)
-class PublishedRecord:
-    """A record of the published file: its state on disk, its partitions' versions, and the layout of its tables."""
-
-    file: Sequence[int] = ()
-    built_bytes: int = 0
-    partitions: dict[str, dict[str, str]] = field(default_factory=dict)
-    layout: str = ""
-
-    @classmethod
-    def read(cls, path: Path) -> "PublishedRecord":
-        """Return the record of a published file; an empty record if none is stored."""
-        try:
-            return cls(**json.loads((path.parent / RECORD).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
-            return cls()
-
-    def write(self, path: Path) -> None:
-        """Store the record of a published file, and replace the previous record."""
-        record = path.parent / RECORD
-        record.parent.mkdir(exist_ok=True)
-        written = record.with_name(f".{record.name}.{secrets.token_hex(8)}.writing")
-        written.write_text(json.dumps(asdict(self)), encoding="utf-8")
-        written.replace(record)
 
 
 def publish_database(lake: Lake, path: Path) -> None:
@@ -136,7 +107,8 @@ def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
                 connection.execute(change_text(table), {"gone": sorted(gone)})
             _insert(connection, still, table, names)
     state = FileState.of(written.stat()) or ()
-    return PublishedRecord(state, former.built_bytes or written.stat().st_size, versions, layout)
+    built_bytes = former.built_bytes or written.stat().st_size
+    return PublishedRecord(state, built_bytes, versions, layout, hash_of(written))
 
 
 def _copy(path: Path, written: Path, record: PublishedRecord) -> bool:
@@ -149,9 +121,9 @@ def _copy(path: Path, written: Path, record: PublishedRecord) -> bool:
             and state.size <= MOST_GROWTH * record.built_bytes
         ):
             shutil.copyfile(path, written)
-            if FileState.of(path.stat()) == state:
+            if FileState.of(path.stat()) == state and record.hash in ("", hash_of(written)):
                 return True
-            written.unlink()  # another process has replaced the file
+            written.unlink()  # another process has replaced the file, or it is damaged
     return False
 
 

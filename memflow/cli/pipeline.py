@@ -19,8 +19,10 @@ from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.cli.usage import address_rows
 from memflow.errors import MemflowError
+from memflow.pipeline import partition_key
 from resources.drift import new_drift
-from resources.leaderboard import former_partitions
+from resources.leaderboard import damaged_partitions, former_partitions
+from resources.outputs import restore_outputs
 from resources.process_locks import has_stale_locks
 from resources.settings import Settings
 
@@ -69,7 +71,14 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             # Opening the instance ends the runs of killed processes, also where nothing has to run.
             schedule.open()
         schedule.run(planned)
+        outcome.restored = restore_outputs(
+            settings,
+            fingerprints.lake,
+            [partition_key(run.domain, run.assistant) for run in outcome.up_to_date if run.assistant],
+            is_published=any(run.scope == "all" for run in outcome.up_to_date),
+        )
         outcome.former = former_partitions(settings, fingerprints.lake)
+        outcome.left_out = damaged_partitions(settings, fingerprints.lake)
         outcome.failed_requests = failed_requests(fingerprints.lake, planned)
         if fingerprints.lake.current_partitions("score.leaderboard"):
             outcome.scores = fingerprints.lake.read("score.leaderboard", "all")
@@ -148,6 +157,8 @@ class Schedule:
             self.outcome.up_to_date.append(run)
             self._end(run, UP_TO_DATE)
         else:
+            if tables := run.damaged():
+                self.outcome.damaged[run.name] = tables
             # A daemon thread does not keep an interrupted process alive.
             thread = threading.Thread(
                 target=self._execute, args=(self.open(), run), name=run.name, daemon=True

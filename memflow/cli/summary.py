@@ -49,6 +49,12 @@ class Summary:
     """By run: failed requests that the next run sends again."""
     addresses: list[dict[str, Any]] = field(default_factory=list)
     """The usage of each server of the models with several servers."""
+    damaged: dict[str, list[str]] = field(default_factory=dict)
+    """By run: the tables that it rebuilt, because their files were damaged."""
+    left_out: list[str] = field(default_factory=list)
+    """Partitions that the leaderboard leaves out, because one of their files is damaged."""
+    restored: list[str] = field(default_factory=list)
+    """Outputs that were missing or damaged, and are rebuilt."""
     drifts: list[DomainDrift] = field(default_factory=list)
     """The changes of inputs that this run was the first to publish, of its domains."""
 
@@ -78,6 +84,9 @@ class Summary:
             ],
             outcome.failed_requests,
             outcome.addresses,
+            {run.name: outcome.damaged[run.name] for run in outcome.ran if run.name in outcome.damaged},
+            outcome.left_out,
+            outcome.restored,
             [each for each in grouped(outcome.drift) if each.domain in selection.domains],
         )
 
@@ -104,6 +113,7 @@ class Summary:
             "drift": {each.domain: each.sentence() for each in self.drifts},
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
+            "damaged": {"rebuilt": self.damaged, "left_out": self.left_out, "restored": self.restored},
             "duckdb": self.duckdb,
         }
 
@@ -135,6 +145,7 @@ class Summary:
             shown += [Text(f"  {name}") for name in self.former]
             shown.append(Text("Rebuild them; no request is sent twice:"))
             shown += [Text(f"  {command}") for command in rebuild_commands(self.former)]
+        shown += self._damages()
         if self.failed_requests:
             shown.append(heading("failed requests; rerun the command to send them again, and only them"))
             shown += [
@@ -150,6 +161,22 @@ class Summary:
         if self.skipped:
             done += f" {len(self.skipped)} skipped, because their inputs failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
+
+    def _damages(self) -> list[RenderableType]:
+        """Return what was rebuilt because its file was damaged or missing, and what no result contains."""
+        shown: list[RenderableType] = []
+        if self.damaged:
+            shown.append(
+                heading("rebuilt, because files were damaged; the damaged files are in .damaged of the lake")
+            )
+            shown += [Text(f"  {name}: {', '.join(tables)}") for name, tables in self.damaged.items()]
+        if self.left_out:
+            shown.append(heading("not in the leaderboard, because a file is damaged; run `memflow repair`"))
+            shown += [Text(f"  {name}", style="red") for name in self.left_out]
+        if self.restored:
+            shown.append(heading("restored from the lake, because it was missing or damaged"))
+            shown += [Text(f"  {name}") for name in self.restored]
+        return shown
 
     def _failures(self) -> list[RenderableType]:
         """Return what failed, why, and what to do; nothing if no run failed."""
