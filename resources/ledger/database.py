@@ -10,7 +10,9 @@ from sqlalchemy.engine import Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError
 
 from memflow.errors import BadSettings, StoreBusy, StoreFailed
+from resources.ledger.former_rows import fill_checksums
 from resources.ledger.migration import is_current, migrate
+from resources.ledger.tables import unchecked_rows
 
 BUSY_TIMEOUT_S = 60.0
 """Seconds to wait for the transaction of another process."""
@@ -27,8 +29,11 @@ def open_engine(url: str) -> Engine:
         engine = _connect(url)
         with engine.connect() as connection:
             current = is_current(connection)
+            unchecked = current and connection.scalar(sa.select(unchecked_rows.c.table).limit(1))
         if not current:
             _migrate(engine)
+        if not current or unchecked:
+            fill_checksums(engine)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
         if isinstance(error, DBAPIError) and is_locked(error):
             raise store_error(error, url) from error
@@ -80,6 +85,13 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
                 raise
             time.sleep(0.02)
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.text_factory = _text
+
+
+def _text(stored: bytes) -> str:
+    """Return a text of SQLite. Invalid UTF-8, which only a damaged file has, stays visible, and fails the checksum."""
+    return stored.decode("utf-8", "backslashreplace")
 
 
 def is_locked(error: DBAPIError) -> bool:
