@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from memflow.errors import BadInput, MissingData
+from resources.plain_paths import plain_path
 
 NOT_RETIRED = 2**62
 """`until` of an entry that is not retired, so that one comparison filters by time."""
@@ -25,6 +26,7 @@ class LanceIndex:
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root)
+        self._address = self.root if "://" in self.root else str(plain_path(Path(self.root)))
 
     def rebuild(self, domain: str, assistant: str, read: Callable[[], Iterable[pa.RecordBatch]]) -> int:
         """Replace the indexed entries of a domain and assistant. Return the number of entries.
@@ -45,7 +47,7 @@ class LanceIndex:
                 "Rerun them with a single embedder."
             )
         schema = pa.schema({**FIELDS, "vector": pa.list_(pa.float32(), next(iter(lengths), 1))})
-        database = lancedb.connect(self.root)
+        database = lancedb.connect(self._address)
         name = _name(domain, assistant)
         mode = "create" if _opened(database, name) is None else "overwrite"
         held = pa.RecordBatchReader.from_batches(schema, (_indexed(batch, schema) for batch in read()))
@@ -88,7 +90,7 @@ class LanceIndex:
     def _table(self, domain: str, assistant: str) -> Any:
         import lancedb
 
-        table = _opened(lancedb.connect(self.root), _name(domain, assistant))
+        table = _opened(lancedb.connect(self._address), _name(domain, assistant))
         if table is None:
             raise MissingData(
                 f"the entries of {assistant} in {domain} are not indexed at {self.root}. Materialize the "

@@ -230,11 +230,11 @@ def _move(connection: Connection, name: str, rows: Sequence[Row]) -> None:
     for start in range(0, len(rows), _BATCH):
         digests = [row[0] for row in rows[start : start + _BATCH]]
         if name == completions.name:
-            _keep_usage(connection, digests)
+            keep_usage(connection, digests)
         connection.execute(sa.delete(table).where(table.c.digest.in_(digests)))
 
 
-def _keep_usage(connection: Connection, digests: Sequence[str]) -> None:
+def keep_usage(connection: Connection, digests: Sequence[str]) -> None:
     """Delete the uses of some completions, and add what the totals had for them to `forgotten_usage`.
 
     The difference is taken from the totals, since the token counts of a damaged row may be wrong.
