@@ -14,7 +14,17 @@ from pathlib import Path
 from types import FrameType
 
 from memflow.errors import MemflowError
-from resources.leases import LEASES, Holder, Lease, acquire, end_holders, holder_of, is_leased, run_leases
+from resources.leases import (
+    LEASES,
+    Holder,
+    Lease,
+    acquire,
+    end_holders,
+    holder_of,
+    is_leased,
+    run_leases,
+    signal_holder,
+)
 from resources.process import default_signals
 
 DEV = "dev"
@@ -152,8 +162,10 @@ def supervise(
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+        # The runs stay in progress: the next `memflow dev` continues them.
+        for path in run_leases(folder):
+            signal_holder(path, signal.SIGTERM)
         _end(programs)
-        # They stay in progress: the next `memflow dev` continues them.
         end_holders(run_leases(folder), GRACE_S)
 
 

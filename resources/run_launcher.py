@@ -4,8 +4,10 @@ Dagster's own launcher starts runs inside the code server and cannot tell whethe
 run stays in progress for ever. resources/instance.yaml and resources/deployment.yaml name this class.
 """
 
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,11 +23,13 @@ from dagster._serdes.config_class import ConfigurableClassData
 
 from memflow.errors import MemflowError
 from resources.leases import Holder, acquire, is_leased, lease_folder_id, run_lease, signal_holder
-from resources.process import ENDING, default_signals
+from resources.process import default_signals
 from resources.process_locks import LOCKS
 from resources.run_recovery import LEASE, PROCESS, fail_runs_of, free_slots, is_launched_here, requeue
 
 RUNNING = CheckRunHealthResult(WorkerStatus.RUNNING)
+MAX_LAUNCHES = 5
+"""The number of processes that may end before they start a run. Then the run fails."""
 
 
 class LeasedRunLauncher(DefaultRunLauncher):
@@ -34,10 +38,6 @@ class LeasedRunLauncher(DefaultRunLauncher):
     Runs of a code server at an address (`grpc_server` in the workspace) are started there, as Dagster's own launcher
     does, and that server is asked for them. A run of another host is left to that host.
     """
-
-    def __init__(self, inst_data: ConfigurableClassData | None = None) -> None:
-        super().__init__(inst_data)
-        self._workers: dict[str, subprocess.Popen[bytes]] = {}
 
     @classmethod
     def from_config_value(
@@ -79,7 +79,6 @@ class LeasedRunLauncher(DefaultRunLauncher):
 
     def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
         """Return whether the process of a run still runs."""
-        self._reap()
         if process := run.tags.get(PROCESS):
             if not is_leased(self._folder / LOCKS / process):
                 fail_runs_of(self._instance, process)
@@ -110,7 +109,7 @@ class LeasedRunLauncher(DefaultRunLauncher):
             self._instance.report_run_canceled(run)
             free_slots(self._instance, run_id)
             return True
-        return signal_holder(run_lease(self._folder, run_id), ENDING[1])
+        return signal_holder(run_lease(self._folder, run_id), signal.SIGTERM)
 
     def _start(self, run: dg.DagsterRun, *, resume: bool) -> None:
         """Start the process of a run, unless a process works on it already or it is no longer to be started."""
@@ -141,8 +140,9 @@ class LeasedRunLauncher(DefaultRunLauncher):
         except BaseException:
             lease.release()
             raise
-        self._workers[run.run_id] = worker
         lease.hand_over(Holder.of(worker.pid))
+        watch = threading.Thread(target=self._await_worker, args=(run.run_id, worker), daemon=True)
+        watch.start()
 
     def _command(self, run: dg.DagsterRun, descriptor: int, *, resume: bool) -> list[str]:
         if run.job_code_origin is None:
@@ -153,11 +153,24 @@ class LeasedRunLauncher(DefaultRunLauncher):
         worker = [sys.executable, "-m", "resources.run_worker", str(descriptor)]
         return [*worker, str(run_lease(self._folder, run.run_id)), command, serialize_value(arguments)]
 
-    def _reap(self) -> None:
-        """Collect the exit statuses of ended workers."""
-        for run_id, worker in list(self._workers.items()):
-            if worker.poll() is not None:
-                del self._workers[run_id]
+    def _await_worker(self, run_id: str, worker: subprocess.Popen[bytes]) -> None:
+        """Wait until the process of a run ends. Return the run to the queue if the process did not start it.
+
+        Dagster's monitoring asks for the health of runs that have started only.
+        """
+        status = worker.wait()
+        run = self._instance.get_run_by_id(run_id) if self.has_instance else None
+        if run is None or run.status is not dg.DagsterRunStatus.STARTING:
+            return
+        launches = self._instance.all_logs(run_id, of_type=DagsterEventType.PIPELINE_STARTING)
+        if len(launches) < MAX_LAUNCHES:
+            requeue(self._instance, self._folder, run)
+        else:
+            self._instance.report_run_failed(
+                run,
+                f"Its process has ended {len(launches)} times before the run started, at last with exit status "
+                f"{status}. Fix the error in the output of `memflow dev`, then rerun.",
+            )
 
     def _served_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
         """Ask the code server that started a run whether it still executes it.
