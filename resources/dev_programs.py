@@ -112,14 +112,16 @@ def hold_home(folder: Path, address: str) -> Lease:
 def require_free_port(host: str, port: int) -> None:
     """Raise MemflowError if the UI cannot listen on the port."""
     try:
+        if not 0 <= port < 65536:
+            raise OSError("ports are numbers below 65536")
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise MemflowError(
-            f"the UI cannot listen on port {port} of {host} ({error}). Choose another port with `memflow dev --port "
-            f"{port + 1}`, or end the program that uses it."
+            f"the UI cannot listen on port {port} of {host} ({error}). Choose another port, such as `memflow dev "
+            f"--port {port + 1 if port < 65535 else 3001}`, or end the program that uses it."
         ) from error
 
 

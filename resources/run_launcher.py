@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from dagster._core.errors import DagsterUserCodeUnreachableError
 from dagster._core.events import DagsterEvent, DagsterEventType
 from dagster._core.launcher import CheckRunHealthResult, LaunchRunContext, ResumeRunContext, WorkerStatus
 from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
@@ -154,12 +155,14 @@ class LeasedRunLauncher(DefaultRunLauncher):
         return [*worker, str(run_lease(self._folder, run.run_id)), command, serialize_value(arguments)]
 
     def _await_worker(self, run_id: str, worker: subprocess.Popen[bytes]) -> None:
-        """Wait until the process of a run ends. Return the run to the queue if the process did not start it.
+        """Wait until the process of a run ends. If it did not start the run, return the run to the queue.
 
-        Dagster's monitoring asks for the health of runs that have started only.
+        Dagster's monitoring asks only for the health of runs that have started.
         """
         status = worker.wait()
         run = self._instance.get_run_by_id(run_id) if self.has_instance else None
+        if run is not None and run.status is dg.DagsterRunStatus.CANCELING:
+            self._instance.report_run_canceled(run)
         if run is None or run.status is not dg.DagsterRunStatus.STARTING:
             return
         launches = self._instance.all_logs(run_id, of_type=DagsterEventType.PIPELINE_STARTING)
@@ -187,7 +190,7 @@ class LeasedRunLauncher(DefaultRunLauncher):
             )
         try:
             current = deserialize_value(client.get_current_runs(), GetCurrentRunsResult).current_runs
-        except Exception as error:  # noqa: BLE001 (gRPC raises many kinds)
+        except DagsterUserCodeUnreachableError as error:
             return CheckRunHealthResult(WorkerStatus.RUNNING, f"its code server does not answer: {error}")
         if run.run_id in current:
             return RUNNING
