@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from resources.leases import abandoned_runs
 from resources.plain_paths import plain_path
 
 LOCKS = "processes"
@@ -20,8 +21,9 @@ def instance_folder(home: Path) -> Path:
 
 
 def has_stale_locks(home: Path) -> bool:
-    """Return whether a killed process has left a lock file, so its runs may still be marked as in progress."""
-    return any(True for _ in stale_locks(instance_folder(home) / LOCKS))
+    """Return whether a killed process has left a lock file or a lease, so its runs may be marked as in progress."""
+    folder = instance_folder(home)
+    return any(True for _ in (*stale_locks(folder / LOCKS), *abandoned_runs(folder)))
 
 
 def stale_locks(locks: Path) -> Iterator[Path]:
