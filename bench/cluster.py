@@ -110,11 +110,13 @@ class Cluster:
     def kill_second_node(self) -> None:
         """Kill all processes of the second node, and note what the ledger and the stub server had at that time."""
         status = Counter(run["status"] for run in self.dev.runs())
+        second = len(self.nodes.runs("second"))
         processes = self.nodes.kill("second")
         time.sleep(1)  # what the first node has sent is answered and stored
         self.killed = {
             "processes": processes,
             "runs": dict(status),
+            "second": second,
             "stored": self.stored(),
             "answered": self.answered(),
         }
@@ -177,7 +179,10 @@ def write_settings(file: Path, url: str, domains: Sequence[str], assistants: Seq
 
 
 def run_jobs(found: Cluster, domains: Sequence[str], assistants: Sequence[str], kill_after: int = 0) -> None:
-    """Backfill all jobs in order, and wait for each. Kill the second node after `kill_after` answers of evaluations."""
+    """Backfill all jobs in order, and wait for each. With `kill_after`, kill the second node.
+
+    It is killed when the evaluations have had this many answers, and a run is on that node.
+    """
     settings = load(found.log.with_name("memflow.toml"))
     datasets = list(dict.fromkeys(name for each in domains for name in settings.domain(each).datasets))
     pairs = [f"{assistant}|{domain}" for domain in domains for assistant in assistants]
@@ -187,8 +192,8 @@ def run_jobs(found: Cluster, domains: Sequence[str], assistants: Sequence[str], 
     backfill = found.dev.backfill("evaluate_memory", pairs)
     if kill_after:
         wait(
-            "the evaluations to ask",
-            lambda: sum(found.answered().values()) >= answered + kill_after,
+            "evaluations on the second node, and requests",
+            lambda: sum(found.answered().values()) >= answered + kill_after and found.nodes.runs("second"),
             PATIENCE_S,
             pause=0.1,
         )
@@ -284,7 +289,7 @@ def compare(
             len(answers),
             len(found.stored()),
             found.repeated(),
-            {name: value for name, value in found.killed.items() if name in ("processes", "runs")},
+            {name: value for name, value in found.killed.items() if name in ("processes", "runs", "second")},
         )
 
 

@@ -127,6 +127,16 @@ class RayNodes:
                     found.append(int(folder.name))
         return found
 
+    def runs(self, node: str) -> list[int]:
+        """Return the ids of the processes of a node that execute a Dagster run."""
+        found = []
+        for process in self.processes(node):
+            with suppress(OSError):
+                arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+                if b"api" in arguments and {b"execute_run", b"resume_run"} & set(arguments):
+                    found.append(process)
+        return found
+
     def kill(self, node: str) -> int:
         """Kill all processes of a node with SIGKILL. Return their number."""
         killed = set[int]()
