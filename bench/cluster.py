@@ -162,6 +162,11 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
             capture_output=True,
             env={**plain, "PYTHONPATH": str(ROOT)},
         )
+        settings_file = home / "dagster.yaml"
+        text = settings_file.read_text(encoding="utf-8")
+        settings_file.write_text(
+            text.replace("max_concurrent_runs: 8", "max_concurrent_runs: 4"), encoding="utf-8"
+        )
         own = {"DAGSTER_HOME": str(home), "RAY_API_SERVER_ADDRESS": nodes.address}
         dev = opened.enter_context(served(settings, **shared, **own))
         os.environ.update({name: value for name, value in shared.items() if name.startswith("AWS_")})

@@ -2,7 +2,8 @@
 
 dagster-ray submits the jobs. This class adds what a lost node needs. A run that has not begun to work when its node is
 lost is submitted again, which Dagster's monitoring does not do. A job that is submitted twice works once. Runs of
-`memflow run` on the same instance, and runs whose job cannot be asked for at the moment, are left alone.
+`memflow run` on the same instance, and runs whose job cannot be asked for at the moment, are left alone. Every job gets
+the names of the partitions that `memflow dev` shows, including those that `memflow run` added.
 """
 
 import logging
@@ -14,8 +15,10 @@ import dagster as dg
 from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
 from dagster_ray import RayRunLauncher
 
-PROCESS = "memflow/process"
-"""The tag of the runs of `memflow run`, which are executed in its process."""
+from resources.added_partitions import partition_variables
+from resources.instance import PROCESS
+from resources.settings import load
+
 POLL_S = 10.0
 """Seconds between two checks of the jobs that have not begun to work."""
 MAX_SUBMISSIONS = 5
@@ -75,6 +78,8 @@ class RayJobLauncher(RayRunLauncher):  # type: ignore[misc]  (the class has no t
             self.client.delete_job(submission_id)
         # The slots of a process that was killed.
         self._instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+        # Names of partitions, which are no secrets: Ray shows these variables.
+        self.env_vars = [f"{name}={value}" for name, value in partition_variables(load()).items()]
         super()._launch_ray_job(submission_id, entrypoint, run)
         return True
 

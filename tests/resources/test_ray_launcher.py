@@ -18,7 +18,8 @@ from dagster_ray import RayRunLauncher
 from ray.job_submission import JobStatus
 
 import resources
-from resources.ray_launcher import MAX_SUBMISSIONS, PROCESS, RayJobLauncher
+from resources.instance import PROCESS
+from resources.ray_launcher import MAX_SUBMISSIONS, RayJobLauncher
 
 ID, ENTRY = "dagster-run-1", "dagster api execute_run '{}'"
 RESOURCES = Path(resources.__file__).parent
@@ -125,6 +126,7 @@ def test_second_launch_leaves_a_job_that_works_alone_and_replaces_one_that_has_e
     launcher._launch_ray_job(ID, ENTRY, run)
     launcher._launch_ray_job(ID, ENTRY, run)
     assert launcher.client.submitted == [ID]
+    assert [line.partition("=")[0] for line in launcher.env_vars] == ["MEMFLOW_DOMAINS", "MEMFLOW_ASSISTANTS"]
     launcher.client.jobs[ID] = JobStatus.SUCCEEDED
     launcher._launch_ray_job(ID, ENTRY, run)
     assert launcher.client.submitted == [ID, ID]
