@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from memflow.benchmarks.domains import RoleDecoding
@@ -202,6 +203,7 @@ class Clients:
                 timeout=model.timeout,
                 response_bytes=model.response_bytes,
                 answers=self.answers,
+                known_outage=partial(self.servers.outage, name) if served else lambda: None,
                 setting="--url"
                 if name.startswith(COMMAND_LINE)
                 else f"`url` of model {name} in memflow.toml",

@@ -31,7 +31,9 @@ class Workers:
     The workers share `budget`, get the addresses of model servers from `server_urls`, and report progress to `watch`.
     """
 
-    def __init__(self, budget: Budget | None, server_urls: Callable[[str], tuple[str, ...]], watch: Watch) -> None:
+    def __init__(
+        self, budget: Budget | None, server_urls: Callable[[str], tuple[str, ...]], watch: Watch
+    ) -> None:
         self._services = ParentServices(budget, server_urls, self._add_progress)
         self._watch = watch
         self._lock = threading.Lock()
