@@ -68,6 +68,15 @@ def status_of(url: str) -> int | None:
         return None
 
 
+def read_text(url: str) -> str:
+    """Return the text of a GET request; "" without a successful response."""
+    try:
+        with _opener.open(url, timeout=TIMEOUT_S) as response:
+            return str(response.read().decode("utf-8", "replace"))
+    except OSError:
+        return ""
+
+
 def root_of(url: str) -> str:
     """Return an address without /v1, where vLLM has its health and version."""
     return url.rstrip("/").removesuffix("/v1")
