@@ -39,7 +39,6 @@ OWN = ("--host", "--port", "--uds", "--served-model-name", "--model")
 REPEATABLE = ("--middleware", "--api-key", "--lora-modules")
 STARTED = (
     *(
-        "executable",
         "arguments",
         "adapter",
         "replicas",
@@ -47,10 +46,11 @@ STARTED = (
         "tensor_parallel",
         "data_parallel",
         "gpu_memory",
+        "prefix_caching",
     ),
-    *("prefix_caching", "startup", "idle"),
+    *("startup", "idle"),
 )
-"""The settings that only a server has that memflow starts."""
+"""The settings that only a server has that memflow starts. `memflow bench` uses `executable` in any case."""
 NEW = ("replicas", "gpus", *(name for name in FLAGS if name != "adapter"), "startup", "idle")
 """The settings that belong to kind vllm, and are rejected for others."""
 

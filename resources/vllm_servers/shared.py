@@ -200,20 +200,47 @@ def is_supervised(folder: Path) -> bool:
     return _is_locked(folder / ALIVE, fcntl.LOCK_SH)
 
 
-def end_unused(home: Path, plan: ServerPlan) -> None:
-    """End the servers of other plans that no process uses, so that their GPU memory is free; they only wait for use."""
-    folder = servers_folder(home)
-    others = [each.parent for each in folder.glob(f"*/{STATE}") if each.parent.name != plan.key]
+def running_servers(home: Path) -> list[dict[str, Any]]:
+    """Return the servers of this host that run: name, status, whether a process uses them, addresses and logs."""
+    rows = []
+    for state_file in sorted(servers_folder(home).glob(f"*/{STATE}")):
+        folder = state_file.parent
+        state = read_state(folder)
+        if is_supervised(folder):
+            replicas = state.get("replicas", [])
+            rows.append(
+                {
+                    "server": folder.name,
+                    "status": state.get("status", "starting"),
+                    "in use": _is_leased(folder),
+                    "addresses": [f"http://127.0.0.1:{each['port']}/v1" for each in replicas],
+                    "supervisor": state.get("pid"),
+                    "logs": [each["log"] for each in replicas],
+                }
+            )
+    return rows
+
+
+def end_unused(home: Path, plan: ServerPlan | None = None) -> list[str]:
+    """End the servers that no process uses, and return their names. They only wait for the next process.
+
+    With a plan, end only servers of other plans that may use the same devices.
+    """
     ending = []
-    for each in others:
-        if not is_supervised(each):
-            end_leftovers(read_state(each))
-        elif not _is_leased(each) and _shares_devices(each, plan):
-            (each / STOP).touch()
-            ending.append(each)
+    for state_file in servers_folder(home).glob(f"*/{STATE}"):
+        folder = state_file.parent
+        if plan is not None and folder.name == plan.key:
+            continue
+        state = read_state(folder)  # before the check: whoever writes a state is a supervisor by then
+        if not is_supervised(folder):
+            end_leftovers(state)
+        elif not _is_leased(folder) and (plan is None or _shares_devices(folder, plan)):
+            (folder / STOP).touch()
+            ending.append(folder)
     until = time.monotonic() + ENDING_S
     while any(is_supervised(each) and not _is_leased(each) for each in ending) and time.monotonic() < until:
         time.sleep(POLL_S)
+    return [each.name for each in ending if not is_supervised(each)]
 
 
 def _shares_devices(folder: Path, plan: ServerPlan) -> bool:
