@@ -4,6 +4,7 @@ Nothing is written into ledger or lake.
 """
 
 import asyncio
+import secrets
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -66,6 +67,8 @@ class ModelBench:
     report: Callable[[str], None] = lambda text: None
     _mix: list[MixedRequest] = field(default_factory=list)
     _left_out: int = 0
+    _nonce: str = field(default_factory=lambda: secrets.token_hex(3))
+    """Begins the first line of all requests, so that a server has cached none of them for an earlier benchmark."""
 
     def run(self) -> dict[str, Any]:
         """Return the figures of all phases.
@@ -163,7 +166,7 @@ class ModelBench:
         }
 
     def _select(self, count: int, marker: str) -> list[MixedRequest]:
-        return select_requests(self._mix, count, marker)
+        return select_requests(self._mix, count, f"{self._nonce}.{marker}")
 
     def _count(self, warm_up: Phase, concurrency: int) -> int:
         if self.options.requests:
