@@ -19,6 +19,7 @@ from assets.evaluation_inputs import inputs_meta
 from assets.fingerprints import ALL, Fingerprints
 from assets.partitions import Partitions, parts
 from assets.report import RowSummary, address_metadata, described, report, usage_of
+from assets.server_metadata import server_metadata
 from assets.table_metadata import dataset_metadata, domain_metadata, summary_metadata
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.run.recording import scripted_meta
@@ -154,7 +155,7 @@ def _assets(
         if any(each.rows > GROUP_ROWS for each in facts.values()):
             release_freed_memory()
         published = _publish(step, key, index, warehouse, facts)
-        common = published | address_metadata(models.ledger, run_id)
+        common = published | address_metadata(models.ledger, run_id) | server_metadata(step, models.servers)
         for table, written in facts.items():
             if domain is not None:
                 own = domain_metadata(table, domain, assistant, settings, warehouse)

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from memflow.benchmarks.domains import RoleDecoding
@@ -217,6 +218,7 @@ class Clients:
                 other_urls=urls[1:],
                 model=model.served_as,
                 setting=setting,
+                known_outage=partial(self.servers.outage, name) if served else lambda: None,
             ),
         )
         return await self._stack.enter_async_context(chat)

@@ -7,6 +7,7 @@ ledger's URL is masked. The objects are implemented in other modules, without Da
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -86,15 +87,16 @@ class LedgerResource(dg.ConfigurableResource[SqlLedger]):
 
 
 class VllmResource(dg.ConfigurableResource[VllmServers]):
-    """vLLM servers: each starts when a run first uses its model, and stops after the run."""
+    """vLLM servers: each starts when a run first uses its model, and ends when no run has used it for some time."""
 
     models: dict[str, Any] = Field(
         default={}, description="The models of kind vllm in memflow.toml, by name."
     )
+    home: str = Field(default="", description="The home folder, whose runs share the servers.")
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[VllmServers]:
-        with closing(VllmServers(_models(self.models))) as servers:
+        with closing(VllmServers(_models(self.models), Path(self.home) if self.home else None)) as servers:
             yield servers
 
 
@@ -136,7 +138,10 @@ def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResou
     lake = LakeResource(root=settings.lake_root)
     ledger = LedgerResource(url=_ledger_url(settings))
     models = {name: _plain(model) for name, model in settings.models.items()}
-    vllm = VllmResource(models={name: each for name, each in models.items() if each["kind"] == "vllm"})
+    vllm = VllmResource(
+        models={name: each for name, each in models.items() if each["kind"] == "vllm"},
+        home=str(settings.home),
+    )
     return {
         "lake": lake,
         "warehouse": WarehouseResource(path=str(settings.warehouse_path), lake=lake),

@@ -12,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StringConstraints,
     field_validator,
     model_validator,
 )
@@ -24,6 +25,7 @@ from memflow.labels import HASHING
 from resources.endpoints.addresses import display_address, has_credentials
 from resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
+from resources.vllm_servers.arguments import contradiction
 
 
 def _listed(names: Any) -> Any:
@@ -66,6 +68,16 @@ def command_line_name(model: str) -> str:
     return COMMAND_LINE + re.sub("[^a-z0-9_]+", "_", model.lower())
 
 
+def _device_list(devices: Any) -> Any:
+    return str(devices) if isinstance(devices, int) and not isinstance(devices, bool) else devices
+
+
+Devices = Annotated[
+    str, BeforeValidator(_device_list), StringConstraints(pattern=r"^\s*[\w-]+(\s*,\s*[\w-]+)*\s*$")
+]
+"""The devices of one server, separated by commas. A single one may be a number."""
+
+
 class StrictModel(BaseModel):
     """The base class of the sections of the settings. Sections are immutable and reject unknown keys."""
 
@@ -77,7 +89,8 @@ class Model(StrictModel):
 
     kind: Literal["scripted", "endpoint", "vllm"] = Field(
         "endpoint",
-        description="scripted: no model; endpoint: an address; vllm: a server that is started for the run.",
+        description="scripted: no model; endpoint: an address; vllm: a vLLM server, started unless it has an "
+        "address (docs/how-to/vllm.md).",
     )
     model: str = Field("scripted", max_length=300, description="The model's name at its server.")
     url: Url = Field("", description="The OpenAI-compatible address, such as http://127.0.0.1:8000/v1.")
@@ -149,6 +162,47 @@ class Model(StrictModel):
         "",
         description="For kind vllm: the folder of an adapter of `model`; `revision` is in its manifest.json.",
     )
+    replicas: int = Field(1, ge=1, le=256, description="For kind vllm: the servers that are started.")
+    gpus: tuple[Devices, ...] = Field(
+        (),
+        description='For kind vllm: the devices of each replica, such as ["0,1", "2,3"] (CUDA_VISIBLE_DEVICES); by '
+        "default consecutive ones.",
+    )
+    tensor_parallel: int = Field(
+        1, ge=1, le=256, description="For kind vllm: the devices that hold the weights of a replica together."
+    )
+    data_parallel: int = Field(
+        1, ge=1, le=256, description="For kind vllm: the engines of a replica, behind one address."
+    )
+    gpu_memory: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="For kind vllm: the share of each device's memory; vLLM's default is 0.9.",
+    )
+    max_model_len: int | None = Field(
+        None,
+        ge=1,
+        description="For kind vllm: the tokens of a prompt and its answer. An existing server must accept as many.",
+    )
+    prefix_caching: bool | None = Field(
+        None, description="For kind vllm: whether prompts share computed prefixes; by default vLLM decides."
+    )
+    dtype: str = Field(
+        "", max_length=40, description="For kind vllm: the number format of the weights, such as bfloat16."
+    )
+    quantization: str = Field(
+        "", max_length=40, description="For kind vllm: the quantization of the weights, such as fp8."
+    )
+    startup: float = Field(
+        900.0, gt=0, description="For kind vllm: seconds until a started server must be ready."
+    )
+    idle: float = Field(
+        60.0,
+        ge=0,
+        le=86_400,
+        description="For kind vllm: seconds after which a started server ends that no process uses.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -187,6 +241,8 @@ class Model(StrictModel):
                 f"the adapter {self.adapter} has no `revision`. Copy the revision from the adapter's "
                 "manifest.json."
             )
+        if wrong := contradiction(self):
+            raise ValueError(f"the model {self.model} {wrong}")
         return self
 
     @property
@@ -212,11 +268,13 @@ class Model(StrictModel):
     def fingerprint(self) -> str:
         """Return the content hash of name, revision, sampling and profile, which determine the model's answers.
 
-        The default profile adds nothing.
+        The default profile adds nothing, and neither do the settings of a started server that determine only its speed.
         """
         parts = (self.kind == "scripted", self.served_as, self.revision, self.sampling())
         profile = self.profile.digest()
-        return digest(*parts, profile) if profile else digest(*parts)
+        weights = {"dtype": self.dtype, "quantization": self.quantization}
+        added = [each for each in (profile, {name: form for name, form in weights.items() if form}) if each]
+        return digest(*parts, *added)
 
     def sampling(self) -> Sampling:
         """Return the sampling parameters; a prompt may override them, and bounds belong to roles."""

@@ -25,6 +25,7 @@ from resources.endpoints.limits import Budget, Spending
 from resources.lake import Lake
 from resources.library import CHECKSUMS, Library
 from resources.models import Models
+from resources.settings import Settings
 from resources.settings_sections import BudgetLimits
 from resources.steps import StepRunner
 from resources.vllm import VllmServers
@@ -66,7 +67,7 @@ class _StepServer:
             settings,
             self._ledger,
             _ParentBudget(self._channel, self._setup.budget) if self._setup.budget else None,
-            _ParentServers(self._channel),
+            _ParentServers(self._channel, settings),
             share=self._setup.share,
         )
         self._models.watch = self._watch
@@ -142,8 +143,8 @@ class _ParentBudget(Budget):
 class _ParentServers(VllmServers):
     """The model servers of the parent process, as seen by a worker process."""
 
-    def __init__(self, channel: Channel) -> None:
-        super().__init__({})
+    def __init__(self, channel: Channel, settings: Settings) -> None:
+        super().__init__(settings.models, settings.home)
         self._channel = channel
 
     def urls(self, name: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from memflow.cli.annotate import annotate
+from memflow.cli.bench import bench
 from memflow.cli.budget import budget
 from memflow.cli.catalog import data, domains
 from memflow.cli.checks import checks
@@ -126,5 +127,6 @@ app.add_typer(prompts, name="prompts", rich_help_panel=KNOW)
 app.add_typer(judges, name="judges", rich_help_panel=KNOW)
 app.add_typer(data, name="data", rich_help_panel=KNOW)
 app.add_typer(models, name="models", rich_help_panel=KNOW)
+app.add_typer(bench, name="bench", rich_help_panel=KNOW)
 app.command(rich_help_panel=BEGIN)(init)
 app.command(rich_help_panel=BEGIN)(doctor)

@@ -177,7 +177,7 @@ def _model(name: str, model: "Model") -> list[Finding]:
     what = f"model {name}"
     if model.kind == "scripted":
         return [Finding(what, "ok", "scripted, not a language model")]
-    if model.kind == "vllm":
+    if model.kind == "vllm" and not model.addresses:
         return [_vllm(what, model)]
     return [_served(what, url, model.model, model.key_variable, model.profile) for url in model.addresses]
 
@@ -192,9 +192,20 @@ def _vllm(what: str, model: "Model") -> Finding:
             "Fix `adapter` and `revision` of the model in memflow.toml (docs/how-to/finetune.md).",
         )
     if shutil.which(program):
-        return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
+        return _startable(what, model, f"vLLM at {shutil.which(program)} for {model.model}")
     fix = "Set `executable` of the model in memflow.toml to the vllm program of an environment that has vLLM."
     return Finding(what, "missing", f"the program {program} was not found", fix)
+
+
+def _startable(what: str, model: "Model", found: str) -> Finding:
+    """Return whether this machine has the devices of a model."""
+    from resources.vllm import server_plan
+
+    try:
+        server_plan(model)
+    except BadSettings as wrong:
+        return Finding(what, "missing", str(wrong), "Fix the model in memflow.toml (docs/how-to/vllm.md).")
+    return Finding(what, "ok", found)
 
 
 def _unserved(model: "Model") -> str | None:

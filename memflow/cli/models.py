@@ -128,5 +128,31 @@ def check(
     )
 
 
+@models.command("servers")
+def list_servers(
+    ctx: typer.Context,
+    end: Annotated[bool, typer.Option("--end", help="End the servers that no process uses.")] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """List the vLLM servers that run in the home folder, with their users' state, addresses and logs."""
+    from resources.vllm_servers.shared import end_unused, running_servers
+
+    home = front_of(ctx).load().home
+    ended = end_unused(home) if end else []
+    rows = running_servers(home)
+    columns = ("server", "status", "in use", "addresses", "supervisor")
+    shown = [tuple(str(row[name]) if name == "supervisor" else row[name] for name in columns) for row in rows]
+    answer(
+        form,
+        {"servers": rows, "ended": ended},
+        table("Servers", columns, shown) if rows else Text("No vLLM server runs in this home folder."),
+        *(note(f"{row['server']}: {log}") for row in rows for log in row["logs"]),
+        *(note(f"Ended: {name}.") for name in ended),
+        note(
+            "\nA server ends by itself when no process has used it for `idle` seconds; `--end` ends it now."
+        ),
+    )
+
+
 def _seen(observations: "list[Observation]") -> list[tuple[str, str]]:
     return [(each.topic, each.seen) for each in observations]

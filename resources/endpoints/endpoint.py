@@ -42,6 +42,8 @@ RESPONSE_BYTES = 16 * 2**20
 """Default maximum of bytes in a response, a hundred times the length of long answers."""
 LONGEST_PAUSE = 3600.0
 """Default maximum of seconds that a request waits because the server asks for it."""
+RESTART_S = 1.0
+"""Mean seconds between two attempts while a server restarts."""
 LOGGED_PAUSE = 10.0
 """A longer pause is logged, in seconds."""
 
@@ -63,6 +65,14 @@ class Answer(NamedTuple, Generic[T]):
     latency_s: float
     address: str = ""
     failed_at: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outage:
+    """What is known of a server that does not respond: the reason, and whether it will respond again."""
+
+    reason: str
+    ends: bool = False
 
 
 @dataclass
@@ -101,6 +111,8 @@ class Endpoint:
     """The setting that holds the address, for error messages."""
     gate: Gate = field(default=OPEN_GATE, repr=False)
     """Limits that hold over several processes."""
+    known_outage: Callable[[], Outage | None] = field(default=lambda: None, repr=False)
+    """Returns the outage of a server that memflow started, if there is one."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
 
@@ -203,6 +215,12 @@ class Endpoint:
                 continue  # another server may answer at once
             if replicas.are_all_in(tried):
                 tried.clear()
+            outage = self.known_outage() if last.unreachable else None
+            if outage is not None and outage.ends:
+                await self.sleep(self.chance.uniform(0, 2 * RESTART_S))
+                continue
+            if outage is not None:
+                raise EndpointDown(outage.reason) from last.__cause__
             wait = retries.next_wait(last, self.clock(), self._patience(last))
             paused = retries.paused + last.pause
             if paused > self.longest_pause and not replica.keys.set_aside(api_key, str(last)):

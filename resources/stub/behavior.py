@@ -30,6 +30,10 @@ class StubBehavior:
     max_model_len: int = field(
         default=0, metadata={"help": "estimated tokens above which a prompt is rejected; 0: no limit"}
     )
+    version: str = field(
+        default="",
+        metadata={"help": "version that /version reports, as vLLM does; empty: there is no /version"},
+    )
     text_length: int = field(
         default=0,
         metadata={"help": "mean characters of answers without a schema, such as 3538; 0: 20 to 80"},

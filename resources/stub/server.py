@@ -100,8 +100,12 @@ class Stub:
             case ("GET", "/health"):
                 return web.Response()
             case ("GET", "/v1/models"):
-                model = {"id": self.behavior.model, "object": "model"}
+                model: dict[str, Any] = {"id": self.behavior.model, "object": "model"}
+                if self.behavior.max_model_len:
+                    model["max_model_len"] = self.behavior.max_model_len
                 return web.json_response({"object": "list", "data": [model]})
+            case ("GET", "/version") if self.behavior.version:
+                return web.json_response({"version": self.behavior.version})
             case ("GET", "/stub/counts"):
                 return web.json_response(asdict(self.counts))
             case ("POST", "/v1/chat/completions" | "/v1/embeddings"):
