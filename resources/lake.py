@@ -66,7 +66,7 @@ class Lake:
         if storage is self.storage:
             return self
         view = copy(self)  # with the same cache of rows
-        view.storage = storage
+        view.storage, view.kept = storage, storage.versions
         return view
 
     def write(
@@ -94,7 +94,7 @@ class Lake:
         fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
-        """Replace a partition by `change(rows)` of its current rows, none if it is missing.
+        """Replace a partition by `change(rows)` of its rows: none if it is missing or has another version's columns.
 
         No other update gets lost: locally a lock excludes it, and in an object store `change` is called again if the
         partition was replaced meanwhile. Raises the errors of `read` and `write`.
@@ -103,7 +103,8 @@ class Lake:
             while True:
                 lake = self._on(self.storage.pinned())
                 state = lake.state(table, partition)
-                rows = [] if state is None else lake.read(table, partition)
+                is_there = state is not None and not lake.is_former(table, partition)
+                rows = lake.read(table, partition) if is_there else []
                 with suppress(Changed):
                     return self._write(table, partition, change(rows), fingerprint, meta, (state,))
 
@@ -302,7 +303,10 @@ class Lake:
 
     def intact_facts(self, table: str, partition: str) -> Facts | None:
         """Return the metadata of a partition; None if it is missing or damaged."""
-        return self.facts(table, partition) if self.damage(table, partition) is None else None
+        try:
+            return self.facts(table, partition)
+        except BadInput:
+            return None
 
     def check(self, table: str, partition: str) -> Facts:
         """Read the whole file of a partition again, compare its hashes, and return its metadata.

@@ -25,7 +25,7 @@ from resources.kept_versions import content_of
 from resources.lake_storage.client import ObjectStore
 from resources.lake_storage.keys import naming, object_folder, pointer_folder, pointer_key
 from resources.lake_storage.object_cache import ObjectCache
-from resources.lake_storage.object_versions import GRACE_S, ObjectVersions
+from resources.lake_storage.object_versions import GRACE_S, ListedVersions, ObjectVersions
 from resources.lake_storage.opened_lake import OpenedLake
 from resources.lake_storage.pointer_views import (
     FixedPointers,
@@ -103,7 +103,8 @@ class ObjectStorage:
 
     def replace(self, table: str, partition: str, new: Replacement) -> tuple[Facts, FileState | None]:
         """Create the object of a new version, and swap the pointer of the partition to it."""
-        self._lake.prepare_writes()
+        with naming(table, stem_of(partition), "written"):
+            self._lake.prepare_writes()
         with TemporaryFile() as complete:
             facts = new.write(complete)
             complete.seek(0)
@@ -146,7 +147,11 @@ class ObjectStorage:
 
     def listed(self) -> "ObjectStorage":
         """Return a view with one list per table, which is used for some seconds."""
-        return self._with(ListedPointers(self.newest)) if self._view is self.newest else self
+        if self._view is not self.newest:
+            return self
+        view = self._with(ListedPointers(self.newest))
+        view.versions = ListedVersions(self.versions)
+        return view
 
     def pinned(self) -> "ObjectStorage":
         """Return a view that reads each pointer once."""
@@ -194,8 +199,10 @@ class ObjectStorage:
         return other
 
     def _pointer(self, table: str, partition: str) -> Pointer | None:
-        self._lake.check_layout()
-        return self._view.get(table, stem_of(partition))
+        stem = stem_of(partition)
+        with naming(table, stem, "read"):
+            self._lake.check_layout()
+        return self._view.get(table, stem)
 
     def _current(self, table: str, stem: str, new: Replacement) -> tuple[Pointer | None, str | None]:
         """Return the pointer that a write replaces, and its tag; a damaged pointer has only a tag."""

@@ -5,6 +5,7 @@ refer to a new object within half the grace period or create another one, keys a
 swapped only if it did not change. So an old object that is not current can never become current again.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from secrets import token_hex
@@ -13,7 +14,7 @@ from resources.facts import Facts
 from resources.kept_versions import KeptPartition, RecordName, content_of
 from resources.lake_storage.client import ListedObject, ObjectStore
 from resources.lake_storage.keys import PROBES, naming, object_folder, record_folder
-from resources.lake_storage.pointer_views import NewestPointers
+from resources.lake_storage.pointer_views import LISTED_S, NewestPointers
 from resources.lake_storage.pointers import ObjectName, Pointer
 
 GRACE_S = 3600.0
@@ -45,7 +46,7 @@ class ObjectVersions:
         return _by_partition(records, objects, current)
 
     def of(self, table: str, stem: str) -> KeptPartition:
-        """Return the kept versions of one partition."""
+        """Return the kept versions of one partition, without the sizes of files."""
         with naming(table, stem, "read"):
             records = self._store.list(f"{record_folder(table, stem)}/")
         return _by_partition(records, [], {}).get(stem, KeptPartition())
@@ -110,6 +111,23 @@ class ObjectVersions:
             return next(each.modified for each in self._store.list(f"{PROBES}/") if each.key == key)
         finally:
             self._store.delete(key)
+
+
+class ListedVersions(ObjectVersions):
+    """The replaced versions, with one list of records per table that is used as long as a list of pointers."""
+
+    def __init__(self, versions: ObjectVersions) -> None:
+        super().__init__(versions._store, versions._newest, versions._grace.total_seconds())
+        self._tables: dict[str, tuple[float, int, dict[str, KeptPartition]]] = {}
+
+    def of(self, table: str, stem: str) -> KeptPartition:
+        """Return the kept versions of one partition, without the sizes of files."""
+        known, writes, now = self._tables.get(table), self._newest.writes[table], time.monotonic()
+        if known is None or known[0] + LISTED_S < now or known[1] != writes:
+            records = self._store.list(f"{record_folder(table)}/")
+            known = (now, writes, _by_partition(records, [], {}))
+            self._tables[table] = known
+        return known[2].get(stem, KeptPartition())
 
 
 def _record_key(table: str, stem: str, record: RecordName) -> str:

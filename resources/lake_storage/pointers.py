@@ -5,6 +5,7 @@ A pointer is the only object that changes. Each swap writes a different text, so
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from secrets import token_hex
@@ -104,6 +105,8 @@ class TextCache(FileCache):
 
     def store(self, key: str, tag: str, text: str) -> None:
         """Cache the text of an object's version."""
+        with suppress(OSError):
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.put(key, _state(tag), text)
 
     def _valid(self, found: dict[str, str]) -> Iterator[str]:
