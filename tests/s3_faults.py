@@ -4,9 +4,9 @@ import http.client
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 
 class FaultyProxy:
@@ -34,8 +34,12 @@ def faulty_proxy(target: str) -> Iterator[FaultyProxy]:
         protocol_version = "HTTP/1.1"
 
         def answer(self) -> None:
+            with suppress(OSError):  # a client that did not wait
+                self.forward()
+
+        def forward(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            is_faulty = proxy.only in self.path and proxy.faults < proxy.most_faults
+            is_faulty = proxy.only in unquote(self.path) and proxy.faults < proxy.most_faults
             if is_faulty:
                 time.sleep(proxy.delay_s)
             if proxy.fault is not None and is_faulty:

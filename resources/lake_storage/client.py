@@ -88,6 +88,7 @@ def check_address(address: str) -> None:
         raise BadSettings(f"the lake's address {address} has no bucket. Use {found.scheme}://bucket/path.")
 
 
+METADATA_SERVER = "169.254.169.254"
 _REFUSED = (
     "ExpiredToken",
     "InvalidAccessKeyId",
@@ -105,6 +106,8 @@ def sentence(address: str, error: Exception) -> str:
     status = re.search(r"\b([45]\d\d) ([A-Z][A-Za-z ]+)", text)
     detail = " ".join(part for part in (status[1] if status else "", code[1] if code else "") if part)
     name = type(error).__name__
+    if METADATA_SERVER in text:  # where credentials are looked up if the environment has none
+        code, status, detail, name = None, None, "no credentials", "UnauthenticatedError"
     if "NoSuchBucket" in text:
         return (
             f"the bucket of {address} does not exist. Create it, or fix `lake` in memflow.toml, then rerun."
@@ -119,6 +122,6 @@ def sentence(address: str, error: Exception) -> str:
         )
     if detail:
         return f"{address} answered {detail}, also after retries. Rerun when the store works again."
-    timed_out = "timed out" in text.lower() or "timeout" in text.lower()
+    timed_out = re.search("kind: Timeout|timed out|TimedOut", text)
     reason = "it does not answer in time" if timed_out else "no connection"
     return f"{address} cannot be reached ({reason}). Check the network and {variables}, then rerun."

@@ -60,7 +60,7 @@ class ObjectStorage:
         *,
         keeps_texts: bool = True,
         grace_s: float = GRACE_S,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.store = store
         self.root = store.address
@@ -134,7 +134,14 @@ class ObjectStorage:
                 self.versions.keep(table, stem, current)
             pointer = Pointer(name, timed, token_hex(8))
             if self._swap(table, stem, pointer, tag):
-                return timed, pointer.state
+                # A process that was suspended for so long may have swapped to an object that was removed.
+                if (
+                    name is not created
+                    or self._clock() - created_at <= self.grace_s / 2
+                    or self._exists(pointer)
+                ):
+                    return timed, pointer.state
+                continue
             time.sleep(uniform(0, min(0.01 * 2**attempt, 1.0)))
         raise StoreBusy(
             f"{table} of {partition} was replaced by other writers {SWAPS} times in a row. Rerun when fewer runs write "

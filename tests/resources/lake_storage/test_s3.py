@@ -304,4 +304,8 @@ def test_sentences_contain_no_part_of_a_request():
         "<AWSAccessKeyId>AKIASECRET</AWSAccessKeyId></Error>"
     )
     found = sentence("s3://bucket/lake", error)
+    none = sentence(
+        "s3://bucket/lake", Exception("Error performing PUT http://169.254.169.254/latest: 403 Forbidden")
+    )
+    assert "refuses access (no credentials). Set valid credentials" in none
     assert "403 SignatureDoesNotMatch" in found and "AKIASECRET" not in found and "AWS_ACCESS_KEY_ID" in found
