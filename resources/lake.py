@@ -5,6 +5,7 @@ resources/columns.py. lake_storage/ stores the files, in a folder or in an objec
 replaces is kept until `memflow gc` removes its rows.
 """
 
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -26,9 +27,12 @@ from resources.lake_storage.local import LocalStorage
 from resources.lake_storage.opening import open_storage
 from resources.lake_storage.storage import LakeStorage, Partition, Replacement, VersionStorage
 from resources.lake_verification import VERIFIED, FileKey, read_facts, verify_metadata, verify_rows
-from resources.local_files import stem_of
+from resources.local_files import replace_file, stem_of
 from resources.past_partitions import PastPartitions, versions_of
 from resources.row_groups import RowGroupWriter, read_rows, row_group_size
+
+ACCUMULATED = (*sorted(APPEND_ONLY), "score.drift")
+"""The tables with rows of earlier publications, which no other rows can rebuild: a copy of each file is kept."""
 
 
 class Lake:
@@ -113,6 +117,7 @@ class Lake:
             self._timed,
             table not in APPEND_ONLY,
             lambda: self.damage(table, partition) is not None,
+            table in ACCUMULATED,
         )
         facts, state = self.storage.replace(table, partition, new)
         self._rows.put(path, None if has_vectors(table) or only is None else state, only or ())
@@ -277,6 +282,31 @@ class Lake:
     def intact_facts(self, table: str, partition: str) -> Facts | None:
         """Return the metadata of a partition; None if it is missing or damaged."""
         return self.facts(table, partition) if self.damage(table, partition) is None else None
+
+    def verify(self, table: str, partition: str) -> bool:
+        """Compare the file of a partition with its hashes, unless this was done. Return whether it is intact."""
+        try:
+            with self._reading(table, partition, vectors=False):
+                return True
+        except DamagedFile:
+            return False
+        except BadInput:
+            return True  # missing, or of another version
+
+    def restore_copy(self, table: str, partition: str) -> bool:
+        """Replace a damaged file by its copy, if there is an intact one. Return whether it was replaced."""
+        if not isinstance(self.storage, LocalStorage) or self.damage(table, partition) is None:
+            return False
+        path = self.path(table, partition)
+        try:
+            with pa.OSFile(str(self.storage.copy_path(path))) as file:
+                verify_rows(table, file)
+        except (OSError, WrongHash, KeyError):
+            return False
+        self.storage.set_aside(path)
+        with self.storage.copy_path(path).open("rb") as source:
+            replace_file(Path(path), lambda file: shutil.copyfileobj(source, file))
+        return True
 
     def check(self, table: str, partition: str) -> Facts:
         """Read the whole file of a partition again, compare its hashes, and return its metadata.

@@ -30,6 +30,8 @@ class Replacement:
     keeps_former: bool = True
     is_damaged: Callable[[], bool] = lambda: False
     """Whether the current file is damaged: it is set aside, and is no version."""
+    is_copied: bool = False
+    """Whether a copy of the new file is kept, because nothing else can rebuild its rows."""
 
 
 class VersionStorage(Protocol):
