@@ -9,6 +9,7 @@
     ├── ChatError             a chat request failed
     │   ├── RequestRefused    the server rejected the request (bad schema, unknown model)
     │   │   └── PromptTooLong the prompt is longer than the model's context window
+    │   ├── DamagedRow        a row of the ledger differs from its checksum
     │   ├── NoAnswer          the response contains no answer: blank, refused, filtered or broken
     │   └── FatalChatError    every further request of the step would fail
     │       ├── EndpointDown      the address cannot be reached
@@ -119,6 +120,15 @@ class NoAnswer(ChatError):
         super().__init__(message)
         self.end = end
         self.repeats = end in ("blank", "broken")
+
+
+class DamagedRow(ChatError):
+    """The exception for a completion or vector in the ledger that differs from its checksum.
+
+    The request is not sent again until `memflow ledger verify --repair` has moved the row aside.
+    """
+
+    end = "damaged"
 
 
 class QuotaExhausted(FatalChatError):

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from resources.index_hashes import IndexHashes, index_name
+from resources.plain_paths import plain_path
 
 NOT_RETIRED = 2**62
 """`until` of an entry that is not retired, so that one comparison filters by time."""
@@ -26,6 +27,7 @@ class LanceIndex:
     def __init__(self, root: str | Path) -> None:
         self.root = str(root)
         self._hashes = IndexHashes(self.root)
+        self._address = self.root if "://" in self.root else str(plain_path(Path(self.root)))
 
     def rebuild(
         self, domain: str, assistant: str, read: Callable[[], Iterable[pa.RecordBatch]], content: str = ""
@@ -51,7 +53,7 @@ class LanceIndex:
         name = index_name(domain, assistant)
         is_damaged = self._hashes.damage(name) is not None
         self._hashes.discard(name)
-        database = lancedb.connect(self.root)
+        database = lancedb.connect(self._address)
         try:
             mode = "create" if is_damaged or _opened(database, name) is None else "overwrite"
         except (ValueError, RuntimeError, OSError):  # an index that cannot be opened
@@ -109,7 +111,7 @@ class LanceIndex:
                 f"the search index of {assistant} in {domain} ({self.root}) is damaged: {reason}. Rebuild it with "
                 "`memflow repair`."
             )
-        table = _opened(lancedb.connect(self.root), name)
+        table = _opened(lancedb.connect(self._address), name)
         if table is None:
             raise MissingData(
                 f"the entries of {assistant} in {domain} are not indexed at {self.root}. Run `memflow repair`, or "

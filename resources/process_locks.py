@@ -8,13 +8,15 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from resources.plain_paths import plain_path
+
 LOCKS = "processes"
 """The folder of the locks, below that of the instance."""
 
 
 def instance_folder(home: Path) -> Path:
     """Return the folder of Dagster's instance, which may not exist yet. DAGSTER_HOME overrides `home`."""
-    return Path(os.environ.get("DAGSTER_HOME") or home / "dagster").absolute()
+    return plain_path(Path(os.environ.get("DAGSTER_HOME") or home / "dagster").absolute())
 
 
 def has_stale_locks(home: Path) -> bool:

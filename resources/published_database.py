@@ -19,9 +19,11 @@ from memflow.fingerprint import digest
 from memflow.pipeline import WRITERS
 from memflow.records import TABLES
 from memflow.scoring.catalog import catalog_rows
+from resources.disks import explained_writes, failed_write
 from resources.file_cache import FileState
 from resources.lake import Lake
 from resources.partition_catalog import PartitionCatalog
+from resources.plain_paths import plain_path
 from resources.published_record import PublishedRecord, hash_of
 from resources.sql_files import VIEWS, change_text, escaped, literal, table_text, view_text
 
@@ -29,6 +31,8 @@ METRICS = "score.metrics"
 """The table of the catalog of metrics, which is not in the lake."""
 STAGE = "score."
 """The stage whose tables the database contains; other tables are views over the lake."""
+ONLY_COLUMNS = "hive_partitioning = false"
+"""Without this option, a folder `a=b` in the path of the lake would add a column `a` to every table."""
 ATTEMPTS, PAUSE_S = 5, 0.05
 ONE_THREAD: dict[str, str | bool | int | float | list[str]] = {"threads": 1}
 """More threads insert the rows of many small files with up to half as much CPU time again, and no earlier."""
@@ -41,7 +45,8 @@ def publish_database(lake: Lake, path: Path) -> None:
 
     Raises StoreBusy if the lake changed during every attempt, BadInput for a duplicate key.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with explained_writes(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(f".{path.name}.{secrets.token_hex(8)}.writing")
     try:
         for attempt in range(1, ATTEMPTS + 1):
@@ -50,6 +55,8 @@ def publish_database(lake: Lake, path: Path) -> None:
                 break
             except duckdb.Error as wrong:
                 written.unlink(missing_ok=True)
+                if failed := failed_write(wrong, path.parent):
+                    raise failed from wrong
                 if attempt == ATTEMPTS:
                     raise StoreBusy(
                         f"cannot write {path} after {ATTEMPTS} attempts: {wrong}. Rerun when no other run writes."
@@ -94,7 +101,7 @@ def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
     }
     with (
         lake.snapshot(tables, {name for names in changed.values() for name in names}) as still,
-        duckdb.connect(written, config=ONE_THREAD) as connection,
+        duckdb.connect(plain_path(written.parent) / written.name, config=ONE_THREAD) as connection,
     ):
         if not former.layout:
             _create(connection, tables, views)
@@ -175,14 +182,14 @@ def _view_over(lake: Lake, table: str) -> str:
         return table_text(table)
     pattern = literal(f"{escaped(lake.folder(table))}/*.parquet")
     whole = len(current) == len(lake.partitions(table))
-    source = f"read_parquet({pattern})" if whole else parquet_files(lake, table, current)
+    source = f"read_parquet({pattern}, {ONLY_COLUMNS})" if whole else parquet_files(lake, table, current)
     return f"CREATE VIEW {table} AS FROM {source}"
 
 
 def parquet_files(lake: Lake, table: str, partitions: Sequence[str]) -> str:
     """Return the SQL expression that reads the Parquet files of partitions. A view cannot have parameters."""
     paths = (literal(escaped(lake.path(table, partition))) for partition in partitions)
-    return f"read_parquet([{', '.join(paths)}])"
+    return f"read_parquet([{', '.join(paths)}], {ONLY_COLUMNS})"
 
 
 def _metrics_and_views() -> list[Any]:

@@ -43,6 +43,7 @@ from resources.settings_sections import (
     Roles,
     Training,
 )
+from resources.sqlite_urls import sqlite_path, sqlite_url
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
 KEY = re.compile(r"[a-z0-9_]+")
@@ -259,12 +260,19 @@ class Settings(BaseSettings):
     @property
     def ledger_url(self) -> str:
         """The ledger's SQLAlchemy URL."""
-        return self.ledger or f"sqlite:///{self.home / 'ledger.sqlite'}"
+        return self.ledger or sqlite_url(self.home / "ledger.sqlite")
 
     @property
     def warehouse_path(self) -> Path:
         """The path of memflow.duckdb."""
         return self.home / "memflow.duckdb"
+
+    @property
+    def written_folders(self) -> tuple[Path, ...]:
+        """The local folders that a run writes to: the home, the lake, and the ledger's folder."""
+        lake = () if "://" in self.lake_root else (Path(self.lake_root),)
+        ledger = sqlite_path(self.ledger) if self.ledger else None
+        return (self.home, *lake, *(() if ledger is None else (ledger.parent,)))
 
     def model_of(self, assistant: str) -> str:
         """Return the name of an assistant's chat model."""

@@ -52,6 +52,14 @@ class _Commands(TyperGroup):
                 raise
             message(f"memflow: {wrong}")
             raise typer.Exit(1) from wrong
+        except OSError as wrong:
+            from resources.disks import os_fault
+
+            named = wrong.filename if isinstance(wrong.filename, str) else "the home folder"
+            if not (fault := os_fault(wrong, Path(named))):
+                raise
+            message(f"memflow: {fault}")
+            raise typer.Exit(1) from wrong
 
 
 app = typer.Typer(

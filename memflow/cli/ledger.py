@@ -176,17 +176,14 @@ def forget(
 @contextmanager
 def _ledger(ctx: typer.Context) -> Iterator["SqlLedger"]:
     """Open the ledger of the settings. Raises BadSettings if it does not exist."""
-    from pathlib import Path
-
-    from sqlalchemy.engine import make_url
-
     from resources.ledger.sql_ledger import SqlLedger
+    from resources.sqlite_urls import sqlite_path
 
     url = front_of(ctx).load().ledger_url
-    parsed = make_url(url)
-    if parsed.get_backend_name() == "sqlite" and not Path(parsed.database or "").is_file():
+    path = sqlite_path(url)
+    if path is not None and not path.is_file():
         raise BadSettings(
-            f"there is no ledger at {parsed.database}. Run `memflow run --demo` to fill one, or fix `home` or `ledger` "
+            f"there is no ledger at {path}. Run `memflow run --demo` to fill one, or fix `home` or `ledger` "
             "in memflow.toml."
         )
     with SqlLedger(url) as opened:

@@ -51,7 +51,9 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
     return {
         "model": name,
         "served as": "" if scripted else model.served_as,
-        "address": {"scripted": "no model", "vllm": "started by memflow"}.get(model.kind, ", ".join(model.addresses)),
+        "address": {"scripted": "no model", "vllm": "started by memflow"}.get(
+            model.kind, ", ".join(model.addresses)
+        ),
         "roles": [*roles, *assistants],
         "preset": "" if scripted else model.preset,
         "changed fields": sorted(changed_fields(model.profile, model.preset)),

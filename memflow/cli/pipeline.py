@@ -19,6 +19,7 @@ from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
+from resources.disks import failed_write
 from resources.drift import new_drift
 from resources.leaderboard import damaged_partitions, former_partitions
 from resources.outputs import restore_accumulated, restore_outputs
@@ -172,7 +173,8 @@ class Schedule:
         except MemflowError as error:
             self._ended.put((run, "", str(error)))
         except Exception as error:  # noqa: BLE001  (it fails one run; the others continue)
-            self._ended.put((run, "", f"{type(error).__name__}: {error}"))
+            explained = failed_write(error, executor.settings.home)
+            self._ended.put((run, "", str(explained or f"{type(error).__name__}: {error}")))
         except BaseException as error:  # noqa: BLE001  (it is raised in the main thread)
             self._ended.put(error)
 

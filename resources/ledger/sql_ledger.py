@@ -20,20 +20,19 @@ from sqlalchemy.exc import DBAPIError
 
 from memflow.chat.ledger import RequestContext, RequestsInFlight
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, DamagedRow
 from resources.endpoints.embedder import TimedVector
 from resources.ledger.database import open_engine, store_error
 from resources.ledger.lookups import LookupBatcher
-from resources.ledger.rows import (
-    MAX_ROWS,
-    InsertStatement,
-    Record,
+from resources.ledger.reading import (
     RecordedRequest,
-    compress_messages,
-    decompress_messages,
     read_completions,
+    read_messages,
     read_requests,
+    read_vectors,
 )
+from resources.ledger.row_checksums import seconds_checksum, vector_checksum
+from resources.ledger.rows import InsertStatement, Record, compress_messages
 from resources.ledger.tables import completions, embedding_times, embeddings, uses
 from resources.ledger.usage import GROUPS, UsageRow, failed_by, needed_by, unfinished_by, used_by
 from resources.ledger.writer import LedgerWriter
@@ -62,7 +61,10 @@ class SqlLedger:
         self.close()
 
     async def get(self, digest: str) -> Completion | None:
-        """Return the completion of the request with this digest, or None. Concurrent lookups share one query."""
+        """Return the completion of the request with this digest, or None. Concurrent lookups share one query.
+
+        Raises DamagedRow if the stored row differs from its checksum.
+        """
         self._reopen_after_fork()
         loop = asyncio.get_running_loop()
         lookups = self._lookups.get(loop) or self._lookups.setdefault(loop, LookupBatcher(self._find))
@@ -103,16 +105,15 @@ class SqlLedger:
             self._engine.dispose()
 
     def messages(self, digest: str) -> tuple[ChatMessage, ...]:
-        """Return the messages of the request with this digest. Raises KeyError if the digest is unknown."""
+        """Return the messages of the request with this digest. Raises KeyError if it is unknown, and DamagedRow."""
         with self.connect() as connection:
-            query = sa.select(completions.c.messages).where(completions.c.digest == digest)
-            written = connection.scalar(query)
-        if written is None:
+            messages = read_messages(connection, digest)
+        if messages is None:
             raise KeyError(digest)
-        return decompress_messages(written)
+        return messages
 
     def requests(self, digests: Sequence[str]) -> dict[str, RecordedRequest]:
-        """Return the recorded requests with these digests, by digest; unknown digests are omitted."""
+        """Return the recorded requests with these digests, by digest, without unknown ones. Raises DamagedRow."""
         with self.connect() as connection:
             return read_requests(connection, digests)
 
@@ -128,28 +129,23 @@ class SqlLedger:
             return set(connection.scalars(sa.select(completions.c.digest)))
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
-        """Return cached vectors by content hash of model and text; vectors from old ledgers have 0 seconds."""
-        found: dict[str, TimedVector] = {}
-        timed = sa.select(embeddings, embedding_times.c.seconds).join(
-            embedding_times, embeddings.c.digest == embedding_times.c.digest, isouter=True
-        )
+        """Return cached vectors by content hash of model and text; vectors from old ledgers have 0 seconds.
+
+        Raises DamagedRow.
+        """
         with self.connect() as connection:
-            for start in range(0, len(digests), MAX_ROWS):
-                some = timed.where(embeddings.c.digest.in_(digests[start : start + MAX_ROWS]))
-                for digest, vector, seconds in connection.execute(some):
-                    found[digest] = TimedVector(np.frombuffer(vector, dtype="<f4"), seconds or 0.0)
-        return found
+            return read_vectors(connection, digests)
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
         """Cache vectors and their seconds by content hash of model and text; an already cached vector is kept."""
-        rows = sorted(vectors.items())
+        stored, times = [], []
+        for digest, (vector, seconds) in sorted(vectors.items()):
+            written = np.asarray(vector, dtype="<f4").tobytes()
+            stored.append((digest, written, vector_checksum(digest, written)))
+            times.append((digest, seconds, seconds_checksum(digest, seconds)))
         with self.connect(transaction=True) as connection:
-            for table, column, values in (
-                (embeddings, "vector", [np.asarray(each, dtype="<f4").tobytes() for _, (each, _) in rows]),
-                (embedding_times, "seconds", [seconds for _, (_, seconds) in rows]),
-            ):
-                insert = InsertStatement(self._engine, table, ("digest", column))
-                insert.execute(connection, list(zip((digest for digest, _ in rows), values, strict=True)))
+            for table, column, rows in ((embeddings, "vector", stored), (embedding_times, "seconds", times)):
+                InsertStatement(self._engine, table, ("digest", column, "checksum")).execute(connection, rows)
 
     def usage(
         self, by: Sequence[str] = ("stage", "role", "model"), *, runs: Collection[str] | None = None
@@ -178,13 +174,13 @@ class SqlLedger:
                     found.setdefault(names, {}).update(numbers)
         return [UsageRow(dict(zip(by, names, strict=True)), **found[names]) for names in sorted(found)]
 
-    async def _find(self, digests: Sequence[str]) -> Mapping[str, Completion]:
+    async def _find(self, digests: Sequence[str]) -> Mapping[str, Completion | DamagedRow]:
         # A query on SQLite takes less time than its way to another thread and back.
         if self._engine.dialect.name == "sqlite":
             return self._read(digests)
         return await asyncio.to_thread(self._read, digests)
 
-    def _read(self, digests: Sequence[str]) -> Mapping[str, Completion]:
+    def _read(self, digests: Sequence[str]) -> Mapping[str, Completion | DamagedRow]:
         with self.connect() as connection:
             return read_completions(connection, digests)
 

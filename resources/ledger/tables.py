@@ -3,11 +3,17 @@
 A column with a server default is newer than the first version; migration.py adds the column to older ledgers.
 """
 
+from dataclasses import fields
 from typing import Any
 
 import sqlalchemy as sa
 
+from memflow.chat.requests import Completion
+
 tables = sa.MetaData()
+
+MAX_ROWS = 500
+"""Maximum number of rows of a statement; SQLite bounds its parameters."""
 
 completions = sa.Table(
     "completions",
@@ -52,7 +58,18 @@ completions = sa.Table(
         comment="The token counts are estimates.",
     ),
     sa.Column("asked_at", sa.Float, nullable=False, comment="Seconds since 1970, UTC."),
+    sa.Column("checksum", sa.BigInteger, comment="Of the completion: see row_checksums.py."),
+    sa.Column("request_checksum", sa.BigInteger, comment="Of the other columns, with the messages."),
 )
+
+COMPLETION_COLUMNS = tuple(each.name for each in fields(Completion))
+"""The columns of a Completion, in the order of its fields."""
+REQUEST_COLUMNS = ("prompt", "model", "parameters", "schema", "attempt", "asked_at")
+"""The columns of a request without digest and messages."""
+ANSWER_ROW = ("digest", *COMPLETION_COLUMNS, "checksum")
+"""The columns that the checksum of a completion needs."""
+REQUEST_ROW = ("digest", *REQUEST_COLUMNS, "messages", "request_checksum")
+"""The columns that the checksum of a request needs."""
 
 CONTEXT_COLUMNS = ("run", "stage", "role", "domain", "assistant", "model")
 
@@ -128,6 +145,7 @@ embeddings = sa.Table(
     tables,
     sa.Column("digest", sa.String(32), primary_key=True),
     sa.Column("vector", sa.LargeBinary, nullable=False, comment="float32, little endian."),
+    sa.Column("checksum", sa.BigInteger),
 )
 
 embedding_times = sa.Table(
@@ -135,5 +153,27 @@ embedding_times = sa.Table(
     tables,
     sa.Column("digest", sa.String(32), primary_key=True),
     sa.Column("seconds", sa.Float, nullable=False, comment="Its share of its request's latency."),
+    sa.Column("checksum", sa.BigInteger),
 )
 """A separate table, because ledgers of older versions have vectors without times."""
+
+unchecked_rows = sa.Table(
+    "unchecked_rows",
+    tables,
+    sa.Column("table", sa.Text, primary_key=True),
+    sa.Column("after", sa.Text, nullable=False, comment="Rows up to this digest have checksums."),
+)
+"""The tables of a ledger that a former version wrote, some rows of which have no checksum yet."""
+
+damaged_rows = sa.Table(
+    "damaged_rows",
+    tables,
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("table", sa.Text, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False),
+    sa.Column(
+        "row", sa.Text, nullable=False, comment="The stored values as JSON, bytes as hexadecimal digits."
+    ),
+    sa.Column("at", sa.Float, nullable=False),
+)
+"""Rows that `memflow ledger verify --repair` moved aside, because they differ from their checksums."""

@@ -16,6 +16,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import DataError, DBAPIError
 
 from memflow.chat.requests import Completion
+from memflow.errors import DamagedRow
 from resources.ledger.database import store_error
 from resources.ledger.rows import Record, RecordWriter
 
@@ -113,7 +114,7 @@ class LedgerWriter:
         except Exception as error:  # noqa: BLE001  (the waiting requests raise it)
             failed = error
         else:
-            _announce(records, lambda future, key: future.set_result(stored[key]))
+            _announce(records, lambda future, key: _settle(future, stored[key]))
             return None
         if len(records) > 1:  # one of them cannot be stored: find it
             errors = [self._commit([record]) for record in records]
@@ -135,6 +136,13 @@ def _drain(queue: deque[T]) -> list[T]:
         while True:
             drained.append(queue.popleft())
     return drained
+
+
+def _settle(future: asyncio.Future[Completion], stored: Completion | DamagedRow) -> None:
+    if isinstance(stored, DamagedRow):
+        future.set_exception(stored)
+    else:
+        future.set_result(stored)
 
 
 def _announce(records: Sequence[Record], settle: Callable[[asyncio.Future[Completion], str], None]) -> None:

@@ -203,5 +203,5 @@ def test_messages_of_former_ledger_can_be_read(url: str, path: Path) -> None:
         store(ledger, "a")
         with sqlite3.connect(path) as connection:
             written = zlib.compress(json.dumps([["user", "hé"]]).encode(), 1)
-            connection.execute("update completions set messages = ?", (written,))
+            connection.execute("update completions set messages = ?, request_checksum = null", (written,))
         assert ledger.messages("a") == (ChatMessage("user", "hé"),)
