@@ -263,7 +263,7 @@ class Lake:
         except KeyError:
             raise BadInput(
                 f"{self.path(table, partition)} was not written by memflow. Move it away, then rerun "
-                f"{_rebuild_command(table, partition)}."
+                f"{rebuild_command(table, partition)}."
             ) from None
         except (pa.ArrowException, OSError, ValueError) as wrong:
             reason = f"it cannot be read as Parquet: {wrong}"
@@ -454,7 +454,7 @@ class Lake:
         except FileNotFoundError:
             raise MissingData(
                 f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
-                f"{_asset_key(table)} for this partition, or run {_rebuild_command(table, partition)}."
+                f"{_asset_key(table)} for this partition, or run {rebuild_command(table, partition)}."
             ) from None
 
     def _open_past(self, past: PastPartitions, table: str, partition: str) -> pa.NativeFile:
@@ -490,7 +490,7 @@ def rebuild_commands(partitions: Iterable[str]) -> list[str]:
     return [f"memflow run {' '.join(chosen)}" for chosen in options.values()]
 
 
-def _rebuild_command(table: str, partition: str) -> str:
+def rebuild_command(table: str, partition: str) -> str:
     """Return the command that rebuilds a partition from cached completions, without new requests."""
     if table in ("raw.records", "score.comparisons", "score.history", "score.leaderboard", "score.drift"):
         return "`memflow run`"
@@ -508,6 +508,6 @@ def _other_columns(table: str, partition: str, lake: Lake, found: pa.Schema) -> 
     return BadInput(
         f"{lake.path(table, partition)} was written by another version of memflow: "
         f"{' and '.join(filter(None, differences)) or 'its columns have other types'}. Rebuild it with "
-        f"{_rebuild_command(table, partition)}, or move the lake {lake.root} away and rerun everything: answered "
+        f"{rebuild_command(table, partition)}, or move the lake {lake.root} away and rerun everything: answered "
         "requests come from the ledger, so no model is asked again."
     )

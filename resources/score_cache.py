@@ -53,7 +53,9 @@ class DomainCache:
 
     def _is_intact(self, assistant: str, kind: str, key: str, value: bytes) -> bool:
         """Return whether a value is as it was written; a damaged one is computed again."""
-        return isinstance(value, bytes) and value[:CHECK_BYTES] == self._check(assistant, kind, key, value[CHECK_BYTES:])
+        return isinstance(value, bytes) and value[:CHECK_BYTES] == self._check(
+            assistant, kind, key, value[CHECK_BYTES:]
+        )
 
     def _check(self, assistant: str, kind: str, key: str, content: bytes) -> bytes:
         running = hashlib.blake2b(content, digest_size=CHECK_BYTES)

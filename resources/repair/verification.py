@@ -55,7 +55,9 @@ def _partitions(settings: Settings, lake: Lake, progress: Progress, whole: bool)
         except DamagedFile as wrong:
             yield _damaged_partition(settings, lake, table, partition, str(wrong))
         except BadInput as wrong:
-            yield Damage("lake", f"{table} of {partition}", str(wrong), Repair.none, advice="Move the file away.")
+            yield Damage(
+                "lake", f"{table} of {partition}", str(wrong), Repair.none, advice="Move the file away."
+            )
 
 
 def _damaged_partition(settings: Settings, lake: Lake, table: str, partition: str, reason: str) -> Damage:
