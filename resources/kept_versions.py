@@ -19,12 +19,16 @@ from pathlib import Path
 
 from pyarrow import fs
 
+from memflow.errors import DamagedFile
+from memflow.fingerprint import digest
 from resources.facts import Facts
 from resources.local_files import lock_file, replace_file
 
 VERSIONS = ".versions"
 """The folder of kept versions, below the lake's root."""
 LOCK = ".lock"
+CHECK = "check"
+"""The key of a record's hash, in the record."""
 UNKNOWN = "unknown"
 """The time in the name of a record whose file has none, because a former version of memflow wrote it."""
 TIME = "%Y%m%dT%H%M%S.%fZ"
@@ -112,8 +116,9 @@ class KeptVersions:
         """Store the version in the file `path`, which is about to be replaced; its rows only `with_rows`."""
         if with_rows:
             _keep_rows(path, self.content_path(table, stem, content_of(facts)))
-        record = f"{self.folder(table, stem)}/{RecordName.of(facts)}.json"
-        content = json.dumps(asdict(facts), ensure_ascii=False).encode()
+        record = self.record_path(table, stem, RecordName.of(facts))
+        values = asdict(facts)
+        content = json.dumps({**values, CHECK: digest(values)}, ensure_ascii=False).encode()
         replace_file(Path(record), lambda file: file.write(content))
 
     def of_table(self, table: str) -> dict[str, KeptPartition]:
@@ -127,8 +132,24 @@ class KeptVersions:
         return _by_partition(self._files.get_file_info(selector)).get(stem, KeptPartition())
 
     def read(self, table: str, stem: str, record: RecordName) -> Facts:
-        """Return the metadata of a kept version."""
-        return Facts(**json.loads(Path(f"{self.folder(table, stem)}/{record}.json").read_bytes()))
+        """Return the metadata of a kept version. Raises DamagedFile if its record changed since it was written."""
+        path = self.record_path(table, stem, record)
+        try:
+            values = json.loads(Path(path).read_bytes())
+            check = values.pop(CHECK, None)  # records of former versions have none
+            facts = Facts(**values)
+            if check in (None, digest(values)) and RecordName.of(facts) == record:
+                return facts
+        except (ValueError, TypeError, AttributeError):
+            pass
+        raise DamagedFile(
+            f"the record of a replaced version {path} is damaged: it changed since it was written. Set it aside with "
+            "`memflow repair`."
+        )
+
+    def record_path(self, table: str, stem: str, record: RecordName) -> str:
+        """Return the path of the record of a version."""
+        return f"{self.folder(table, stem)}/{record}.json"
 
     def remove(self, table: str, stem: str, content: str, in_use: Callable[[], set[str]]) -> bool:
         """Remove the rows with a content hash, unless `in_use` contains it. Return whether they were removed."""

@@ -5,6 +5,7 @@ resources/columns.py. lake_storage/ stores the files, in a folder or in an objec
 replaces is kept until `memflow gc` removes its rows.
 """
 
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -26,9 +27,12 @@ from resources.lake_storage.local import LocalStorage
 from resources.lake_storage.opening import open_storage
 from resources.lake_storage.storage import Changed, LakeStorage, Partition, Replacement, VersionStorage
 from resources.lake_verification import VERIFIED, FileKey, read_facts, verify_metadata, verify_rows
-from resources.local_files import stem_of
+from resources.local_files import replace_file, stem_of
 from resources.past_partitions import PastPartitions, versions_of
 from resources.row_groups import RowGroupWriter, read_rows, row_group_size
+
+ACCUMULATED = (*sorted(APPEND_ONLY), "score.drift")
+"""The tables with rows of earlier publications, which no other rows can rebuild: a copy of each file is kept."""
 
 
 class Lake:
@@ -147,6 +151,7 @@ class Lake:
             table not in APPEND_ONLY,
             expects,
             lambda: self.damage(table, partition) is not None,
+            table in ACCUMULATED,
         )
         facts, state = self.storage.replace(table, partition, new)
         self._rows.put(path, None if has_vectors(table) or only is None else state, only or ())
@@ -285,7 +290,7 @@ class Lake:
         except KeyError:
             raise BadInput(
                 f"{self.path(table, partition)} was not written by memflow. Move it away, then rerun "
-                f"{_rebuild_command(table, partition)}."
+                f"{rebuild_command(table, partition)}."
             ) from None
         except (pa.ArrowException, OSError, ValueError) as wrong:
             reason = f"it cannot be read as Parquet: {wrong}"
@@ -307,6 +312,31 @@ class Lake:
             return self.facts(table, partition)
         except BadInput:
             return None
+
+    def verify(self, table: str, partition: str) -> bool:
+        """Compare the file of a partition with its hashes, unless this was done. Return whether it is intact."""
+        try:
+            with self._reading(table, partition, vectors=False):
+                return True
+        except DamagedFile:
+            return False
+        except BadInput:
+            return True  # missing, or of another version
+
+    def restore_copy(self, table: str, partition: str) -> bool:
+        """Replace a damaged file by its copy, if there is an intact one. Return whether it was replaced."""
+        if not isinstance(self.storage, LocalStorage) or self.damage(table, partition) is None:
+            return False
+        path = self.path(table, partition)
+        try:
+            with pa.OSFile(str(self.storage.copy_path(path))) as file:
+                verify_rows(table, file)
+        except (OSError, WrongHash, KeyError):
+            return False
+        self.storage.set_aside(path)
+        with self.storage.copy_path(path).open("rb") as source:
+            replace_file(Path(path), lambda file: shutil.copyfileobj(source, file))
+        return True
 
     def check(self, table: str, partition: str) -> Facts:
         """Read the whole file of a partition again, compare its hashes, and return its metadata.
@@ -454,7 +484,7 @@ class Lake:
         except FileNotFoundError:
             raise MissingData(
                 f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
-                f"{_asset_key(table)} for this partition, or run {_rebuild_command(table, partition)}."
+                f"{_asset_key(table)} for this partition, or run {rebuild_command(table, partition)}."
             ) from None
 
     def _open_past(self, past: PastPartitions, table: str, partition: str) -> pa.NativeFile:
@@ -490,7 +520,7 @@ def rebuild_commands(partitions: Iterable[str]) -> list[str]:
     return [f"memflow run {' '.join(chosen)}" for chosen in options.values()]
 
 
-def _rebuild_command(table: str, partition: str) -> str:
+def rebuild_command(table: str, partition: str) -> str:
     """Return the command that rebuilds a partition from cached completions, without new requests."""
     if table in ("raw.records", "score.comparisons", "score.history", "score.leaderboard", "score.drift"):
         return "`memflow run`"
@@ -508,6 +538,6 @@ def _other_columns(table: str, partition: str, lake: Lake, found: pa.Schema) -> 
     return BadInput(
         f"{lake.path(table, partition)} was written by another version of memflow: "
         f"{' and '.join(filter(None, differences)) or 'its columns have other types'}. Rebuild it with "
-        f"{_rebuild_command(table, partition)}, or move the lake {lake.root} away and rerun everything: answered "
+        f"{rebuild_command(table, partition)}, or move the lake {lake.root} away and rerun everything: answered "
         "requests come from the ledger, so no model is asked again."
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from resources.index_hashes import IndexHashes, index_name
-from resources.lake import Lake
+from resources.lake import ACCUMULATED, Lake
 from resources.published_record import is_intact
 from resources.settings import Settings
 
@@ -31,6 +31,16 @@ def restore_outputs(
         publish(settings, lake)
         restored.append(str(settings.warehouse_path))
     return restored
+
+
+def restore_accumulated(lake: Lake) -> list[str]:
+    """Restore the tables with rows of earlier publications from their copies, if damaged. Return their names."""
+    return [
+        table
+        for table in ACCUMULATED
+        for partition in lake.partitions(table)
+        if not lake.verify(table, partition) and lake.restore_copy(table, partition)
+    ]
 
 
 def needs_index(settings: Settings, lake: Lake, partition: str) -> bool:

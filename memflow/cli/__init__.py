@@ -32,6 +32,7 @@ from memflow.cli.plan import plan
 from memflow.cli.plot import plot
 from memflow.cli.prompts import prompts
 from memflow.cli.query import sql
+from memflow.cli.repair import repair
 from memflow.cli.report import report, view
 from memflow.cli.run import run
 from memflow.cli.runs import runs
@@ -116,6 +117,7 @@ app.add_typer(annotate, name="annotate", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(checks)
 app.command(cls=MomentCommand, rich_help_panel=LOOK)(runs)
 app.command(rich_help_panel=LOOK)(gc)
+app.command(rich_help_panel=LOOK)(repair)
 app.command(rich_help_panel=LOOK)(usage)
 app.command("accounts", hidden=True, help="The former name of `usage`.")(usage)
 app.add_typer(budget, name="budget", rich_help_panel=LOOK)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memflow.cli.selection import Front
 from memflow.errors import BadInput, BadSettings, MemflowError
+from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:
     from resources.endpoints.profiles import Profile
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
     from resources.settings_sections import Embedder, Model, OwnMemory
 
 OLDEST = (3, 11)
+STORED = {
+    "lake": ("lake", "version"),
+    "ledger": ("ledger",),
+    "search indexes": ("index",),
+    "memflow.duckdb": ("database",),
+    "caches and records": ("cache", "data"),
+}
+"""The stored results that are verified, and the kinds of their damages."""
 PATIENCE = 10.0
 """Seconds to wait for an endpoint's list of models."""
 
@@ -28,11 +37,12 @@ PATIENCE = 10.0
 class Finding:
     """The result of checking one item, such as a package or a folder, and how to fix the item.
 
-    State `missing`: every run needs the item. State `absent`: only the feature that `fix` names needs the item.
+    State `missing`: every run needs the item. State `absent`: only the feature that `fix` names needs the item. State
+    `damaged`: stored results differ from what memflow wrote, or cannot be read.
     """
 
     what: str
-    state: Literal["ok", "missing", "absent"]
+    state: Literal["ok", "missing", "absent", "damaged"]
     found: str
     fix: str = ""
 
@@ -47,8 +57,11 @@ class Finding:
         }
 
 
-def examine(front: Front) -> list[Finding]:
-    """Return the findings of all checks, in the order in which the user should fix the items."""
+def examine(front: Front, *, full: bool = False) -> list[Finding]:
+    """Return the findings of all checks, in the order in which the user should fix the items.
+
+    With `full`, every byte of the stored results is read.
+    """
     findings = [_python(), _packages()]
     try:
         settings = front.load()
@@ -71,6 +84,7 @@ def examine(front: Front) -> list[Finding]:
         *_benchmarks(settings),
         *_own(settings),
         _history(settings),
+        *_stored_results(settings, full),
     ]
 
 
@@ -292,6 +306,28 @@ def _history(settings: "Settings") -> Finding:
     return Finding(
         "history", "ok" if kept <= limit else "absent", found, "" if kept <= limit else "Run `memflow gc`."
     )
+
+
+def _stored_results(settings: "Settings", full: bool) -> Iterator[Finding]:
+    """Yield whether lake, ledger, search indexes and memflow.duckdb are intact."""
+    from memflow.records import TABLES
+    from resources.lake import Lake
+    from resources.repair.verification import find_damages
+
+    lake = Lake(settings.lake_root)
+    found = find_damages(settings, lake, lambda *_: None, whole=full)
+    files = sum(len(lake.partitions(table)) for table in TABLES)
+    depth = "every byte read" if full else "a quick look; `memflow doctor --full` reads every byte"
+    for what, kinds in STORED.items():
+        damages = [each for each in found if each.kind in kinds]
+        if not damages:
+            number = f"{files:,} files, " if what == "lake" else ""
+            yield Finding(what, "ok", f"intact: {number}{depth}")
+            continue
+        names = [each.what for each in damages]
+        some = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+        fix = "Run `memflow repair`, which rebuilds what the ledger can rebuild, without requests."
+        yield Finding(what, "damaged", f"{len(damages):,} damaged or missing: {some}", fix)
 
 
 def _benchmarks(settings: "Settings") -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
-from assets.fingerprints import Fingerprints
+from assets.fingerprints import ALL, Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.cli.usage import address_rows
@@ -23,7 +23,7 @@ from memflow.pipeline import partition_key
 from resources.disks import failed_write
 from resources.drift import new_drift
 from resources.leaderboard import damaged_partitions, former_partitions
-from resources.outputs import restore_outputs
+from resources.outputs import restore_accumulated, restore_outputs
 from resources.process_locks import has_stale_locks
 from resources.settings import Settings
 
@@ -58,6 +58,8 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
     """Materialize the requested partitions, each as soon as its inputs exist. Return the outcome."""
     fingerprints = Fingerprints.of(settings)
     outcome = Outcome()
+    restored = restore_accumulated(fingerprints.lake)
+    fingerprints.lake.verify("score.leaderboard", ALL)  # its rows are read in any case
     planned = plan_runs(settings, request, fingerprints, outcome)
     watcher.begin(len(planned))
     with ExitStack() as stack:
@@ -72,7 +74,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             # Opening the instance ends the runs of killed processes, also where nothing has to run.
             schedule.open()
         schedule.run(planned)
-        outcome.restored = restore_outputs(
+        outcome.restored = restored + restore_outputs(
             settings,
             fingerprints.lake,
             [partition_key(run.domain, run.assistant) for run in outcome.up_to_date if run.assistant],

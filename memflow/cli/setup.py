@@ -85,15 +85,23 @@ def init_cluster(file: Path, cluster: Cluster, force: bool, form: Format) -> Non
     )
 
 
-def doctor(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """Check Python, packages, settings, folders, data sets, models, and benchmarks and memories of other packages.
+def doctor(
+    ctx: typer.Context,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Read every byte of lake, ledger, search indexes and memflow.duckdb."),
+    ] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """Check Python, packages, settings, folders, data sets, models, benchmarks and memories, and the stored results.
 
-    Each endpoint is only asked for the models that it serves. The exit code is 1 if a required item is missing.
+    Each endpoint is only asked for the models that it serves. The exit code is 1 if a required item is missing, or if
+    stored results are damaged.
     """
     from memflow.cli.health import examine
 
-    findings = examine(front_of(ctx))
-    styles = {"ok": "green", "missing": "red", "absent": "yellow"}
+    findings = examine(front_of(ctx), full=full)
+    styles = {"ok": "green", "missing": "red", "absent": "yellow", "damaged": "red"}
     rows = [(Text(finding.state, styles[finding.state]), finding.what, finding.found) for finding in findings]
     answer(
         form,
@@ -104,4 +112,8 @@ def doctor(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     missing = [finding for finding in findings if finding.state == "missing"]
     if missing:
         message(f"\nmemflow: {len(missing)} required items are missing; fix them as stated above")
+    damaged = [finding.what for finding in findings if finding.state == "damaged"]
+    if damaged:
+        message(f"\nmemflow: damaged: {', '.join(damaged)}. Run `memflow repair`.")
+    if missing or damaged:
         raise typer.Exit(1)

@@ -28,6 +28,8 @@ CACHE = ".cache/facts-5"
 """The cache of facts of verified files, below the lake's root; the number is the version of its content."""
 DAMAGED = ".damaged"
 """The folder of damaged files, below the lake's root."""
+COPIES = ".copies"
+"""The folder of copies, below the lake's root."""
 UPDATE_LOCK = ".update-lock"
 
 
@@ -117,8 +119,16 @@ class LocalStorage:
                     self.versions.keep(table, stem_of(partition), path, former, with_rows=differs)
                 yield
 
-        state = replace_file(Path(self.path(table, partition)), write, replacing)
+        path = self.path(table, partition)
+        state = replace_file(Path(path), write, replacing)
+        if new.is_copied:
+            with Path(path).open("rb") as source:
+                replace_file(self.copy_path(path), lambda file: shutil.copyfileobj(source, file))
         return facts[0], state
+
+    def copy_path(self, path: str) -> Path:
+        """Return the path of the copy of a file whose rows nothing else can rebuild."""
+        return Path(self.root, COPIES, path.removeprefix(f"{self.root}/"))
 
     @contextmanager
     def update_lock(self, table: str) -> Iterator[None]:

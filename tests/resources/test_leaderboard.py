@@ -174,5 +174,5 @@ def test_replies_with_outdated_columns_are_omitted_from_scores_and_reported(home
 def test_damaged_score_cache_raises_error_with_advice_to_delete_the_file(home: Home) -> None:
     (Path(home.settings.home) / NAME).parent.mkdir(exist_ok=True)
     (Path(home.settings.home) / NAME).write_bytes(b"no database" * 100)
-    with pytest.raises(BadInput, match=r"scores-1\.sqlite is damaged .*Delete the file, then rerun"):
+    with pytest.raises(BadInput, match=r"scores-2\.sqlite is damaged .*Delete the file, then rerun"):
         home.cached()
