@@ -3,7 +3,7 @@
     python -m bench.ledger_flips --flips 300
 
 A ledger of completions, failures and vectors is copied, one bit is flipped at a random position of the SQLite file or
-of its write-ahead log, and everything is read: lookups, messages, vectors and usage. Each flip has one of these results:
+of its write-ahead log, and everything is read: lookups, messages, vectors and usage. Each flip has one result:
 
 * `unused`: everything that is read equals the original, and verification finds nothing.
 * `damaged row`: the lookups of one or several rows fail; the others are equal.
@@ -119,33 +119,34 @@ def examine(url: str, original: Contents, digests: list[str], of_log: bool) -> s
         return "damaged file" if is_helpful(str(error)) else f"silent: no advice in {error}"
     except Exception as error:  # noqa: BLE001  (an exception that is no sentence counts as a fault)
         return f"silent: {type(error).__name__}: {error}"
-    pairs = [
-        (before[each], after[each])
-        for before, after in (
-            (original.completions, now.completions),
-            (original.messages, now.messages),
-            (original.vectors, now.vectors),
-        )
-        for each in digests
-    ]
+    result = compare(original, now, digests)
+    if result == "unused" and has_problems(url):
+        return "found by verification"
+    if result == "unused" and now.usage != original.usage:
+        result = "silent: usage"
+    return "log cut" if of_log and result in ("silent: usage", "request sent again") else result
+
+
+def compare(original: Contents, now: Contents, digests: list[str]) -> str:
+    """Return the result of a flip whose rows can be read."""
+    kinds = ("completions", "messages", "vectors")
+    pairs = [(getattr(original, kind)[each], getattr(now, kind)[each]) for kind in kinds for each in digests]
     different = [after for before, after in pairs if before != after]
     wrong = [each for each in different if each is not None and not isinstance(each, DamagedRow | KeyError)]
     if wrong:
         return f"silent: {str(wrong[0])[:80]}"
     if any(isinstance(each, DamagedRow) for each in different):
         return "damaged row"
-    if different:
-        return "log cut" if of_log else "request sent again"
+    return "request sent again" if different else "unused"
+
+
+def has_problems(url: str) -> bool:
+    """Return whether the verification of a ledger reports a problem."""
     try:
         with SqlLedger(url) as ledger, ledger.connect(transaction=True) as connection:
-            found = problems(connection)
+            return bool(problems(connection))
     except MemflowError:
-        return "found by verification"
-    if found:
-        return "found by verification"
-    if now.usage != original.usage:
-        return "log cut" if of_log else "silent: usage"
-    return "unused"
+        return True
 
 
 def is_helpful(sentence: str) -> bool:

@@ -6,9 +6,10 @@ has changed the published file, a copy is updated with the changed partitions on
 
 import secrets
 import shutil
+import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from resources.disks import explained_writes, failed_write
 from resources.file_cache import FileState
 from resources.lake import Lake
 from resources.partition_catalog import PartitionCatalog
-from resources.plain_paths import plain_path
 from resources.published_record import PublishedRecord, hash_of
 from resources.sql_files import VIEWS, change_text, escaped, literal, table_text, view_text
 
@@ -51,7 +51,8 @@ def publish_database(lake: Lake, path: Path) -> None:
     try:
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                record = _write(lake, path, written)
+                with _file_to_build(written) as built:
+                    record = _write(lake, path, built)
                 break
             except duckdb.Error as wrong:
                 written.unlink(missing_ok=True)
@@ -66,6 +67,21 @@ def publish_database(lake: Lake, path: Path) -> None:
         record.write(path)
     finally:
         written.unlink(missing_ok=True)
+
+
+@contextmanager
+def _file_to_build(written: Path) -> Iterator[Path]:
+    """Yield the path at which DuckDB writes: `written`, or a temporary file that is moved there.
+
+    DuckDB reads `?` in a path, also behind a symbolic link, as the start of parameters.
+    """
+    if "?" not in str(written):
+        yield written
+        return
+    with tempfile.TemporaryDirectory(prefix="memflow-") as folder:
+        built = Path(folder) / "memflow.duckdb"
+        yield built
+        shutil.move(built, written)
 
 
 def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
@@ -101,7 +117,7 @@ def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
     }
     with (
         lake.snapshot(tables, {name for names in changed.values() for name in names}) as still,
-        duckdb.connect(plain_path(written.parent) / written.name, config=ONE_THREAD) as connection,
+        duckdb.connect(written, config=ONE_THREAD) as connection,
     ):
         if not former.layout:
             _create(connection, tables, views)

@@ -13,6 +13,7 @@ from resources.disks import failed_write
 from resources.ledger.former_rows import fill_checksums
 from resources.ledger.migration import is_current, migrate
 from resources.ledger.tables import unchecked_rows
+from resources.reconnect import while_starting
 from resources.sqlite_urls import sqlite_path
 
 BUSY_TIMEOUT_S = 60.0
@@ -28,13 +29,7 @@ def open_engine(url: str) -> Engine:
     """
     try:
         engine = _connect(url)
-        with engine.connect() as connection:
-            current = is_current(connection)
-            unchecked = current and connection.scalar(sa.select(unchecked_rows.c.table).limit(1))
-        if not current:
-            _migrate(engine)
-        if not current or unchecked:
-            fill_checksums(engine)
+        while_starting(lambda: _prepare(engine))
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
         if isinstance(error, DBAPIError) and (is_locked(error) or is_damaged(error)):
             raise store_error(error, url) from error
@@ -45,6 +40,16 @@ def open_engine(url: str) -> Engine:
             f"cannot open the ledger {without_password(url)}: {reason}. Fix `ledger` in memflow.toml."
         ) from error
     return engine
+
+
+def _prepare(engine: Engine) -> None:
+    with engine.connect() as connection:
+        current = is_current(connection)
+        unchecked = current and connection.scalar(sa.select(unchecked_rows.c.table).limit(1))
+    if not current:
+        _migrate(engine)
+    if not current or unchecked:
+        fill_checksums(engine)
 
 
 def _connect(url: str) -> Engine:

@@ -153,6 +153,24 @@ class RecordWriter:
                 self._addresses.execute(connection, address_rows)
         return stored
 
+    def read_if_stored(self, records: Sequence[Record]) -> Mapping[str, Completion | DamagedRow] | None:
+        """Return the stored completions of records whose transaction was committed; None if it was not."""
+        with self._engine.connect() as connection:
+            if not _is_stored(connection, records[0]):  # a transaction stores all records or none
+                return None
+            digests = {each.completion.digest for each in records if each.completion is not None}
+            return read_completions(connection, sorted(digests))
+
+
+def _is_stored(connection: Connection, record: Record) -> bool:
+    """Return whether a record is in the ledger, by its run and its time in microseconds."""
+    if record.completion is None:
+        table, more = failures, [failures.c.reason == str(record.error)]
+    else:
+        table, more = uses, [uses.c.digest == record.completion.digest]
+    query = sa.select(table.c.at).where(table.c.run == record.account.run, table.c.at == record.at, *more)
+    return connection.execute(query.limit(1)).first() is not None
+
 
 def _completion_row(record: Record, completion: Completion) -> Row:
     request = record.request

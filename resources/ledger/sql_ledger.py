@@ -9,9 +9,9 @@ writer.py writes, lookups.py batches lookups, tables.py defines the tables.
 import asyncio
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -46,6 +46,9 @@ from resources.ledger.usage import (
     used_by,
 )
 from resources.ledger.writer import LedgerWriter
+from resources.reconnect import repeat_if_lost
+
+T = TypeVar("T")
 
 
 class SqlLedger:
@@ -116,35 +119,31 @@ class SqlLedger:
 
     def messages(self, digest: str) -> tuple[ChatMessage, ...]:
         """Return the messages of the request with this digest. Raises KeyError if it is unknown, and DamagedRow."""
-        with self.connect() as connection:
-            messages = read_messages(connection, digest)
+        messages = self._repeat(lambda connection: read_messages(connection, digest))
         if messages is None:
             raise KeyError(digest)
         return messages
 
     def requests(self, digests: Sequence[str]) -> dict[str, RecordedRequest]:
         """Return the recorded requests with these digests, by digest, without unknown ones. Raises DamagedRow."""
-        with self.connect() as connection:
-            return read_requests(connection, digests)
+        return self._repeat(lambda connection: read_requests(connection, digests))
 
     def run_starts(self, runs: Collection[str]) -> dict[str, float]:
         """Return the time of the first request of each run in seconds since 1970; runs without requests are omitted."""
         query = sa.select(uses.c.run, sa.func.min(uses.c.at)).where(uses.c.run.in_(sorted(runs)))
-        with self.connect() as connection:
-            return {run: at for run, at in connection.execute(query.group_by(uses.c.run))}
+        found = self._repeat(lambda connection: connection.execute(query.group_by(uses.c.run)).all())
+        return {run: at for run, at in found}
 
     def digests(self) -> set[str]:
         """Return the request digests of all completions."""
-        with self.connect() as connection:
-            return set(connection.scalars(sa.select(completions.c.digest)))
+        return self._repeat(lambda connection: set(connection.scalars(sa.select(completions.c.digest))))
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
         """Return cached vectors by content hash of model and text; vectors from old ledgers have 0 seconds.
 
         Raises DamagedRow.
         """
-        with self.connect() as connection:
-            return read_vectors(connection, digests)
+        return self._repeat(lambda connection: read_vectors(connection, digests))
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
         """Cache vectors and their seconds by content hash of model and text; an already cached vector is kept."""
@@ -153,9 +152,12 @@ class SqlLedger:
             written = np.asarray(vector, dtype="<f4").tobytes()
             stored.append((digest, written, vector_checksum(digest, written)))
             times.append((digest, seconds, seconds_checksum(digest, seconds)))
-        with self.connect(transaction=True) as connection:
+
+        def insert(connection: Connection) -> None:
             for table, column, rows in ((embeddings, "vector", stored), (embedding_times, "seconds", times)):
                 InsertStatement(self._engine, table, ("digest", column, "checksum")).execute(connection, rows)
+
+        self._repeat(insert, transaction=True)
 
     def usage(
         self, by: Sequence[str] = ("stage", "role", "model"), *, runs: Collection[str] | None = None
@@ -176,18 +178,16 @@ class SqlLedger:
     def unfinished(self, run: str, stage: str) -> int:
         """Return the number of failed requests of one stage of a run that a later run has to send again."""
         self.flush()
-        with self.connect() as connection:
-            return connection.scalar(unfinished_by(run, stage)) or 0
+        return self._repeat(lambda connection: connection.scalar(unfinished_by(run, stage))) or 0
 
     def _summarize(self, by: Sequence[str], *queries: sa.Select[Any]) -> list[UsageRow]:
         self.flush()
         found: dict[tuple[str, ...], dict[str, Any]] = {}
-        with self.connect() as connection:
-            for query in queries:
-                for row in connection.execute(query):
-                    numbers = dict(row._mapping)
-                    names = tuple(numbers.pop(name) for name in by)
-                    found.setdefault(names, {}).update(numbers)
+        for query in queries:
+            for row in self._repeat(lambda connection, query=query: connection.execute(query).all()):  # type: ignore[misc]
+                numbers = dict(row._mapping)
+                names = tuple(numbers.pop(name) for name in by)
+                found.setdefault(names, {}).update(numbers)
         return [UsageRow(dict(zip(by, names, strict=True)), **found[names]) for names in sorted(found)]
 
     async def _find(self, digests: Sequence[str]) -> Mapping[str, Completion | DamagedRow]:
@@ -197,8 +197,20 @@ class SqlLedger:
         return await asyncio.to_thread(self._read, digests)
 
     def _read(self, digests: Sequence[str]) -> Mapping[str, Completion | DamagedRow]:
-        with self.connect() as connection:
-            return read_completions(connection, digests)
+        return self._repeat(lambda connection: read_completions(connection, digests))
+
+    def _repeat(self, read: Callable[[Connection], T], *, transaction: bool = False) -> T:
+        """Return the result of `read`, which is repeated if the connection to the server is lost."""
+
+        def attempt() -> T:
+            with self._engine.begin() if transaction else self._reader.connect() as connection:
+                return read(connection)
+
+        self._reopen_after_fork()
+        try:
+            return attempt() if self._engine.dialect.name == "sqlite" else repeat_if_lost(attempt)
+        except DBAPIError as error:
+            raise store_error(error, self.url) from error
 
     @contextmanager
     def connect(self, *, transaction: bool = False) -> Iterator[Connection]:

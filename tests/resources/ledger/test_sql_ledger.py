@@ -91,9 +91,11 @@ def test_vectors_of_a_former_ledger_version_have_zero_seconds(tmp_path: Path) ->
 
 def test_ledger_rejects_an_invalid_url_without_showing_the_password(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a database, but long enough to be read as one" * 100)
-    for wrong in ("sqlite://", "nonsense", "oracle9://x/y", f"sqlite:///{tmp_path}/file"):
+    for wrong in ("sqlite://", "nonsense", "oracle9://x/y"):
         with pytest.raises(BadSettings):
             SqlLedger(wrong)
+    with pytest.raises(StoreFailed, match="not a database.*memflow ledger recover"):
+        SqlLedger(f"sqlite:///{tmp_path}/file")
     with pytest.raises(BadSettings) as caught:
         SqlLedger("postgresql+psycopg2://user:secret@127.0.0.1:1/none")
     assert "secret" not in str(caught.value)
