@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 from greenlet import getcurrent, greenlet
 
@@ -29,14 +30,15 @@ class ScheduledStore:
         """Return the time of the store's clock."""
         return START + timedelta(seconds=self.seconds)
 
-    def run(self, actors: Sequence[Callable[[], None]], choices: Sequence[int]) -> None:
-        """Run actors to their ends. Each choice names the actor whose next request is executed."""
+    def run(self, actors: Sequence[Callable[[], None]], chance: Random, longest: int) -> None:
+        """Run actors to their ends: again and again one of them, for up to `longest` requests."""
         self._scheduler = getcurrent()
         running = [greenlet(actor) for actor in actors]
-        chosen = iter(choices)
         while running:
-            actor = running[next(chosen, 0) % len(running)]
-            actor.switch()
+            actor = chance.choice(running)
+            for _ in range(chance.randint(1, longest)):
+                if not actor.dead:
+                    actor.switch()
             running = [each for each in running if not each.dead]
         self._scheduler = None
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +20,7 @@ from resources.lake_storage.object_store import ObjectStorage
 TABLE = "score.verdicts"
 ROW = valid_rows()[TABLE][0]
 PARTITIONS = ("d/a", "d/b")
-CHOICES = st.lists(st.integers(0, 7), min_size=0, max_size=250)
+SEEDS, LONGEST = st.integers(0, 10**9), st.sampled_from([1, 3, 12])
 
 
 @pytest.fixture(autouse=True)
@@ -105,10 +106,12 @@ def value(lake, partition):
     return rows[0].probe_id
 
 
-@given(choices=CHOICES, grace_s=st.sampled_from([1.0, 10.0, 60.0, 10_000.0]))
+@given(seed=SEEDS, longest=LONGEST, grace_s=st.sampled_from([60.0, 120.0, 10_000.0]))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_interleaving_loses_a_write_or_shows_rows_that_nobody_wrote(tmp_path_factory, choices, grace_s):
-    hosts = Hosts(tmp_path_factory.mktemp("hosts"), max(grace_s, 60.0))
+def test_no_interleaving_loses_a_write_or_shows_rows_that_nobody_wrote(
+    tmp_path_factory, seed, longest, grace_s
+):
+    hosts = Hosts(tmp_path_factory.mktemp("hosts"), grace_s)
     actors = [
         hosts.writer("x", "d/a", 2),
         hosts.writer("y", "d/a", 2),
@@ -118,7 +121,7 @@ def test_no_interleaving_loses_a_write_or_shows_rows_that_nobody_wrote(tmp_path_
         hosts.reader(2),
         hosts.collector(2),
     ]
-    hosts.store.run(actors, choices)
+    hosts.store.run(actors, Random(seed), longest)
     lake = hosts.lake()
     for partition, begun in hosts.begun.items():
         versions = lake.versions(TABLE, partition)
@@ -130,18 +133,20 @@ def test_no_interleaving_loses_a_write_or_shows_rows_that_nobody_wrote(tmp_path_
     assert len(lake.read(TABLE, "count")) == 4
 
 
-@given(choices=CHOICES)
+@given(seed=SEEDS, longest=LONGEST)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_writers_that_pause_longer_than_the_grace_period_leave_readable_rows(tmp_path_factory, choices):
+def test_writers_that_pause_longer_than_the_grace_period_leave_readable_rows(tmp_path_factory, seed, longest):
     hosts = Hosts(tmp_path_factory.mktemp("hosts"), grace_s=4.0)
-    hosts.store.run([hosts.writer("x", "d/a", 3), hosts.writer("y", "d/a", 3), hosts.collector(8)], choices)
+    hosts.store.run(
+        [hosts.writer("x", "d/a", 3), hosts.writer("y", "d/a", 3), hosts.collector(8)], Random(seed), longest
+    )
     lake = hosts.lake()
     assert value(lake, "d/a") in hosts.begun["d/a"]
 
 
-@given(choices=CHOICES)
+@given(seed=SEEDS, longest=LONGEST)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_snapshot_is_the_state_of_one_moment(tmp_path_factory, choices):
+def test_snapshot_is_the_state_of_one_moment(tmp_path_factory, seed, longest):
     """One host writes round after round into several partitions, so a state of the lake has at most two rounds."""
     hosts = Hosts(tmp_path_factory.mktemp("hosts"), grace_s=10_000.0)
     names, seen = ("d/1", "d/2", "d/3"), []
@@ -158,12 +163,12 @@ def test_snapshot_is_the_state_of_one_moment(tmp_path_factory, choices):
                 found = [value(still, name) for name in names]
                 seen.append([-1 if each is None else int(each) for each in found])
 
-    hosts.store.run([write, read], choices)
+    hosts.store.run([write, read], Random(seed), longest)
     for rounds in seen:
         assert rounds == sorted(rounds, reverse=True) and rounds[0] - rounds[-1] <= 1, seen
 
 
 def test_rows_are_removed_during_writes(tmp_path):
     hosts = Hosts(tmp_path, grace_s=20.0)
-    hosts.store.run([hosts.writer("x", "d/a", 12), hosts.collector(6)], [0, 0, 0, 1] * 60)
+    hosts.store.run([hosts.writer("x", "d/a", 12), hosts.collector(6)], Random(1), 12)
     assert hosts.removed > 0
