@@ -28,6 +28,7 @@ ALL = (
     "users",
     "episode",
     "event_log",
+    "replicas",
 )
 
 

@@ -7,8 +7,11 @@ from collections.abc import Collection, Sequence
 from memflow.errors import ModelMisconfigured
 from resources.endpoints.http_client import ExchangeFailed
 from resources.endpoints.replicas import Replica
-from resources.endpoints.routing import choose
+from resources.endpoints.routing import choose, mean_load
 from resources.event_loop import detached
+
+USUAL = 64
+"""Number of requests over which the usual load is averaged (exponentially)."""
 
 
 class ReplicaSet:
@@ -25,6 +28,7 @@ class ReplicaSet:
         self._is_checked = not (self.has_several and model)
         self._checking = asyncio.Lock()
         self._turn = 0
+        self._usual_load = 0.0
 
     @property
     def addresses(self) -> str:
@@ -40,12 +44,13 @@ class ReplicaSet:
         if not self.has_several:
             return self.replicas[0]
         self._turn += 1
+        self._usual_load += (mean_load(self.replicas) - self._usual_load) / USUAL
         for each in self.replicas:
             if each.is_probe_due():
                 each.start_probe(self._probe, detached)
         usable = self._usable()
         left = [each for each in usable if each.url not in avoided] or usable
-        return choose(key, [each for each in left if each.is_free] or left, self._turn)
+        return choose(key, [each for each in left if each.is_free] or left, self._turn, self._usual_load)
 
     def has_left(self, avoided: Collection[str]) -> bool:
         """Return whether a server that responds is not among the `avoided` addresses."""

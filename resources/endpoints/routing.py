@@ -13,7 +13,9 @@ from hashlib import blake2b
 from typing import Protocol, TypeVar
 
 SLACK = 0.25
-"""How much more load than the least loaded server a key's first server may have, as a share of its own limit."""
+"""How much more load than the mean a key's first server may have, as a share of the mean, and of an idle server."""
+FEW = 2
+"""Outstanding requests that a server may have in any case, if it answers as many at once."""
 
 
 class LoadedServer(Protocol):
@@ -44,26 +46,44 @@ def rendezvous_order(key: str, urls: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(urls, key=weight, reverse=True))
 
 
-def choose(key: str, servers: Sequence[S], turn: int = 0) -> S:
+def mean_load(servers: Sequence[LoadedServer]) -> float:
+    """Return the outstanding requests of all servers as a share of their capacity."""
+    return sum(each.outstanding for each in servers) / sum(each.capacity for each in servers)
+
+
+def choose(key: str, servers: Sequence[S], turn: int = 0, usual_load: float = 0.0) -> S:
     """Return the server for the next request. `servers` is not empty, and `turn` counts the requests.
 
-    A key gets the first server of its order that satisfies two bounds. The server has a free place if any server has
-    one. And it has at most SLACK of its capacity, or one request, more than its part at the load of the least loaded
-    server. Without a key, the least loaded server is returned; equally loaded servers take turns.
+    A key gets the first server of its order whose load is within a bound; if there is none, the least loaded. The load
+    of a server is its outstanding requests as a share of its capacity. The bound is 1 + SLACK times the mean load. It
+    is at least SLACK, and at most 1 while the mean is below 1, so that no request waits while there are free places.
+
+    Many answers that arrive together lower the mean for a moment. So the bound is computed from `usual_load`, the
+    recent mean, if that is higher. Without a key, the least loaded server is returned; equally loaded servers take
+    turns.
     """
     if len(servers) == 1:
         return servers[0]
-    least = min(each.outstanding / each.capacity for each in servers)
+    least = min(map(_load, servers))
+    turns = (servers[(turn + offset) % len(servers)] for offset in range(len(servers)))
+    least_loaded = next(each for each in turns if _load(each) == least)
     if not key:
-        ordered = [servers[(turn + offset) % len(servers)] for offset in range(len(servers))]
-        return next(each for each in ordered if each.outstanding / each.capacity == least)
+        return least_loaded
+    bound = load_bound(max(usual_load, mean_load(servers)))
     of_url = {each.url: each for each in servers}
-    preferred = [of_url[url] for url in rendezvous_order(key, tuple(of_url))]
-    return next(each for each in preferred if _within_bounds(each, least))
+    preferred = (of_url[url] for url in rendezvous_order(key, tuple(of_url)))
+    return next((each for each in preferred if _is_within(each, bound)), least_loaded)
 
 
-def _within_bounds(server: LoadedServer, least: float) -> bool:
-    capacity, outstanding = server.capacity, server.outstanding
-    if least < 1 and outstanding >= capacity:
-        return False
-    return outstanding <= least * capacity + max(1.0, SLACK * capacity)
+def load_bound(mean: float) -> float:
+    """Return the maximum load of a server that gets a key's request, given the mean load."""
+    bound = (1 + SLACK) * mean
+    return max(SLACK, bound if mean >= 1 else min(1.0, bound))
+
+
+def _load(server: LoadedServer) -> float:
+    return server.outstanding / server.capacity
+
+
+def _is_within(server: LoadedServer, bound: float) -> bool:
+    return server.outstanding + 1 <= max(min(FEW, server.capacity), bound * server.capacity)

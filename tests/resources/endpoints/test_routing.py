@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.endpoints.routing import SLACK, choose, rendezvous_order
+from resources.endpoints.routing import choose, load_bound, mean_load, rendezvous_order
 
 
 @dataclass
@@ -57,14 +57,18 @@ def test_load_of_no_server_exceeds_the_bound_while_requests_only_arrive(
     servers = [Server(url, 0, capacity) for url, capacity in zip(urls, capacities, strict=False)]
     for key in keys:
         least = min(each.outstanding / each.capacity for each in servers)
+        bound = load_bound(mean_load(servers))
         chosen = choose(key, servers)
-        assert chosen.outstanding <= least * chosen.capacity + max(1, SLACK * chosen.capacity)
-        if least < 1:
-            assert chosen.outstanding < chosen.capacity
+        if chosen.outstanding / chosen.capacity > least:
+            assert chosen.outstanding + 1 <= max(min(2, chosen.capacity), bound * chosen.capacity)
         chosen.outstanding += 1
-    total, places = sum(each.outstanding for each in servers), sum(each.capacity for each in servers)
-    if total <= places:
+    if mean_load(servers) <= 1:
         assert all(each.outstanding <= each.capacity for each in servers)
+
+
+def test_bound_is_the_slack_at_rest_the_capacity_below_saturation_and_grows_beyond() -> None:
+    bounds = [load_bound(mean) for mean in (0.0, 0.4, 0.9, 1.0, 2.0)]
+    assert bounds == [0.25, 0.5, 1.0, 1.25, 2.5]
 
 
 def test_conversation_stays_at_its_first_server_while_the_load_is_even() -> None:
@@ -80,10 +84,19 @@ def test_conversation_moves_to_its_second_server_and_back_when_the_first_is_over
     servers = [Server(f"http://host-{number}/v1") for number in range(3)]
     order = rendezvous_order("a", tuple(each.url for each in servers))
     first = next(each for each in servers if each.url == order[0])
-    first.outstanding = 17
-    assert choose("a", servers).url == order[1]
     first.outstanding = 16
+    assert choose("a", servers).url == order[1]
+    first.outstanding = 15
     assert choose("a", servers).url == order[0]
+
+
+def test_answers_that_arrive_together_at_another_server_move_no_conversation() -> None:
+    servers = [Server(f"http://host-{number}/v1", 100) for number in range(3)]
+    order = rendezvous_order("a", tuple(each.url for each in servers))
+    second = next(each for each in servers if each.url == order[1])
+    second.outstanding = 20
+    assert choose("a", servers, usual_load=100 / 64).url == order[0]
+    assert choose("a", servers).url == order[1]
 
 
 @given(outstanding=st.lists(st.integers(0, 70), min_size=2, max_size=6), turn=st.integers(0, 1000))
