@@ -1,7 +1,7 @@
 """Check values.yaml against the schemas of a Helm chart: python check_values.py FOLDER/helm/dagster.
 
-The chart's folder comes from `helm pull dagster/dagster --untar` or from a clone of github.com/dagster-io/dagster. Fields
-of Kubernetes objects are checked against the definitions of the package kubernetes-validate.
+The chart's folder comes from `helm pull dagster/dagster --untar` or from a clone of github.com/dagster-io/dagster.
+Fields of Kubernetes objects are checked against the definitions of the package kubernetes-validate.
 """
 
 import json
@@ -39,7 +39,10 @@ def errors(schema: Path, values: Any) -> list[str]:
     kubernetes = Resource.from_contents(definitions, default_specification=DRAFT7)
     registry: Registry[Any] = Registry(retrieve=lambda _: kubernetes)  # whatever version the chart names
     validator = Draft7Validator(json.loads(schema.read_text(encoding="utf-8")), registry=registry)
-    return [f"{'.'.join(map(str, error.absolute_path))}: {error.message[:300]}" for error in validator.iter_errors(values)]
+    return [
+        f"{'.'.join(map(str, error.absolute_path))}: {error.message[:300]}"
+        for error in validator.iter_errors(values)
+    ]
 
 
 def unknown(default: Any, given: Any, place: str = "") -> list[str]:
