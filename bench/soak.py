@@ -86,10 +86,10 @@ class Requests:
 
 
 @contextlib.contextmanager
-def soaked(folder: Path, name: str, **size: int) -> Iterator[tuple[DevHome, Requests]]:
+def soaked(folder: Path, name: str, latency: float = LATENCY, **size: int) -> Iterator[tuple[DevHome, Requests]]:
     """Yield a home with a generated domain, and the requests of its stub server."""
     log = folder / f"{name}.jsonl"
-    with stub_process(latency=LATENCY, log=log) as url:
+    with stub_process(latency=latency, log=log) as url:
         home = DevHome(folder / name, url, ["none", *MEMORIES], **size)
         home.run("none")
         yield home, Requests(log, url)
@@ -97,7 +97,7 @@ def soaked(folder: Path, name: str, **size: int) -> Iterator[tuple[DevHome, Requ
 
 def undisturbed(folder: Path, **size: int) -> dict[str, str]:
     """Return the contents of the tables after a `memflow run` that nothing disturbs."""
-    with soaked(folder, "undisturbed", **size) as (home, _):
+    with soaked(folder, "undisturbed", latency=0.0, **size) as (home, _):
         home.run(*MEMORIES)
         return home.contents()
 
