@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import signal
 import socket
 import sqlite3
@@ -11,6 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -53,8 +53,6 @@ assistant = "stub"
 annotator = "stub"
 verifier = "stub"
 """
-KILLS = ("group", "daemon", "code server", "worker")
-"""What can be killed: `memflow dev` with all of its processes, or one kind of process."""
 
 
 @dataclass
@@ -123,6 +121,12 @@ class DevHome:
     def start(self, patience: float = 240) -> float:
         """Start `memflow dev`, and wait until its UI shows the code location. Return the seconds."""
         began = time.monotonic()
+        self.launch()
+        await_true("memflow dev to answer", self._is_loaded, patience)
+        return time.monotonic() - began
+
+    def launch(self) -> None:
+        """Start `memflow dev`."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -136,8 +140,6 @@ class DevHome:
                 start_new_session=True,
                 preexec_fn=default_signals(),  # noqa: PLW1509
             )
-        await_true("memflow dev to answer", self._is_loaded, patience)
-        return time.monotonic() - began
 
     def stop(self) -> float:
         """End `memflow dev` as Ctrl-C does, and all that is left of its process group. Return the seconds."""
@@ -161,10 +163,7 @@ class DevHome:
             self.process = None
 
     def kill(self, what: str) -> bool:
-        """Kill what KILLS names. Return False if there was no such process."""
-        if what == "group":
-            self.kill_group()
-            return True
+        """Kill one daemon, code server or worker. Return False if there was no such process."""
         pids = {"daemon": self.daemon, "code server": self.code_servers, "worker": self.workers}[what]()
         for pid in pids[:1]:
             os.kill(pid, signal.SIGKILL)
@@ -224,6 +223,11 @@ class DevHome:
         runs = [status for statuses in self.partitions(backfill).values() for status in statuses]
         over = found is not None and found.status.value.startswith("COMPLETED")
         return over and set(runs) <= {"SUCCESS", "FAILURE", "CANCELED"}
+
+    def statuses(self) -> dict[str, int]:
+        """Return the number of runs by status."""
+        with self.instance() as instance:
+            return dict(Counter(run.status.value for run in instance.get_runs()))
 
     def claimed_slots(self) -> int:
         """Return the number of claimed pool slots."""
@@ -302,8 +306,3 @@ def command_line(pid: int) -> str:
     with suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     return ""
-
-
-def draw_kill(chance: random.Random) -> str:
-    """Draw what to kill."""
-    return chance.choice(KILLS)
