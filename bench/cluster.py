@@ -35,7 +35,7 @@ from resources.stub import count_answers, stub_process
 sys.path.append(str(ROOT / "tests"))
 from served import Served, served, wait
 
-DOMAINS = ("memorybench_demo", "amemgym_demo", "amemgym_small")
+DOMAINS = ("memorybench_demo", "amemgym_other", "amemgym_small")
 ASSISTANTS = ("rag_2_4_30", "bm25_message", "none", "oracle", "full", "recent")
 SETTINGS = """
 home = "{home}"
@@ -60,21 +60,19 @@ verifier = "stub"
 [own_domains.amemgym_small]
 benchmark = "amemgym"
 datasets = ["personas_sample"]
+parameters = {parameters}
 
-[own_domains.amemgym_small.parameters]
-users = 1
-periods = 2
-questions = 2
-variables_per_question = 2
-choices_per_variable = 3
-changes_per_period = 3
-max_changes_per_variable = 3
-min_variants = 4
-months_per_period = 3
-rounds_init = 1
-rounds_update = 2
-start_date = "2020-10-01"
+[own_domains.amemgym_other]
+benchmark = "amemgym"
+datasets = ["personas_sample"]
+seed = 2
+parameters = {parameters}
 """
+PARAMETERS = (
+    "{ users = 1, periods = 2, questions = 2, variables_per_question = 2, choices_per_variable = 3, "
+    "changes_per_period = 3, max_changes_per_variable = 3, min_variants = 4, months_per_period = 3, rounds_init = 1, "
+    'rounds_update = 2, start_date = "2020-10-01" }'
+)
 PATIENCE_S = 900.0
 ENDED = {"SUCCESS", "FAILURE", "CANCELED"}
 
@@ -179,7 +177,9 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
 def write_settings(file: Path, url: str, domains: Sequence[str], assistants: Sequence[str]) -> Path:
     """Write the settings that `memflow dev`, the nodes and the embedded run share. Return their path."""
     names = {"domains": json.dumps(list(domains)), "assistants": json.dumps(list(assistants))}
-    file.write_text(SETTINGS.format(home=file.parent / "home", url=url, **names), encoding="utf-8")
+    file.write_text(
+        SETTINGS.format(home=file.parent / "home", url=url, parameters=PARAMETERS, **names), encoding="utf-8"
+    )
     return file
 
 
