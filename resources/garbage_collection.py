@@ -26,7 +26,7 @@ class KeptRows:
 
 def kept_bytes(lake: Lake) -> int:
     """Return the size of all kept rows, in bytes."""
-    listed = (kept for table in TABLES for kept in lake.kept.list(table).values())
+    listed = (kept for table in TABLES for kept in lake.kept.of_table(table).values())
     return sum(sum(kept.files.values()) for kept in listed)
 
 
@@ -54,14 +54,10 @@ def collect(lake: Lake, chosen: Sequence[KeptRows]) -> list[KeptRows]:
 
 
 def _remove(lake: Lake, rows: KeptRows) -> bool:
-    with lake.kept.locked(rows.table):  # a writer may have made the rows the newest earlier ones meanwhile
-        if rows.content in contents_in_use(lake.versions(rows.table, rows.partition)):
-            return False
-        path = lake.kept.content_path(rows.table, stem_of(rows.partition), rows.content)
-        if not lake.kept.exists(path):
-            return False
-        lake.filesystem.delete_file(path)
-        return True
+    def in_use() -> set[str]:
+        return contents_in_use(lake.versions(rows.table, rows.partition))
+
+    return lake.kept.remove(rows.table, stem_of(rows.partition), rows.content, in_use)
 
 
 def contents_in_use(versions: Sequence[Version]) -> set[str]:
@@ -77,7 +73,7 @@ def contents_in_use(versions: Sequence[Version]) -> set[str]:
 
 
 def _unused(lake: Lake, table: str) -> Iterator[KeptRows]:
-    for stem, kept in lake.kept.list(table).items():
+    for stem, kept in lake.kept.of_table(table).items():
         if not kept.files:
             continue
         versions = lake.versions(table, partition_of(stem))

@@ -1,4 +1,4 @@
-"""Kept versions of the lake's partitions: the rows and the metadata that a write replaced.
+"""Kept versions of the partitions of a lake in a folder: the rows and the metadata that a write replaced.
 
 Each partition has the folder `<lake>/.versions/<stage>/<table>/<partition>`, with two kinds of files. The record
 `<written>-<content>.json` has the metadata of one version. `<content>.parquet` has its rows, as a hard link where the
@@ -11,8 +11,8 @@ gc.py chooses which rows are removed; their records stay.
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,76 +88,67 @@ def content_of(facts: Facts) -> str:
 
 
 class KeptVersions:
-    """The kept versions of the partitions of a lake."""
+    """The kept versions of the partitions of a lake in a folder."""
 
-    def __init__(self, root: str, filesystem: fs.FileSystem) -> None:
+    def __init__(self, root: str) -> None:
         self.root = f"{root}/{VERSIONS}"
-        self.filesystem = filesystem
-        self.local = isinstance(filesystem, fs.LocalFileSystem)
+        self._files = fs.LocalFileSystem()
 
-    def folder(self, table: str, partition: str = "") -> str:
-        """Return the folder of a table's kept versions, or of those of one partition (a file name without ending)."""
-        return f"{self.root}/{table.replace('.', '/')}" + (f"/{partition}" if partition else "")
+    def folder(self, table: str, stem: str = "") -> str:
+        """Return the folder of a table's kept versions, or of those of one partition."""
+        return f"{self.root}/{table.replace('.', '/')}" + (f"/{stem}" if stem else "")
 
-    def content_path(self, table: str, partition: str, content: str) -> str:
+    def content_path(self, table: str, stem: str, content: str) -> str:
         """Return the path of the file that keeps rows with this hash."""
-        return f"{self.folder(table, partition)}/{content}.parquet"
+        return f"{self.folder(table, stem)}/{content}.parquet"
 
     @contextmanager
     def locked(self, table: str) -> Iterator[None]:
-        """Exclude other processes that replace partitions of a table or remove its kept rows. Readers never wait.
-
-        An object store has no locks, so this does nothing there.
-        """
-        with lock_file(Path(self.folder(table)) / LOCK) if self.local else nullcontext():
+        """Exclude other processes that replace partitions of a table or remove its kept rows. Readers never wait."""
+        with lock_file(Path(self.folder(table)) / LOCK):
             yield
 
-    def keep(self, table: str, partition: str, path: str, facts: Facts, *, with_rows: bool) -> None:
+    def keep(self, table: str, stem: str, path: str, facts: Facts, *, with_rows: bool) -> None:
         """Store the version in the file `path`, which is about to be replaced; its rows only `with_rows`."""
         if with_rows:
-            self._keep_rows(path, self.content_path(table, partition, content_of(facts)))
-        record = f"{self.folder(table, partition)}/{RecordName.of(facts)}.json"
+            _keep_rows(path, self.content_path(table, stem, content_of(facts)))
+        record = f"{self.folder(table, stem)}/{RecordName.of(facts)}.json"
         content = json.dumps(asdict(facts), ensure_ascii=False).encode()
-        if self.local:
-            replace_file(Path(record), lambda file: file.write(content))
-            return
-        self.filesystem.create_dir(self.folder(table, partition), recursive=True)
-        with self.filesystem.open_output_stream(record) as file:
-            file.write(content)
+        replace_file(Path(record), lambda file: file.write(content))
 
-    def _keep_rows(self, path: str, kept: str) -> None:
-        if not self.local:
-            if self.filesystem.get_file_info(kept).type == fs.FileType.NotFound:
-                self.filesystem.create_dir(kept.rpartition("/")[0], recursive=True)
-                self.filesystem.copy_file(path, kept)
-            return
-        Path(kept).parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(path, kept)
-        except FileExistsError:
-            return
-        except OSError:  # a disk without hard links
-            with Path(path).open("rb") as source:
-                replace_file(Path(kept), lambda file: shutil.copyfileobj(source, file))
-
-    def list(self, table: str) -> dict[str, KeptPartition]:
+    def of_table(self, table: str) -> dict[str, KeptPartition]:
         """Return the kept versions of every partition of a table, by file name without ending."""
         selector = fs.FileSelector(self.folder(table), allow_not_found=True, recursive=True)
-        return _by_partition(self.filesystem.get_file_info(selector))
+        return _by_partition(self._files.get_file_info(selector))
 
-    def of(self, table: str, partition: str) -> KeptPartition:
+    def of(self, table: str, stem: str) -> KeptPartition:
         """Return the kept versions of one partition (a file name without ending)."""
-        selector = fs.FileSelector(self.folder(table, partition), allow_not_found=True)
-        return _by_partition(self.filesystem.get_file_info(selector)).get(partition, KeptPartition())
+        selector = fs.FileSelector(self.folder(table, stem), allow_not_found=True)
+        return _by_partition(self._files.get_file_info(selector)).get(stem, KeptPartition())
 
-    def exists(self, path: str) -> bool:
-        """Return whether a file of kept rows exists."""
-        return self.filesystem.get_file_info(path).is_file
-
-    def read(self, table: str, partition: str, record: RecordName) -> Facts:
+    def read(self, table: str, stem: str, record: RecordName) -> Facts:
         """Return the metadata of a kept version."""
-        with self.filesystem.open_input_file(f"{self.folder(table, partition)}/{record}.json") as file:
-            return Facts(**json.loads(file.read()))
+        return Facts(**json.loads(Path(f"{self.folder(table, stem)}/{record}.json").read_bytes()))
+
+    def remove(self, table: str, stem: str, content: str, in_use: Callable[[], set[str]]) -> bool:
+        """Remove the rows with a content hash, unless `in_use` contains it. Return whether they were removed."""
+        with self.locked(table):  # a writer may have made the rows the newest earlier ones meanwhile
+            path = Path(self.content_path(table, stem, content))
+            if content in in_use() or not path.is_file():
+                return False
+            path.unlink()
+            return True
+
+
+def _keep_rows(path: str, kept: str) -> None:
+    Path(kept).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(path, kept)
+    except FileExistsError:
+        return
+    except OSError:  # a disk without hard links
+        with Path(path).open("rb") as source:
+            replace_file(Path(kept), lambda file: shutil.copyfileobj(source, file))
 
 
 def _by_partition(found: "list[fs.FileInfo]") -> dict[str, KeptPartition]:

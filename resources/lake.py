@@ -1,38 +1,31 @@
 """The lake: one Parquet file per table and partition, replaced atomically.
 
 The rows are defined in memflow.records. Queries over tables are in resources/warehouse.py, column types in
-resources/columns.py. A local file is written under a temporary name, synced and renamed; an object in a store appears
-when it is complete. The version that a write replaces is kept (kept_versions.py) until `memflow gc` removes its rows.
+resources/columns.py. lake_storage/ stores the files, in a folder or in an object store. The version that a write
+replaces is kept until `memflow gc` removes its rows.
 """
 
-import os
-import secrets
-import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import asdict, replace
-from datetime import UTC, datetime, timedelta
+from contextlib import contextmanager, suppress
+from copy import copy
+from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import fs
 
 from memflow.errors import BadInput, MissingData
 from memflow.records import APPEND_ONLY, TABLES, columns
 from resources.columns import from_array, has_vectors, schema, unknown_table
 from resources.facts import Facts, table_columns
-from resources.file_cache import FileCache, FileState, RowCache
-from resources.kept_versions import KeptVersions, Version, content_of
-from resources.local_files import can_link, link_file, partition_of, replace_file, stem_of
+from resources.file_cache import FileState, RowCache
+from resources.kept_versions import Version
+from resources.lake_storage.opening import open_storage
+from resources.lake_storage.storage import Changed, LakeStorage, Partition, Replacement, VersionStorage
+from resources.local_files import stem_of
 from resources.past_partitions import PastPartitions, versions_of
 from resources.row_groups import RowGroupWriter, read_rows, row_group_size
-
-SNAPSHOTS = ".snapshots"
-CACHE = ".cache/facts-4"
-"""The cache of facts, below the lake's root; the number is the version of its content."""
 
 
 class Lake:
@@ -40,24 +33,36 @@ class Lake:
 
     def __init__(
         self,
-        root: str | Path,
-        filesystem: fs.FileSystem | None = None,
+        root: str | Path | LakeStorage,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        address = str(root)
-        if filesystem is None and "://" in address:
-            filesystem, address = fs.FileSystem.from_uri(address)
-        elif filesystem is None:
-            filesystem, address = fs.LocalFileSystem(), str(Path(address).expanduser().absolute())
-        self.filesystem = filesystem
-        self.root = address.rstrip("/")
-        self.local = isinstance(filesystem, fs.LocalFileSystem)
-        self._cache = FileCache(f"{self.root}/{CACHE}", self.root) if self.local else None
+        self.storage = open_storage(root) if isinstance(root, str | Path) else root
+        self.kept: VersionStorage = self.storage.versions
         self._rows = RowCache()
         self._clock = clock
-        self.kept = KeptVersions(self.root, filesystem)
         self._past: PastPartitions | None = None
         self._is_snapshot = False
+
+    @property
+    def root(self) -> str:
+        """The lake's folder or address."""
+        return self.storage.root
+
+    @property
+    def local(self) -> bool:
+        """Whether other programs can read the current files at `path`."""
+        return self.storage.local
+
+    def listed(self) -> "Lake":
+        """Return a view for decisions over many partitions. In an object store it may be some seconds old."""
+        return self._on(self.storage.listed())
+
+    def _on(self, storage: LakeStorage) -> "Lake":
+        if storage is self.storage:
+            return self
+        view = copy(self)  # with the same cache of rows
+        view.storage, view.kept = storage, storage.versions
+        return view
 
     def write(
         self,
@@ -73,29 +78,71 @@ class Lake:
         The replaced version is kept. Raises BadInput with column and row of an invalid value and for a view of a past
         moment, and the errors of `rows`; then the old file remains.
         """
+        return self._write(table, partition, rows, fingerprint, meta)
+
+    def update(
+        self,
+        table: str,
+        partition: str,
+        change: Callable[[list[Any]], Iterable[Any]],
+        *,
+        fingerprint: str,
+        meta: Mapping[str, str] | None = None,
+    ) -> Facts:
+        """Replace a partition by `change(rows)` of its rows: none if it is missing or has another version's columns.
+
+        No other update gets lost: locally a lock excludes it, and in an object store `change` is called again if the
+        partition was replaced meanwhile. Raises the errors of `read` and `write`.
+        """
+        with self.storage.update_lock(table):
+            while True:
+                lake = self._on(self.storage.pinned())
+                state = lake.state(table, partition)
+                is_there = state is not None and not lake.is_former(table, partition)
+                rows = lake.read(table, partition) if is_there else []
+                with suppress(Changed):
+                    return self._write(table, partition, change(rows), fingerprint, meta, (state,))
+
+    def _write(
+        self,
+        table: str,
+        partition: str,
+        rows: Iterable[Any],
+        fingerprint: str,
+        meta: Mapping[str, str] | None,
+        expects: tuple[FileState | None] | None = None,
+    ) -> Facts:
         if self._past is not None:
             raise BadInput(f"the lake as of {self._past.moment} cannot be changed. Write to the lake itself.")
         path = self.path(table, partition)
         former = self._replaceable(table, partition)
-        facts = Facts("", fingerprint, 0, dict(meta or {}), table_columns(table))
         only: list[Any] | None = None
 
-        def write(file: IO[bytes]) -> None:
-            nonlocal facts, only
+        def write(file: IO[bytes]) -> Facts:
+            nonlocal only
             with RowGroupWriter(table, file) as writer:
                 writer.write(rows)
-                facts = replace(
-                    facts,
-                    digest=writer.digest,
-                    content=writer.content,
-                    rows=writer.rows,
-                    quarantined=writer.quarantined,
+                facts = Facts(
+                    writer.digest,
+                    fingerprint,
+                    writer.rows,
+                    dict(meta or {}),
+                    table_columns(table),
+                    writer.quarantined,
+                    writer.content,
                 )
-                facts = facts.at(self._time_of(facts, former))
+                facts = facts.at(self._clock()).after(former)
                 only = writer.only
                 writer.describe(facts.footer())
+            return facts
 
-        state = self._write_file(path, write, lambda: self._keeping(table, partition, facts))
+        new = Replacement(
+            write,
+            lambda: self._replaceable(table, partition),
+            table not in APPEND_ONLY,
+            expects,
+        )
+        facts, state = self.storage.replace(table, partition, new)
         self._rows.put(path, None if has_vectors(table) or only is None else state, only or ())
         return facts
 
@@ -105,24 +152,6 @@ class Lake:
             return self.facts(table, partition)
         except BadInput:
             return None
-
-    def _time_of(self, facts: Facts, former: Facts | None) -> datetime:
-        """Return the time of a write: that of the former version if nothing differs, else a later one."""
-        now = self._clock()
-        if former is None or former.since is None:
-            return now
-        return former.since if former == facts else max(now, former.since + timedelta.resolution)
-
-    @contextmanager
-    def _keeping(self, table: str, partition: str, facts: Facts) -> Iterator[None]:
-        """Keep the current version of a partition while its file is replaced by one with these facts."""
-        with self.kept.locked(table):
-            former = self._replaceable(table, partition)
-            if former is not None and former != facts and table not in APPEND_ONLY:
-                differs = content_of(former) != content_of(facts)
-                path = self.path(table, partition)
-                self.kept.keep(table, stem_of(partition), path, former, with_rows=differs)
-            yield
 
     def versions(self, table: str, partition: str) -> list[Version]:
         """Return the versions of a partition, newest first; the first is the current one."""
@@ -135,8 +164,9 @@ class Lake:
         Reading rows that `memflow gc` removed raises MissingData. Files without a time, which a former version of
         memflow wrote, count as having always existed.
         """
-        view = Lake(self.root, self.filesystem, self._clock)
-        view._past = PastPartitions(Lake(self.root, self.filesystem), self.kept, moment)
+        storage = self.storage.listed()
+        view = Lake(storage, self._clock)
+        view._past = PastPartitions(Lake(storage), self.kept, moment)
         return view
 
     def removed_partitions(self, table: str) -> list[str]:
@@ -158,19 +188,20 @@ class Lake:
 
         With `episodes`, yield only the rows of these episodes. Raises the errors of `read`.
         """
-        path, state = self.path(table, partition), self.state(table, partition)
+        lake = self._on(self.storage.pinned())
+        path, state = lake.path(table, partition), lake.state(table, partition)
         if vectors and has_vectors(table):
             state = None
         kept = self._rows.get(path, state) if state else None
         if kept is not None:
             yield from kept if episodes is None else (row for row in kept if row.episode_id in episodes)
             return
-        with self._reading(table, partition, vectors) as (parquet, names):
+        with lake._reading(table, partition, vectors) as (parquet, names):
             if episodes is not None or state is None or parquet.num_row_groups > 1:
                 yield from read_rows(table, parquet, names, episodes)
                 return
             rows = list(read_rows(table, parquet, names))
-        if state == self.state(table, partition):
+        if state == lake.state(table, partition):
             self._rows.put(path, state, rows)
         yield from rows
 
@@ -196,31 +227,16 @@ class Lake:
         return [row for partition in partitions for row in self.read(table, partition)]
 
     def facts(self, table: str, partition: str) -> Facts | None:
-        """Return the metadata of a partition (cached for local files); None if it was never materialized."""
+        """Return the metadata of a partition; None if it was never materialized."""
         if self._past is not None:
             return self._past.facts(table, partition)
-        if self._cache is None:
-            return self._stored_facts(table, partition)
-        path, state = self.path(table, partition), self.state(table, partition)
-        if state is None:
-            return None
-        cached = self._cache.get(path, state)
-        if cached is not None:
-            return Facts(*cached)
-        facts = self._stored_facts(table, partition)
-        if facts is not None and self.state(table, partition) == state:
-            self._cache.put(path, state, list(asdict(facts).values()))
-        return facts
+        self.path(table, partition)  # for the errors of unknown names
+        return self.storage.facts(table, partition, lambda: self._stored_facts(table, partition))
 
     def state(self, table: str, partition: str) -> FileState | None:
-        """Return the state of a partition's file; None if it is missing or in an object store."""
-        if not self.local:
-            return None
-        try:
-            found = os.stat(self.path(table, partition))  # noqa: PTH116  (a Path takes longer than the call itself)
-        except FileNotFoundError:
-            return None
-        return FileState.of(found)
+        """Return a value that differs for every version of a partition; None if it is missing or of the past."""
+        self.path(table, partition)
+        return None if self._past is not None else self.storage.state(table, partition)
 
     def _stored_facts(self, table: str, partition: str) -> Facts | None:
         try:
@@ -241,12 +257,8 @@ class Lake:
         """Return the partitions of a table that exist in the lake, sorted."""
         if self._past is not None:
             return list(self._past.of(table))
-        listed = self.filesystem.get_file_info(fs.FileSelector(self.folder(table), allow_not_found=True))
-        return sorted(
-            partition_of(info.base_name.removesuffix(".parquet"))
-            for info in listed
-            if info.is_file and info.extension == "parquet"
-        )
+        self.folder(table)
+        return sorted(self.storage.partitions(table))
 
     def is_former(self, table: str, partition: str) -> bool:
         """Return whether the partition has the columns of another memflow version; False if it cannot be read."""
@@ -265,48 +277,43 @@ class Lake:
     def snapshot(
         self, tables: Sequence[str] = (*TABLES,), only: Collection[str] | None = None
     ) -> Iterator["Lake"]:
-        """Yield an unchanging copy of these tables' current partitions, or of the partitions in `only`, as hard links.
+        """Yield an unchanging copy of these tables' current partitions, or of the partitions in `only`, as local files.
 
-        DuckDB opens a file several times, and a writer may replace the file in between. For object stores and for disks
-        without hard links, yield the lake itself. The snapshot of a past moment has no `removed_partitions`.
+        DuckDB opens a file several times, and a writer may replace the file in between. On disks without hard links,
+        yield the lake itself. The snapshot of a past moment has no `removed_partitions`.
         """
-        root = Path(self.root) / SNAPSHOTS / secrets.token_hex(8)
-        if not self.local or not can_link(root):
-            yield self
-            return
-        try:
+        with self.storage.snapshot_folder() as root:
+            if root is None:
+                yield self
+                return
+            lake = self._on(self.storage.snapshot_view(tables))
+            files: dict[Partition, Path] = {}
             for table in tables:
-                held = root / table.replace(".", "/")
-                held.mkdir(parents=True)
-                for partition in self.current_partitions(table):
-                    if only is not None and partition not in only:
-                        continue
-                    self._link(table, partition, held / f"{stem_of(partition)}.parquet")
-            copy = Lake(root)
-            copy._is_snapshot = True
-            yield copy
-        finally:
-            shutil.rmtree(root, ignore_errors=True)
+                folder = root / table.replace(".", "/")
+                folder.mkdir(parents=True)
+                for partition in lake.current_partitions(table):
+                    if only is None or partition in only:
+                        files[table, partition] = folder / f"{stem_of(partition)}.parquet"
+            lake._copy(files)
+            still = Lake(root)
+            still._is_snapshot = True
+            yield still
 
-    def _link(self, table: str, partition: str, at: Path) -> None:
-        """Create a hard link to the file with a partition's rows; to none if they were removed."""
+    def _copy(self, files: Mapping[Partition, Path]) -> None:
+        """Place the files of partitions at these paths; none for rows of a past moment that were removed."""
         if self._past is None:
-            link_file(Path(self.path(table, partition)), at)
+            self.storage.copy(files)
             return
-        facts = self._past.facts(table, partition)
-        for path in self._past.paths(table, partition):
-            with suppress(FileNotFoundError):
-                at.hardlink_to(path)
-                with self.filesystem.open_input_file(str(at)) as file:
-                    if facts is not None and _has_content(file, facts):
-                        return
-                at.unlink()
+        for (table, partition), at in files.items():
+            facts = self._past.facts(table, partition)
+            if facts is not None:
+                self.storage.copy_version(table, partition, facts, at)
 
     def folder(self, table: str) -> str:
         """Return the folder of a table's files."""
         if table not in TABLES:
             raise unknown_table(table)
-        return f"{self.root}/{table.replace('.', '/')}"
+        return self.storage.folder(table)
 
     def path(self, table: str, partition: str) -> str:
         """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
@@ -314,9 +321,11 @@ class Lake:
             raise BadInput(
                 f"the partition name for the table {table} is empty. Pass `domain` or `domain/assistant`."
             )
-        if self._past is not None and self._past.facts(table, partition) is not None:
-            return self._past.path(table, partition)
-        return f"{self.folder(table)}/{stem_of(partition)}.parquet"
+        self.folder(table)
+        facts = None if self._past is None else self._past.facts(table, partition)
+        if facts is not None:
+            return self.storage.version_path(table, partition, facts)
+        return self.storage.path(table, partition)
 
     @contextmanager
     def _reading(
@@ -340,7 +349,7 @@ class Lake:
         if self._past is not None:
             return self._open_past(self._past, table, partition)
         try:
-            return self.filesystem.open_input_file(self.path(table, partition))
+            return self.storage.open(table, partition)
         except FileNotFoundError:
             raise MissingData(
                 f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
@@ -349,12 +358,9 @@ class Lake:
 
     def _open_past(self, past: PastPartitions, table: str, partition: str) -> pa.NativeFile:
         facts = past.facts(table, partition)
-        for path in past.paths(table, partition):
+        if facts is not None:
             with suppress(FileNotFoundError):
-                file = self.filesystem.open_input_file(path)
-                if facts is not None and _has_content(file, facts):
-                    return file
-                file.close()
+                return self.storage.open_version(table, partition, facts)
         reason = "did not exist yet" if facts is None else "was removed by `memflow gc`"
         raise MissingData(
             f"{table} of {partition} as of {past.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."
@@ -371,30 +377,6 @@ class Lake:
             f"{self.path(table, partition)} cannot be read as Parquet ({wrong}). Move it away, then rerun "
             f"{_rebuild_command(table, partition)}."
         )
-
-    def _write_file(
-        self,
-        path: str,
-        write: Callable[[IO[bytes]], None],
-        replacing: Callable[[], AbstractContextManager[None]],
-    ) -> FileState | None:
-        """Write a file, and replace the old one inside the context. Return the state of a local file, else None."""
-        if self.local:
-            return replace_file(Path(path), write, replacing)
-        self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-        with TemporaryFile() as complete:  # an object appears also where its writer failed
-            write(complete)
-            complete.seek(0)
-            with replacing(), self.filesystem.open_output_stream(path) as object_:
-                shutil.copyfileobj(complete, object_)
-        return None
-
-
-def _has_content(file: pa.NativeFile, facts: Facts) -> bool:
-    """Return whether a Parquet file has the rows of a version."""
-    stored = pq.read_metadata(file).metadata or {}
-    key = b"memflow.content" if facts.content else b"memflow.digest"
-    return stored.get(key, b"").decode() == content_of(facts)
 
 
 def _asset_key(table: str) -> str:

@@ -55,6 +55,7 @@ def leaderboard_rows(
 
 def former_partitions(settings: Settings, lake: Lake) -> list[str]:
     """Return the partitions without scores, because one of their tables has another memflow version's columns."""
+    lake = lake.listed()
     return sorted(
         {
             partition

@@ -1,9 +1,8 @@
-"""The partitions of a lake as they were at a moment: which version was current, and which file has its rows.
+"""The partitions of a lake as they were at a moment: which version was current.
 
-lake.py reads the files. kept_versions.py stores replaced versions.
+lake.py reads the files. lake_storage/ stores replaced versions.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -11,7 +10,8 @@ from typing import Protocol
 
 from memflow.records import APPEND_ONLY
 from resources.facts import Facts
-from resources.kept_versions import EARLIEST, KeptPartition, KeptVersions, RecordName, Version, content_of
+from resources.kept_versions import EARLIEST, KeptPartition, RecordName, Version, content_of
+from resources.lake_storage.storage import VersionStorage
 from resources.local_files import partition_of, stem_of
 
 
@@ -20,7 +20,6 @@ class CurrentPartitions(Protocol):
 
     def partitions(self, table: str) -> list[str]: ...
     def facts(self, table: str, partition: str) -> Facts | None: ...
-    def path(self, table: str, partition: str) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,9 @@ class _PastVersion:
     is_removed: bool
 
 
-def versions_of(current: CurrentPartitions, kept: KeptVersions, table: str, partition: str) -> list[Version]:
+def versions_of(
+    current: CurrentPartitions, kept: VersionStorage, table: str, partition: str
+) -> list[Version]:
     """Return the versions of a partition, newest first. The first is the current one."""
     stem = stem_of(partition)
     records, now = kept.of(table, stem).records, current.facts(table, partition)
@@ -48,7 +49,7 @@ def versions_of(current: CurrentPartitions, kept: KeptVersions, table: str, part
 class PastPartitions:
     """The partitions of a lake at `moment`. The versions of a table are looked up on first use."""
 
-    def __init__(self, current: CurrentPartitions, kept: KeptVersions, moment: datetime) -> None:
+    def __init__(self, current: CurrentPartitions, kept: VersionStorage, moment: datetime) -> None:
         self.current = current
         self.moment = moment
         self._kept = kept
@@ -57,7 +58,7 @@ class PastPartitions:
     def of(self, table: str) -> dict[str, _PastVersion]:
         """Return the versions that were current at the moment, by partition."""
         if table not in self._tables:
-            listed = {partition_of(stem): kept for stem, kept in self._kept.list(table).items()}
+            listed = {partition_of(stem): kept for stem, kept in self._kept.of_table(table).items()}
             names = sorted({*self.current.partitions(table), *listed})
             chosen = ((name, self._version(table, name, listed.get(name))) for name in names)
             self._tables[table] = {name: version for name, version in chosen if version is not None}
@@ -71,21 +72,6 @@ class PastPartitions:
     def removed(self, table: str) -> list[str]:
         """Return the partitions whose rows `memflow gc` has removed, sorted."""
         return [name for name, version in self.of(table).items() if version.is_removed]
-
-    def paths(self, table: str, partition: str) -> Iterator[str]:
-        """Yield the paths at which a version's rows may be. Compare the content hash in the footer.
-
-        A writer keeps the rows before it replaces the current file, so a kept file may appear during the iteration.
-        """
-        facts = self.facts(table, partition)
-        if facts is not None:
-            kept = self._kept.content_path(table, stem_of(partition), content_of(facts))
-            yield from (kept, self.current.path(table, partition), kept)
-
-    def path(self, table: str, partition: str) -> str:
-        """Return the path of the kept file if there is one, else of the current one."""
-        kept, current, _ = self.paths(table, partition)
-        return kept if self._kept.exists(kept) else current
 
     def _version(self, table: str, partition: str, kept: KeptPartition | None) -> _PastVersion | None:
         now = self.current.facts(table, partition)

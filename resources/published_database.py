@@ -184,13 +184,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, parti
 def _insert_at_once(
     connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]
 ) -> None:
-    if lake.local:
-        connection.sql(f"FROM {parquet_files(lake, table, partitions)}").insert_into(table)
-        return
-    import pyarrow as pa  # noqa: PLC0415  (for a lake in an object store)
-
-    rows = pa.concat_tables(lake.arrow(table, partition) for partition in partitions)
-    connection.from_arrow(rows).insert_into(table)
+    connection.sql(f"FROM {parquet_files(lake, table, partitions)}").insert_into(table)
 
 
 def _replace_rows(

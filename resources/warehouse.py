@@ -13,7 +13,6 @@ import duckdb
 
 from memflow.errors import BadInput
 from memflow.records import TABLES
-from resources.columns import schema
 from resources.lake import Lake
 from resources.published_database import METRICS, insert_metrics, parquet_files, publish_database
 from resources.sql_files import VIEWS, escaped, literal, query_text, table_text, view_text
@@ -82,9 +81,8 @@ class WarehouseSession:
         connection.execute("USE memflow")
         connection.execute("DETACH memory")
         connection.execute("SET python_enable_replacements = false")
-        if lake.local:
-            roots = ", ".join(literal(root) for root in (lake.root, escaped(lake.root)))
-            connection.execute(f"SET allowed_directories = [{roots}]")
+        roots = ", ".join(literal(root) for root in (lake.root, escaped(lake.root)))
+        connection.execute(f"SET allowed_directories = [{roots}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
 
@@ -122,23 +120,13 @@ class WarehouseSession:
 
     def _create_view(self, table: str, partitions: Collection[str] | None) -> None:
         """Create `table` as a view over its files, or as an empty table. SQL allows no parameters in a view."""
-        stage, _, name = table.partition(".")
+        stage = table.partition(".")[0]
         found = [
             partition
             for partition in self._lake.current_partitions(table)
             if partitions is None or partition in partitions
         ]
-        source = f"lake_{stage}_{name}"
-        if self._lake.local and found:
-            source = parquet_files(self._lake, table, found)
-        elif found:
-            import pyarrow.dataset as ds  # noqa: PLC0415  (0.4 s, for a lake in an object store alone)
-
-            paths = [self._lake.path(table, partition) for partition in found]
-            self._connection.register(
-                source,
-                ds.dataset(paths, schema=schema(table), filesystem=self._lake.filesystem, format="parquet"),
-            )
+        source = parquet_files(self._lake, table, found)
         self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
         former = self._kinds.get(table)
         if former is not None:

@@ -15,7 +15,8 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.errors import BadInput
 from resources import file_cache
 from resources.file_cache import FileCache, FileState
-from resources.lake import CACHE, Lake
+from resources.lake import Lake
+from resources.lake_storage.local import CACHE
 from resources.library import Library
 
 OLD_NS = time.time_ns() - 3600 * 10**9
