@@ -22,6 +22,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import sqlalchemy as sa
 
@@ -165,9 +166,19 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
         settings_file.write_text(
             text.replace("max_concurrent_runs: 8", "max_concurrent_runs: 4"), encoding="utf-8"
         )
-        own = {"DAGSTER_HOME": str(home), "RAY_API_SERVER_ADDRESS": nodes.address}
+        own = {
+            "DAGSTER_HOME": str(home),
+            "RAY_API_SERVER_ADDRESS": nodes.address,
+            "MEMFLOW_CACHE": str(folder / "cache"),
+        }
         dev = opened.enter_context(served(settings, **shared, **own))
-        os.environ.update({name: value for name, value in shared.items() if name.startswith("AWS_")})
+        # This process reads the lake too.
+        mine = {
+            name: value
+            for name, value in {**shared, **own}.items()
+            if name.startswith(("AWS_", "MEMFLOW_CACHE"))
+        }
+        opened.enter_context(patch.dict(os.environ, mine))
         log = folder / "stub.log"
         yield Cluster(
             dev, nodes, Lake(shared["MEMFLOW_LAKE"]), shared["MEMFLOW_LEDGER"], log, folder / "home"

@@ -102,6 +102,7 @@ class RayNodes:
         environment = {
             **self.environment,
             NODE: str(self.home(node)),
+            "MEMFLOW_CACHE": str(self.folder / f"cache_{node}"),
             "PATH": f"{programs}{os.pathsep}{self.environment.get('PATH', os.defpath)}",
         }
         ended = subprocess.run(
