@@ -155,6 +155,8 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
         opened.callback(nodes.close, "head", "second")
         for node, command in documented_commands().items():
             nodes.start(node, command)
+        if nodes.accepts_strangers():
+            raise RuntimeError("Ray accepts jobs without its secret. Check the version of Ray.")
         subprocess.run(
             [sys.executable, "-m", "memflow.cli", "init", str(home / "dagster.yaml"), "--cluster", "ray"],
             check=True,
@@ -170,6 +172,7 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
             "DAGSTER_HOME": str(home),
             "RAY_API_SERVER_ADDRESS": nodes.address,
             "MEMFLOW_CACHE": str(folder / "cache"),
+            **nodes.token,
         }
         dev = opened.enter_context(served(settings, **shared, **own))
         # This process reads the lake too.
