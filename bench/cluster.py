@@ -22,6 +22,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import sqlalchemy as sa
 
@@ -35,7 +36,7 @@ from resources.stub import count_answers, stub_process
 sys.path.append(str(ROOT / "tests"))
 from served import Served, served, wait
 
-DOMAINS = ("memorybench_demo", "amemgym_demo", "amemgym_small")
+DOMAINS = ("memorybench_demo", "amemgym_other", "amemgym_small")
 ASSISTANTS = ("rag_2_4_30", "bm25_message", "none", "oracle", "full", "recent")
 SETTINGS = """
 home = "{home}"
@@ -60,21 +61,19 @@ verifier = "stub"
 [own_domains.amemgym_small]
 benchmark = "amemgym"
 datasets = ["personas_sample"]
+parameters = {parameters}
 
-[own_domains.amemgym_small.parameters]
-users = 1
-periods = 2
-questions = 2
-variables_per_question = 2
-choices_per_variable = 3
-changes_per_period = 3
-max_changes_per_variable = 3
-min_variants = 4
-months_per_period = 3
-rounds_init = 1
-rounds_update = 2
-start_date = "2020-10-01"
+[own_domains.amemgym_other]
+benchmark = "amemgym"
+datasets = ["personas_sample"]
+seed = 2
+parameters = {parameters}
 """
+PARAMETERS = (
+    "{ users = 1, periods = 2, questions = 2, variables_per_question = 2, choices_per_variable = 3, "
+    "changes_per_period = 3, max_changes_per_variable = 3, min_variants = 4, months_per_period = 3, rounds_init = 1, "
+    'rounds_update = 2, start_date = "2020-10-01" }'
+)
 PATIENCE_S = 900.0
 ENDED = {"SUCCESS", "FAILURE", "CANCELED"}
 
@@ -156,6 +155,8 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
         opened.callback(nodes.close, "head", "second")
         for node, command in documented_commands().items():
             nodes.start(node, command)
+        if nodes.accepts_strangers():
+            raise RuntimeError("Ray accepts jobs without its secret. Check the version of Ray.")
         subprocess.run(
             [sys.executable, "-m", "memflow.cli", "init", str(home / "dagster.yaml"), "--cluster", "ray"],
             check=True,
@@ -167,9 +168,20 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
         settings_file.write_text(
             text.replace("max_concurrent_runs: 8", "max_concurrent_runs: 4"), encoding="utf-8"
         )
-        own = {"DAGSTER_HOME": str(home), "RAY_API_SERVER_ADDRESS": nodes.address}
+        own = {
+            "DAGSTER_HOME": str(home),
+            "RAY_API_SERVER_ADDRESS": nodes.address,
+            "MEMFLOW_CACHE": str(folder / "cache"),
+            **nodes.token,
+        }
         dev = opened.enter_context(served(settings, **shared, **own))
-        os.environ.update({name: value for name, value in shared.items() if name.startswith("AWS_")})
+        # This process reads the lake too.
+        mine = {
+            name: value
+            for name, value in {**shared, **own}.items()
+            if name.startswith(("AWS_", "MEMFLOW_CACHE"))
+        }
+        opened.enter_context(patch.dict(os.environ, mine))
         log = folder / "stub.log"
         yield Cluster(
             dev, nodes, Lake(shared["MEMFLOW_LAKE"]), shared["MEMFLOW_LEDGER"], log, folder / "home"
@@ -179,7 +191,9 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
 def write_settings(file: Path, url: str, domains: Sequence[str], assistants: Sequence[str]) -> Path:
     """Write the settings that `memflow dev`, the nodes and the embedded run share. Return their path."""
     names = {"domains": json.dumps(list(domains)), "assistants": json.dumps(list(assistants))}
-    file.write_text(SETTINGS.format(home=file.parent / "home", url=url, **names), encoding="utf-8")
+    file.write_text(
+        SETTINGS.format(home=file.parent / "home", url=url, parameters=PARAMETERS, **names), encoding="utf-8"
+    )
     return file
 
 

@@ -6,6 +6,7 @@ a node at once, as a power cut does.
 
 import os
 import re
+import secrets
 import shutil
 import signal
 import socket
@@ -78,7 +79,9 @@ class RayNodes:
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self.folder = folder
-        self.environment = dict(environment)
+        self.token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        """The variables with the secret that Ray demands of the nodes and of who submits jobs."""
+        self.environment = {**environment, **self.token}
         self.port, self.dashboard = free_port(), free_port()
         # Ray's sockets need a short path.
         self.temporary = Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
@@ -102,20 +105,27 @@ class RayNodes:
         environment = {
             **self.environment,
             NODE: str(self.home(node)),
+            "MEMFLOW_CACHE": str(self.folder / f"cache_{node}"),
             "PATH": f"{programs}{os.pathsep}{self.environment.get('PATH', os.defpath)}",
         }
-        ended = subprocess.run(
-            command,
-            shell=True,
-            check=False,
-            env=environment,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=START_S,
-        )
-        if ended.returncode:
-            raise RuntimeError(f"{command} failed. Fix the error, then rerun: {ended.stdout}{ended.stderr}")
+        for last in (False, False, True):  # Ray gives a node half a minute, which a busy machine may exceed
+            ended = subprocess.run(
+                command,
+                shell=True,
+                check=False,
+                env=environment,
+                cwd=self.folder,
+                capture_output=True,
+                text=True,
+                timeout=START_S,
+            )
+            if ended.returncode == 0:
+                return
+            self.kill(node)
+            if last:
+                raise RuntimeError(
+                    f"{command} failed. Fix the error, then rerun: {ended.stdout[-2000:]}{ended.stderr[-2000:]}"
+                )
 
     def processes(self, node: str) -> list[int]:
         """Return the process ids of a node: Ray's, and those of the runs on it."""
@@ -126,6 +136,16 @@ class RayNodes:
                 if wanted in (folder / "environ").read_bytes().split(b"\0"):
                     found.append(int(folder.name))
         return found
+
+    def accepts_strangers(self) -> bool:
+        """Return whether the dashboard answers a request for the jobs without the secret."""
+        try:
+            urllib.request.urlopen(f"{self.address}/api/jobs/", timeout=30).close()
+        except urllib.error.HTTPError as error:
+            if error.code in (401, 403):
+                return False
+            raise
+        return True
 
     def runs(self, node: str) -> list[int]:
         """Return the ids of the processes of a node that execute a Dagster run."""

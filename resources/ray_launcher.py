@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import dagster as dg
 from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
@@ -38,14 +39,14 @@ class _Submission:
     count: int = 1
 
 
-class RayJobLauncher(RayRunLauncher):  # type: ignore[misc]  (the class has no types where Ray is not installed)
+class RayJobLauncher(RayRunLauncher):
     """Starts each run as a Ray job, and starts it again on another node if its node is lost."""
 
     _lock: threading.Lock
     _starting: dict[str, _Submission]
     _watcher: threading.Thread | None
 
-    def __init__(self, *arguments: object, **options: object) -> None:
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._lock, self._starting, self._watcher = threading.Lock(), {}, None
 
