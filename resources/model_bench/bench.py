@@ -23,8 +23,8 @@ from resources.model_bench.sending import Phase, send_requests, sum_metric
 from resources.model_bench.vllm_bench import bench_command, run_bench, write_requests
 from resources.settings import Settings
 from resources.settings_sections import Model
-from resources.vllm import VllmServers
-from resources.vllm_servers.addresses import ServedModel, check_server, read_text, root_of
+from resources.vllm import VllmServers, check_model
+from resources.vllm_servers.addresses import ServedModel, read_text, root_of
 
 IN_ORDER, SHUFFLED, PLAIN, VLLM = "prefix order", "shuffled", "one message", "vllm bench serve"
 WARM_UP_ROUNDS = 2
@@ -85,7 +85,7 @@ class ModelBench:
         self.report("starting or checking the server")
         with closing(VllmServers(self.settings.models, self.settings.home)) as servers:
             urls = servers.urls(self.name) if model.kind == "vllm" else model.addresses
-            served = [check_server(url, model.served_as) for url in urls]
+            served = [check_model(url, model) for url in urls]
             self._keep(mix, served)
             facts = servers.facts().get(self.name, {})
             measured = asyncio.run(self._measure(model, servers, urls, served))

@@ -15,8 +15,8 @@ from resources.library import Library
 from resources.settings import Settings
 from resources.settings_sections import Roles
 
-BLOCK = 16
-"""Adjacent requests that a selection of the mix keeps together."""
+BLOCK, LEAST_BLOCKS = 16, 8
+"""Adjacent requests that a selection of the mix keeps together at most, and blocks of a selection at least."""
 TYPED_FACTOR, TYPED_LEAST = 3, 128
 """The token limit of an answer with a schema: a multiple of the recorded length, and at least this."""
 
@@ -112,9 +112,10 @@ def select_requests(
     rounds, rest = divmod(count, len(mix))
     for number in range(rounds):
         chosen += [each.prepared(f"{marker}.{number}") for each in mix]
-    starts = list(range(0, len(mix), BLOCK))
+    block = max(1, min(BLOCK, rest // LEAST_BLOCKS))
+    starts = list(range(0, len(mix), block))
     random.Random(seed).shuffle(starts)
-    wanted = [place for start in starts for place in range(start, min(start + BLOCK, len(mix)))][:rest]
+    wanted = [place for start in starts for place in range(start, min(start + block, len(mix)))][:rest]
     return chosen + [mix[place].prepared(f"{marker}.{rounds}") for place in sorted(wanted)]
 
 

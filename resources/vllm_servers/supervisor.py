@@ -38,7 +38,7 @@ ADDRESS_IN_USE = ("address already in use", "address in use", "errno 98")
 
 
 def process_start(pid: int) -> str:
-    """Return the time since the boot at which a process started; "" if it has ended or the system does not report it."""
+    """Return the time at which a process started, since the boot; "" if it has ended or the time is unknown."""
     try:
         status = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
@@ -269,6 +269,9 @@ class Supervisor:
 
     def _end(self) -> None:
         """End all process groups: SIGTERM, then SIGKILL."""
+        if self.status != "failed":
+            self.status = "ending"
+            self._write()
         for each in self.replicas:
             each.signal(signal.SIGTERM)
         until = time.monotonic() + TERM_S
