@@ -37,7 +37,7 @@ def wait_until(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
 
 
 def model_of(program: str, **settings: Any) -> Model:
-    return Model(kind="vllm", model="tiny", executable=program, **{"idle": 0, **settings})
+    return Model(**{"kind": "vllm", "model": "tiny", "executable": program, "idle": 0, **settings})
 
 
 @contextmanager
