@@ -18,7 +18,7 @@ from assets.automation import (
 from assets.evaluation_inputs import inputs_meta
 from assets.fingerprints import ALL, Fingerprints
 from assets.partitions import Partitions, parts
-from assets.report import RowSummary, described, report, usage_of
+from assets.report import RowSummary, address_metadata, described, report, usage_of
 from assets.server_metadata import server_metadata
 from assets.table_metadata import dataset_metadata, domain_metadata, summary_metadata
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
@@ -154,7 +154,7 @@ def _assets(
         del tables
         if any(each.rows > GROUP_ROWS for each in facts.values()):
             release_freed_memory()
-        common = _publish(step, key, index, warehouse)
+        common = _publish(step, key, index, warehouse) | address_metadata(models.ledger, run_id)
         common |= server_metadata(step, models.servers)
         for table, written in facts.items():
             if domain is not None:

@@ -27,6 +27,7 @@ ALL = (
     "up_to_date",
     "users",
     "event_log",
+    "replicas",
 )
 
 

@@ -185,6 +185,9 @@ class Clients:
         # Starting a server takes minutes, in which other models are called.
         served = model.kind == "vllm"
         urls = await asyncio.to_thread(self.servers.urls, name) if served else model.addresses
+        setting = f"`{'urls' if model.urls else 'url'}` of model {name} in memflow.toml"
+        if name.startswith(COMMAND_LINE):
+            setting = "--url"
         chat = OpenAIChat(
             url=urls[0],
             model=model.served_as,
@@ -204,9 +207,9 @@ class Clients:
                 response_bytes=model.response_bytes,
                 answers=self.answers,
                 known_outage=partial(self.servers.outage, name) if served else lambda: None,
-                setting="--url"
-                if name.startswith(COMMAND_LINE)
-                else f"`url` of model {name} in memflow.toml",
+                other_urls=urls[1:],
+                model=model.served_as,
+                setting=setting,
             ),
         )
         return await self._stack.enter_async_context(chat)
@@ -219,9 +222,10 @@ class Clients:
             return HashingEmbedder(chosen.dimensions)
         return await self._stack.enter_async_context(
             EndpointEmbedder(
-                chosen.url,
+                chosen.addresses[0],
                 chosen.model,
                 self.ledger,
+                other_urls=chosen.addresses[1:],
                 key_variables=chosen.key_variable,
                 concurrency=self.share.of_limit(CONCURRENCY),
             )

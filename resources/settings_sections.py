@@ -115,7 +115,7 @@ class Model(StrictModel):
         64,
         ge=1,
         le=4096,
-        description="Maximum number of concurrent requests; reduced when the server is overloaded.",
+        description="Maximum number of concurrent requests to each address; reduced when the server is overloaded.",
     )
     patience: float = Field(
         120.0,
@@ -234,6 +234,11 @@ class Model(StrictModel):
         return self.urls or ((self.url,) if self.url else ())
 
     @property
+    def capacity(self) -> int:
+        """The maximum number of concurrent requests at all addresses together."""
+        return self.concurrency * max(1, len(self.addresses))
+
+    @property
     def served_as(self) -> str:
         """The model name in requests; for an adapter, the name of its folder."""
         return Path(self.adapter).name if self.adapter else self.model
@@ -336,6 +341,9 @@ class Embedder(StrictModel):
     )
     model: str = Field("", description="The model's name at the endpoint, or the folder of weights.")
     url: Url = Field("", description="The OpenAI-compatible address.")
+    urls: tuple[Url, ...] = Field(
+        (), description="Instead of `url`: the addresses of several servers of this model."
+    )
     key_variable: KeyVariables = Field(
         ("OPENAI_API_KEY",),
         description="The environment variable that holds the key, or a list of variables whose keys are used in turn.",
@@ -344,13 +352,23 @@ class Embedder(StrictModel):
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Embedder":
-        if self.kind is None and (self.url or self.model):
+        if self.kind is None and (self.addresses or self.model):
             raise ValueError('url or model is given, but no kind. Add kind = "endpoint" or kind = "folder"')
-        needed = {"endpoint": ("url", "model"), "folder": ("model",)}.get(self.kind or "", ())
+        if self.url and self.urls:
+            raise ValueError("the embedder has `url` and `urls`. Remove one of them from [embedder]")
+        if len(set(self.urls)) < len(self.urls):
+            raise ValueError("the embedder repeats an address in `urls`. Name each server once.")
+        address = "urls" if self.urls else "url"
+        needed = {"endpoint": (address, "model"), "folder": ("model",)}.get(self.kind or "", ())
         for name in needed:
             if not getattr(self, name):
                 raise ValueError(f'an embedder of kind "{self.kind}" has no `{name}`. Add it to [embedder]')
         return self
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the embedder's servers; they are not in its fingerprint."""
+        return self.urls or ((self.url,) if self.url else ())
 
     @property
     def name(self) -> str:

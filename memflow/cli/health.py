@@ -17,7 +17,7 @@ from memflow.errors import BadInput, BadSettings, MemflowError
 if TYPE_CHECKING:
     from resources.endpoints.profiles import Profile
     from resources.settings import Settings
-    from resources.settings_sections import Model, OwnMemory
+    from resources.settings_sections import Embedder, Model, OwnMemory
 
 OLDEST = (3, 11)
 PATIENCE = 10.0
@@ -64,8 +64,8 @@ def examine(front: Front) -> list[Finding]:
         _file(front),
         _home(settings.home),
         *_data(settings),
-        *(_model(name, settings.model(name)) for name in _in_use(settings)),
-        _embedder(settings),
+        *(finding for name in _in_use(settings) for finding in _model(name, settings.model(name))),
+        *_embedder_findings(settings),
         *_prompts(settings),
         *_trainer(settings),
         *_benchmarks(settings),
@@ -172,24 +172,29 @@ def _in_use(settings: "Settings") -> list[str]:
     )
 
 
-def _model(name: str, model: "Model") -> Finding:
+def _model(name: str, model: "Model") -> list[Finding]:
+    """Return one finding, or one for each address."""
     what = f"model {name}"
     if model.kind == "scripted":
-        return Finding(what, "ok", "scripted, not a language model")
+        return [Finding(what, "ok", "scripted, not a language model")]
     if model.kind == "vllm" and not model.addresses:
-        program = shlex.split(model.executable)[0]
-        if model.adapter and (wrong := _unserved(model)):
-            return Finding(
-                what,
-                "missing",
-                wrong,
-                "Fix `adapter` and `revision` of the model in memflow.toml (docs/how-to/finetune.md).",
-            )
-        if shutil.which(program):
-            return _startable(what, model, f"vLLM at {shutil.which(program)} for {model.model}")
-        fix = "Set `executable` of the model in memflow.toml to the vllm program of an environment that has vLLM."
-        return Finding(what, "missing", f"the program {program} was not found", fix)
-    return _served(what, model.url, model.model, model.key_variable, model.profile)
+        return [_vllm(what, model)]
+    return [_served(what, url, model.model, model.key_variable, model.profile) for url in model.addresses]
+
+
+def _vllm(what: str, model: "Model") -> Finding:
+    program = shlex.split(model.executable)[0]
+    if model.adapter and (wrong := _unserved(model)):
+        return Finding(
+            what,
+            "missing",
+            wrong,
+            "Fix `adapter` and `revision` of the model in memflow.toml (docs/how-to/finetune.md).",
+        )
+    if shutil.which(program):
+        return _startable(what, model, f"vLLM at {shutil.which(program)} for {model.model}")
+    fix = "Set `executable` of the model in memflow.toml to the vllm program of an environment that has vLLM."
+    return Finding(what, "missing", f"the program {program} was not found", fix)
 
 
 def _startable(what: str, model: "Model", found: str) -> Finding:
@@ -225,7 +230,7 @@ def _trainer(settings: "Settings") -> Iterator[Finding]:
         yield Finding("training", "missing", f"the program {program} was not found", fix)
 
 
-def _embedder(settings: "Settings") -> Finding:
+def _embedder_findings(settings: "Settings") -> list[Finding]:
     from resources.endpoints.profiles import Profile
 
     chosen = settings.embedder
@@ -234,10 +239,16 @@ def _embedder(settings: "Settings") -> Finding:
         try:
             settings.check_embedder(settings.assistants)
         except BadSettings as wrong:
-            return Finding("embedder", "missing", what, str(wrong))
-        return Finding("embedder", "ok", what)
+            return [Finding("embedder", "missing", what, str(wrong))]
+        return [Finding("embedder", "ok", what)]
     if chosen.kind == "endpoint":
-        return _served("embedder", chosen.url, chosen.model, chosen.key_variable, Profile())
+        return [
+            _served("embedder", url, chosen.model, chosen.key_variable, Profile()) for url in chosen.addresses
+        ]
+    return [_folder_embedder(chosen)]
+
+
+def _folder_embedder(chosen: "Embedder") -> Finding:
     if not Path(chosen.model).expanduser().is_dir():
         return Finding(
             "embedder",

@@ -16,6 +16,7 @@ from memflow.cli.output import FittedTable, Text, heading, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
+from memflow.cli.usage import address_table
 from memflow.labels import HASHED_CAVEAT, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
@@ -46,6 +47,8 @@ class Summary:
     """The tables of its domains' users, where something in them is quarantined."""
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By run: failed requests that the next run sends again."""
+    addresses: list[dict[str, Any]] = field(default_factory=list)
+    """The usage of each server of the models with several servers."""
     drifts: list[DomainDrift] = field(default_factory=list)
     """The changes of inputs that this run was the first to publish, of its domains."""
 
@@ -74,6 +77,7 @@ class Summary:
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
             outcome.failed_requests,
+            outcome.addresses,
             [each for each in grouped(outcome.drift) if each.domain in selection.domains],
         )
 
@@ -88,6 +92,7 @@ class Summary:
             "label": self.label,
             "leaderboard": [asdict(score) for score in self.scores],
             "usage": self.usage,
+            "addresses": self.addresses,
             "quarantined": self.made,
             "runs": {
                 "done": self.ran,
@@ -121,6 +126,7 @@ class Summary:
             shown += made_of(domain, self.made)
         if self.usage:
             shown += [heading("usage of this run"), _usage(self.usage), *_cut_answers(self.usage)]
+            shown += address_table(self.addresses)
         for domain, lacking in self.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
@@ -222,13 +228,19 @@ def cell(score: Score | None) -> str:
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
-    names = ("requests", "cache_hits", "failed", "cut", "prompt_tokens", "completion_tokens", "seconds")
+    counts = ("requests", "cache_hits", "failed", "cut")
+    tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
     shown = [
-        [row["stage"], row["role"], *(f"{row[name]:,}" for name in names[:-1]), f"{row['latency_s']:,.1f}"]
+        [
+            *(row["stage"], row["role"], *(f"{row[name]:,}" for name in counts)),
+            *(f"{row[name]:,}" if row[name] or name != "cached_tokens" else "" for name in tokens),
+            f"{row['latency_s']:,.1f}",
+        ]
         for row in rows
     ]
-    titles = [name.replace("_", " ") for name in names]
-    return table("", ["stage", "role", *titles], shown, right=titles, optional=("failed", "cut"))
+    titles = [name.replace("_", " ") for name in (*counts, *tokens, "seconds")]
+    optional = ("failed", "cut", "cached tokens")
+    return table("", ["stage", "role", *titles], shown, right=titles, optional=optional)
 
 
 def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:

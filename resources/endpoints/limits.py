@@ -28,6 +28,8 @@ class AdaptiveLimiter:
         self.most = most
         self.limit = float(most)
         self.in_flight = 0
+        self.outstanding = 0
+        """The number of requests in flight and of those that wait."""
         self._window = window
         self._clock = clock
         self._halved_at = float("-inf")
@@ -37,12 +39,14 @@ class AdaptiveLimiter:
         """Until when the server asks all requests with a key to wait, by the key's variable (api_keys.py)."""
 
     async def __aenter__(self) -> "AdaptiveLimiter":
+        self.outstanding += 1
         if self._waiting or self.in_flight >= int(self.limit):
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             heappush(self._waiting, (-REMAINING.get(), next(self._arrivals), turn))
             try:
                 await turn  # whoever sets it has incremented in_flight
             except asyncio.CancelledError:
+                self.outstanding -= 1
                 if turn.done() and not turn.cancelled():
                     self._leave()
                 raise
@@ -51,6 +55,7 @@ class AdaptiveLimiter:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self.outstanding -= 1
         self._leave()
 
     def on_overload(self) -> None:

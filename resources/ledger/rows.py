@@ -6,9 +6,11 @@ writer.py runs the statements in a thread.
 import asyncio
 import json
 import zlib
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
+from itertools import zip_longest
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -18,9 +20,25 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine
 
 from memflow.chat.ledger import RequestContext
-from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, schema_digest
+from memflow.chat.requests import (
+    ChatMessage,
+    ChatRequest,
+    Completion,
+    Sampling,
+    ServedCompletion,
+    schema_digest,
+)
 from memflow.errors import ChatError
-from resources.ledger.tables import CONTEXT_COLUMNS, SUMS, completions, failures, usage_totals, uses
+from resources.ledger.tables import (
+    ADDRESS_SUMS,
+    CONTEXT_COLUMNS,
+    SUMS,
+    address_usage,
+    completions,
+    failures,
+    usage_totals,
+    uses,
+)
 from resources.ledger.usage import GROUPS
 
 MAX_ROWS = 500
@@ -33,6 +51,8 @@ SELECT_COMPLETIONS = sa.select(*(completions.c[each.name] for each in fields(Com
 """The columns of a Completion, in the order of its fields."""
 
 _LZ4_FRAME = b"\x04\x22\x4d\x18"
+
+_ADDRESS = ("run", "model", "address")
 
 Row = tuple[Any, ...]
 
@@ -117,6 +137,9 @@ class RecordWriter:
         self._uses = InsertStatement(engine, uses, (*GROUPS, "digest", "kept", "at"))
         self._failures = InsertStatement(engine, failures, (*GROUPS, "reason", "end", "repeats", "at"))
         self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *SUMS), sums=SUMS, key=GROUPS)
+        self._addresses = InsertStatement(
+            engine, address_usage, (*_ADDRESS, *ADDRESS_SUMS), sums=ADDRESS_SUMS, key=_ADDRESS
+        )
 
     def write(self, records: Sequence[Record]) -> Mapping[str, Completion]:
         """Store records. Return the stored completions by request digest; already existing completions are kept."""
@@ -138,6 +161,8 @@ class RecordWriter:
             self._uses.execute(connection, use_rows)
             self._failures.execute(connection, failure_rows)
             self._totals.execute(connection, _total_rows(records, stored))
+            if address_rows := _address_rows(records):
+                self._addresses.execute(connection, address_rows)
         return stored
 
 
@@ -204,10 +229,30 @@ def _numbers(record: Record, stored: Mapping[str, Completion]) -> tuple[float, .
         return (0, 0, 1)
     answer = given if record.cached else stored[given.digest]
     prompt, completion = answer.prompt_tokens, answer.completion_tokens
-    paid = (0, 0) if record.cached else (prompt, completion)
+    paid = (0, 0, 0) if record.cached else (prompt, answer.cached_tokens, completion)
     counts = (not record.cached, record.cached, 0, answer.cut)
     tokens = (prompt, completion, answer.cached_tokens, answer.reasoning_tokens)
     return (*counts, *tokens, *paid, answer.latency_s)
+
+
+def _address_rows(records: Iterable[Record]) -> list[Row]:
+    """Return one row per run, model and address of the requests that several servers could answer."""
+    totals: dict[Row, Counter[str]] = defaultdict(Counter)
+    for record in records:
+        completion, error = record.completion, record.error
+        attempts: tuple[str, ...] = getattr(error, "failed_at", ())
+        failed = len(attempts)
+        if isinstance(completion, ServedCompletion) and not record.cached:
+            attempts, failed = (*completion.failed_at, completion.address), len(completion.failed_at)
+            answered = totals[record.account.run, record.account.model, completion.address]
+            answered["requests"] += 1
+            answered["prompt_tokens"] += completion.prompt_tokens
+            answered["cached_tokens"] += completion.cached_tokens
+        for address, following in zip_longest(attempts[:failed], attempts[1:]):
+            of_address = totals[record.account.run, record.account.model, address]
+            of_address["failed"] += 1
+            of_address["moved"] += following not in (address, None)
+    return [(*names, *(totals[names][name] for name in ADDRESS_SUMS)) for names in sorted(totals)]
 
 
 @lru_cache(maxsize=256)

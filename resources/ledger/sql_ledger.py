@@ -1,7 +1,8 @@
 """The ledger in a database: SQLite in WAL mode, or PostgreSQL if several machines share it.
 
-Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys, headers
-and addresses are not stored. Several processes may write concurrently; a killed process loses no stored completion.
+Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys and headers
+are not stored, and addresses only in the usage of models with several of them. Several processes may write
+concurrently; a killed process loses no stored completion.
 writer.py writes, lookups.py batches lookups, tables.py defines the tables.
 """
 
@@ -35,7 +36,16 @@ from resources.ledger.rows import (
     read_requests,
 )
 from resources.ledger.tables import completions, embedding_times, embeddings, uses
-from resources.ledger.usage import GROUPS, UsageRow, failed_by, needed_by, unfinished_by, used_by
+from resources.ledger.usage import (
+    GROUPS,
+    AddressUsageRow,
+    UsageRow,
+    addresses_by,
+    failed_by,
+    needed_by,
+    unfinished_by,
+    used_by,
+)
 from resources.ledger.writer import LedgerWriter
 
 
@@ -160,6 +170,12 @@ class SqlLedger:
     def needed(self, by: Sequence[str], run: str) -> list[UsageRow]:
         """Return the usage that a run would have with an empty ledger: each completion counts once, as a request."""
         return self._summarize(by, needed_by(_checked(by), run), failed_by(by, run))
+
+    def addresses(self, *, runs: Collection[str] | None = None) -> list[AddressUsageRow]:
+        """Return what each server of the models with several servers did, in the given runs (default: all)."""
+        self.flush()
+        with self.connect() as connection:
+            return [AddressUsageRow(*row) for row in connection.execute(addresses_by(runs))]
 
     def unfinished(self, run: str, stage: str) -> int:
         """Return the number of failed requests of one stage of a run that a later run has to send again."""

@@ -102,6 +102,7 @@ TOKEN_SUMS = (
     "cached_tokens",
     "reasoning_tokens",
     "paid_prompt_tokens",
+    "paid_cached_tokens",
     "paid_completion_tokens",
 )
 
@@ -122,6 +123,20 @@ usage_totals = sa.Table("usage_totals", tables, *_context_columns(primary_key=Tr
 
 forgotten_usage = sa.Table("forgotten_usage", tables, *_context_columns(primary_key=True), *_sum_columns())
 """The sums of the uses of forgotten completions, whose rows are deleted; what they cost is still counted."""
+
+ADDRESS_SUMS = ("requests", "failed", "moved", "prompt_tokens", "cached_tokens")
+
+address_usage = sa.Table(
+    "address_usage",
+    tables,
+    *(sa.Column(name, sa.Text, primary_key=True) for name in ("run", "model", "address")),
+    *(sa.Column(name, sa.BigInteger, nullable=False, server_default="0") for name in ADDRESS_SUMS),
+)
+"""What each server of a model with several servers did in a run; empty for models with one address.
+
+`requests` were answered by the address. `failed` attempts got no answer from it, and after `moved` of these the request
+went to another address.
+"""
 
 embeddings = sa.Table(
     "embeddings",

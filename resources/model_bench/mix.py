@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memflow.benchmarks import registry
+from memflow.chat.conversation import ASSISTANT, EPISODE
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import MissingData
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile
@@ -29,6 +30,10 @@ class MixedRequest:
     role: str
     request: ChatRequest
     output_tokens: int
+    assistant: tuple[str, str] = ("", "")
+    """The domain and the assistant."""
+    episode: str = ""
+    """The episode; empty for requests that belong to no conversation."""
 
     @property
     def prompt_tokens(self) -> int:
@@ -68,7 +73,7 @@ def record_mix(
     def observe(stage: str, role: str, request: ChatRequest, completion: Completion) -> None:
         if recording:
             length = min(estimate(completion.text), most_output or request.sampling.max_tokens)
-            mix.append(MixedRequest(stage, role, request, max(1, length)))
+            mix.append(MixedRequest(stage, role, request, max(1, length), ASSISTANT.get(), EPISODE.get()))
 
     assignment = ModelAssignment(
         {name: ModelProfile(model.sampling(), model.concurrency, model.fingerprint(), scripted=False)},

@@ -44,6 +44,22 @@ def test_models_check_prints_the_profile_that_the_endpoint_accepts(empty) -> Non
     assert tomllib.loads(proposed) == {"models": {"hosted": {"preset": "vllm"}}}
 
 
+def test_models_check_examines_each_address_and_reports_one_that_differs(empty) -> None:
+    with stub_process() as one, stub_process() as two, stub_process(provider="openai") as other:
+        write_settings(one)
+        settings = Path("memflow.toml")
+        text = settings.read_text(encoding="utf-8").replace(f'url = "{one}"', f'urls = ["{one}", "{two}"]')
+        settings.write_text(text, encoding="utf-8")
+        same = empty.json("models", "check", "hosted")
+        settings.write_text(text.replace(two, other), encoding="utf-8")
+        result = empty.json("models", "check", "hosted")
+        shown = empty("models", "check", "hosted").stdout
+    assert same["addresses"] == [{"address": one, "differs": False}, {"address": two, "differs": False}]
+    assert result["addresses"] == [{"address": one, "differs": False}, {"address": other, "differs": True}]
+    assert result["requests"] >= 20
+    assert "which differs" in shown and "All addresses of a model need the same profile" in shown
+
+
 def test_models_check_names_the_setting_of_an_unreachable_address(empty) -> None:
     write_settings("http://127.0.0.1:1/v1")
     result = empty("models", "check", "hosted")
