@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memflow.errors import EndpointDown
+from resources.endpoints.api_keys import KeyRing
 from resources.endpoints.endpoint import Outage
 from resources.process import log_tail
 from resources.settings_sections import Model
@@ -20,7 +21,7 @@ from resources.vllm_servers.arguments import Adapter, serve_command
 from resources.vllm_servers.devices import VISIBLE, gpu_facts, replica_devices, visible_devices
 from resources.vllm_servers.shared import ServerPlan, SharedServer, is_supervised
 
-__all__ = ["Adapter", "VllmServers", "server_plan"]
+__all__ = ["Adapter", "VllmServers", "check_model", "server_plan"]
 
 TAIL_LINES = 5
 """Lines of a log in the metadata of a run."""
@@ -37,6 +38,12 @@ def server_plan(model: Model) -> ServerPlan:
     return ServerPlan(
         model.served_as, [command] * model.replicas, variables, idle=model.idle, startup=model.startup
     )
+
+
+def check_model(url: str, model: Model, at_least: int | None = None) -> ServedModel:
+    """Return what the server at an address says of a model. Raises EndpointDown if it does not serve the model."""
+    keys = KeyRing(model.key_variable, model.profile.auth)
+    return check_server(url, model.served_as, at_least, keys.headers(keys.choose()))
 
 
 class VllmServers:
@@ -66,7 +73,7 @@ class VllmServers:
                 self._urls[name] = model.addresses or self._acquire(name, model)
                 try:
                     self._served[name] = [
-                        check_server(url, model.served_as, model.max_model_len) for url in self._urls[name]
+                        check_model(url, model, model.max_model_len) for url in self._urls[name]
                     ]
                 except BaseException:
                     self._urls.pop(name)
@@ -157,7 +164,7 @@ def _outage(server: SharedServer) -> Outage | None:
         is_supervised(server.folder),
     )  # before the state, which is written first
     state = server.state()
-    if state.get("status") in ("failed", "ended"):
+    if state.get("status") in ("failed", "ending", "ended"):
         return Outage(str(server.failure(state)))
     if not supervised:
         return Outage(

@@ -23,10 +23,12 @@ from resources.model_bench.sending import Phase, send_requests, sum_metric
 from resources.model_bench.vllm_bench import bench_command, run_bench, write_requests
 from resources.settings import Settings
 from resources.settings_sections import Model
-from resources.vllm import VllmServers
-from resources.vllm_servers.addresses import ServedModel, check_server, read_text, root_of
+from resources.vllm import VllmServers, check_model
+from resources.vllm_servers.addresses import ServedModel, read_text, root_of
 
 IN_ORDER, SHUFFLED, PLAIN, VLLM = "prefix order", "shuffled", "one message", "vllm bench serve"
+WITHOUT_AFFINITY = "no affinity"
+"""Prefix order, but any of several servers answers a request."""
 WARM_UP_ROUNDS = 2
 """Requests of the warm-up, as multiples of the concurrency."""
 LEAST_ROUNDS = 2
@@ -85,7 +87,7 @@ class ModelBench:
         self.report("starting or checking the server")
         with closing(VllmServers(self.settings.models, self.settings.home)) as servers:
             urls = servers.urls(self.name) if model.kind == "vllm" else model.addresses
-            served = [check_server(url, model.served_as) for url in urls]
+            served = [check_model(url, model) for url in urls]
             self._keep(mix, served)
             facts = servers.facts().get(self.name, {})
             measured = asyncio.run(self._measure(model, servers, urls, served))
@@ -139,7 +141,9 @@ class ModelBench:
             ) -> Phase:
                 self.report(f"{name}: {len(requests)} requests")
                 before = await _first_tokens(urls)
-                phase = await send_requests(name, requests, chat_of, model.concurrency)
+                phase = await send_requests(
+                    name, requests, chat_of, model.concurrency, in_conversations=name != WITHOUT_AFFINITY
+                )
                 after = await _first_tokens(urls)
                 phase.first_token = (after[0] - before[0], after[1] - before[1])
                 return phase
@@ -151,6 +155,8 @@ class ModelBench:
                 chosen = self._select(-(-count // 2), marker)
                 phase = await send(name, shuffled(chosen) if name == SHUFFLED else chosen, of_mix)
                 phases[name] = phases[name] + phase if name in phases else phase
+            if len(urls) > 1:
+                phases[WITHOUT_AFFINITY] = await send(WITHOUT_AFFINITY, self._select(count, "g"), of_mix)
             compared: dict[str, Any] = {}
             if self.options.with_vllm:
                 plain = [each.plain() for each in self._select(count, "e")]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memflow.benchmarks import registry
+from memflow.chat.conversation import ASSISTANT, EPISODE
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import MissingData
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile
@@ -15,8 +16,8 @@ from resources.library import Library
 from resources.settings import Settings
 from resources.settings_sections import Roles
 
-BLOCK = 16
-"""Adjacent requests that a selection of the mix keeps together."""
+BLOCK, LEAST_BLOCKS = 16, 8
+"""Adjacent requests that a selection of the mix keeps together at most, and blocks of a selection at least."""
 TYPED_FACTOR, TYPED_LEAST = 3, 128
 """The token limit of an answer with a schema: a multiple of the recorded length, and at least this."""
 
@@ -29,6 +30,10 @@ class MixedRequest:
     role: str
     request: ChatRequest
     output_tokens: int
+    assistant: tuple[str, str] = ("", "")
+    """The domain and the assistant."""
+    episode: str = ""
+    """The episode; empty for requests that belong to no conversation."""
 
     @property
     def prompt_tokens(self) -> int:
@@ -68,7 +73,7 @@ def record_mix(
     def observe(stage: str, role: str, request: ChatRequest, completion: Completion) -> None:
         if recording:
             length = min(estimate(completion.text), most_output or request.sampling.max_tokens)
-            mix.append(MixedRequest(stage, role, request, max(1, length)))
+            mix.append(MixedRequest(stage, role, request, max(1, length), ASSISTANT.get(), EPISODE.get()))
 
     assignment = ModelAssignment(
         {name: ModelProfile(model.sampling(), model.concurrency, model.fingerprint(), scripted=False)},
@@ -112,9 +117,10 @@ def select_requests(
     rounds, rest = divmod(count, len(mix))
     for number in range(rounds):
         chosen += [each.prepared(f"{marker}.{number}") for each in mix]
-    starts = list(range(0, len(mix), BLOCK))
+    block = max(1, min(BLOCK, rest // LEAST_BLOCKS))
+    starts = list(range(0, len(mix), block))
     random.Random(seed).shuffle(starts)
-    wanted = [place for start in starts for place in range(start, min(start + BLOCK, len(mix)))][:rest]
+    wanted = [place for start in starts for place in range(start, min(start + block, len(mix)))][:rest]
     return chosen + [mix[place].prepared(f"{marker}.{rounds}") for place in sorted(wanted)]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memflow.chat.conversation import ASSISTANT, EPISODE
 from memflow.chat.requests import Chat
 from memflow.errors import ChatError, EndpointDown, ModelMisconfigured, QuotaExhausted
 from resources.model_bench.mix import MixedRequest
@@ -80,18 +81,25 @@ class Phase:
 
 
 async def send_requests(
-    name: str, requests: Sequence[MixedRequest], chat_of: Callable[[MixedRequest], Chat], concurrency: int
+    name: str,
+    requests: Sequence[MixedRequest],
+    chat_of: Callable[[MixedRequest], Chat],
+    concurrency: int,
+    *,
+    in_conversations: bool = True,
 ) -> Phase:
     """Send requests in their order, `concurrency` at a time, and return the phase.
 
-    A request waits for no other request, unlike those of a run. Raises EndpointDown, ModelMisconfigured and
-    QuotaExhausted.
+    With `in_conversations`, each belongs to its episode, by which one of several servers is chosen. A request waits for
+    no other request, unlike those of a run. Raises EndpointDown, ModelMisconfigured and QuotaExhausted.
     """
     phase = Phase(name)
     waiting = iter(requests)
 
     async def send_next() -> None:
         for each in waiting:  # the iterator is shared, so that requests keep their order
+            ASSISTANT.set(each.assistant)
+            EPISODE.set(each.episode if in_conversations else "")
             began = time.perf_counter()
             try:
                 completion = await chat_of(each).complete(each.request)

@@ -3,6 +3,7 @@
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,18 @@ from memflow.errors import EndpointDown
 from resources.endpoints.addresses import display_address
 
 TIMEOUT_S = 10.0
+MOST_BYTES = 16 * 2**20
+"""Bytes of a response that are read at most."""
 
-_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A handler that follows no redirect, since the key could reach another server."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects())
 """No proxies: the addresses are those of the settings, mostly on this machine."""
 
 
@@ -24,8 +35,10 @@ class ServedModel:
     max_model_len: int | None = None
 
 
-def check_server(url: str, model: str, at_least: int | None = None) -> ServedModel:
-    """Return what the server at an address says of a model.
+def check_server(
+    url: str, model: str, at_least: int | None = None, headers: Mapping[str, str] | None = None
+) -> ServedModel:
+    """Return what the server at an address says of a model. `headers` contain the key, if there is one.
 
     Raises EndpointDown if the server is not healthy, does not serve the model, or accepts fewer tokens than `at_least`.
     """
@@ -37,11 +50,11 @@ def check_server(url: str, model: str, at_least: int | None = None) -> ServedMod
             f"no healthy server at {shown}: {problem}. Start the server, or fix `url` in memflow.toml."
         )
     try:
-        served = {str(one["id"]): one for one in _json(url.rstrip("/") + "/models")["data"]}
+        served = {str(one["id"]): one for one in _json(url.rstrip("/") + "/models", headers)["data"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EndpointDown(
             f"cannot read the model list at {shown}/models ({error}). Check that it is an "
-            "OpenAI-compatible server."
+            "OpenAI-compatible server, and that the variable of `key_variable` has its key if it needs one."
         ) from error
     if model not in served:
         raise EndpointDown(
@@ -72,7 +85,7 @@ def read_text(url: str) -> str:
     """Return the text of a GET request; "" without a successful response."""
     try:
         with _opener.open(url, timeout=TIMEOUT_S) as response:
-            return str(response.read().decode("utf-8", "replace"))
+            return str(response.read(MOST_BYTES).decode("utf-8", "replace"))
     except OSError:
         return ""
 
@@ -90,6 +103,8 @@ def _version(url: str) -> str:
     return str(found.get("version", ""))[:100] if isinstance(found, dict) else ""
 
 
-def _json(url: str) -> Any:
-    with _opener.open(url, timeout=TIMEOUT_S) as response:
-        return json.load(response)
+def _json(url: str, headers: Mapping[str, str] | None = None) -> Any:
+    with _opener.open(
+        urllib.request.Request(url, headers=dict(headers or {})), timeout=TIMEOUT_S
+    ) as response:
+        return json.loads(response.read(MOST_BYTES))

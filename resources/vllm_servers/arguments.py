@@ -36,7 +36,9 @@ FLAGS = {
 """The settings of a model, and the arguments that do the same."""
 OWN = ("--host", "--port", "--uds", "--served-model-name", "--model")
 """Arguments that memflow sets, or that change the name of the model in requests."""
-REPEATABLE = ("--middleware", "--api-key", "--lora-modules")
+SECRETS = ("--api-key", "--hf-token")
+"""Arguments with a secret, and the environment variables that vLLM reads instead: VLLM_API_KEY and HF_TOKEN."""
+REPEATABLE = ("--middleware", "--lora-modules")
 STARTED = (
     *(
         "arguments",
@@ -128,6 +130,12 @@ def _contradictory_arguments(model: "Model") -> str | None:
     flags = _flags(model.arguments)
     if own := next((flag for flag in flags if flag in OWN), None):
         return f"has {own} in `arguments`, which memflow sets itself. Remove it."
+    if secret := next((flag for flag in flags if flag in SECRETS), None):
+        variable = "VLLM_API_KEY" if secret == "--api-key" else "HF_TOKEN"
+        return (
+            f"has {secret} in `arguments`, and settings contain no secrets. Remove it, and set the environment "
+            f'variable {variable}; for requests, also key_variable = "VLLM_API_KEY".'
+        )
     if repeated := next(
         (flag for flag, times in flags.items() if times > 1 and flag not in REPEATABLE), None
     ):

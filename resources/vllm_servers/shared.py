@@ -76,8 +76,13 @@ class SharedServer:
 
         Raises BadSettings if the program cannot be run, and EndpointDown if a replica ends or is not ready in time.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lease = (self.folder / LEASE).open("a")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lease = (self.folder / LEASE).open("a")
+        except OSError as error:
+            raise BadSettings(
+                f"cannot write {self.folder} ({error}). Make `home` writable, or choose another folder."
+            ) from error
         try:
             _lock(lease, fcntl.LOCK_SH, ENDING_S)  # waits while the server ends
             with self._starting():
@@ -288,5 +293,9 @@ def _lock(file: IO[str], kind: int, seconds: float) -> None:
                     f"another process holds {file.name} for more than {seconds:g} s. End it, then rerun."
                 ) from None
             time.sleep(POLL_S)
+        except OSError as error:
+            raise BadSettings(
+                f"cannot lock {file.name} ({error}). Choose a `home` on a file system with locks."
+            ) from error
         else:
             return

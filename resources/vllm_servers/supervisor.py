@@ -31,13 +31,14 @@ TERM_S, KILL_S = 20.0, 10.0
 PORT_TRIES = 4
 LOGS = 5
 """Number of former logs that are kept for each replica."""
-SET_PARENT_DEATH_SIGNAL = 1
-"""The option of Linux's prctl for a signal that a process gets when its parent ends."""
+SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
+"""Options of Linux's prctl: the signal that a process gets when its parent ends; and that processes without a parent
+become children of this one, which can release their ids."""
 ADDRESS_IN_USE = ("address already in use", "address in use", "errno 98")
 
 
 def process_start(pid: int) -> str:
-    """Return when a process started, in clock ticks since the boot; "" if it has ended or the system does not tell."""
+    """Return the time at which a process started, since the boot; "" if it has ended or the time is unknown."""
     try:
         status = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
@@ -268,6 +269,9 @@ class Supervisor:
 
     def _end(self) -> None:
         """End all process groups: SIGTERM, then SIGKILL."""
+        if self.status != "failed":
+            self.status = "ending"
+            self._write()
         for each in self.replicas:
             each.signal(signal.SIGTERM)
         until = time.monotonic() + TERM_S
@@ -275,6 +279,7 @@ class Supervisor:
             time.sleep(0.05)
         for each in self.replicas:
             each.reap()
+        _reap_orphans()
         if self.status != "failed":
             self.status = "ended"
         self._write()
@@ -301,6 +306,17 @@ def _rotate(log: Path) -> None:
             newer.replace(older)
 
 
+def _reap_orphans() -> None:
+    """Release the ids of the engines' processes, which have ended and lost their parent."""
+    until = time.monotonic() + 1.0
+    while time.monotonic() < until:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.02)
+        except ChildProcessError:
+            return  # there is none
+
+
 def _end_with_parent() -> None:
     """Let the system end this process with its parent. What survives all the same is ended at the next start."""
     if sys.platform == "linux":
@@ -320,6 +336,8 @@ def main() -> int:
     else:
         return 1
     (folder / STOP).unlink(missing_ok=True)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     supervisor = Supervisor(folder, json.loads((folder / PLAN).read_text(encoding="utf-8")))
 
     def end(*_: object) -> None:

@@ -37,7 +37,7 @@ def wait_until(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
 
 
 def model_of(program: str, **settings: Any) -> Model:
-    return Model(kind="vllm", model="tiny", executable=program, **{"idle": 0, **settings})
+    return Model(**{"kind": "vllm", "model": "tiny", "executable": program, "idle": 0, **settings})
 
 
 @contextmanager
@@ -294,6 +294,56 @@ def test_existing_server_is_checked_and_used() -> None:
         VllmServers({"small": Model(kind="vllm", model="tiny", url=url)}).urls("small")
 
 
+KEYED = """
+import http.server, json, sys
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        status = 200 if self.path == "/health" or self.headers.get("Authorization") == "Bearer right-key" else 401
+        if self.path == "/moved/health":
+            status = 200
+        if self.path == "/moved/v1/models":
+            status = 302
+        self.send_response(status)
+        self.send_header("Location", "/v1/models")
+        self.end_headers()
+        if status == 200:
+            self.wfile.write(json.dumps({"data": [{"id": "tiny"}]}).encode())
+
+    def log_message(self, *_):
+        pass
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+def test_existing_server_gets_the_key_and_redirects_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVER_KEY", "right-key")
+    with subprocess.Popen([sys.executable, "-c", KEYED], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            root = f"http://127.0.0.1:{first_line(process)}"
+            keyed = {"kind": "vllm", "model": "tiny", "key_variable": "SERVER_KEY"}
+            assert VllmServers({"small": Model(**keyed, url=f"{root}/v1")}).urls("small") == (f"{root}/v1",)
+            with pytest.raises(EndpointDown, match="302"):
+                VllmServers({"small": Model(**keyed, url=f"{root}/moved/v1")}).urls("small")
+            monkeypatch.setenv("SERVER_KEY", "wrong")
+            with pytest.raises(EndpointDown, match=r"401.*key_variable"):
+                VllmServers({"small": Model(**keyed, url=f"{root}/v1")}).urls("small")
+        finally:
+            process.kill()
+
+
+def test_home_that_cannot_be_written_is_a_wrong_setting(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file")
+    with (
+        servers_of(tmp_path / "home", fake_vllm(tmp_path / "fake")) as servers,
+        pytest.raises(BadSettings, match=r"cannot write .*home"),
+    ):
+        servers.urls("small")
+
+
 class Diary(BaseModel):
     title: Annotated[str, Field(max_length=20)]
     moods: Annotated[list[Annotated[str, Field(max_length=10)]], Field(max_length=3)]
@@ -317,3 +367,21 @@ async def test_vllm_completions_match_the_schema() -> None:
                 Diary.model_validate_json(completion.text)
                 assert completion.prompt_tokens > 0
                 assert completion.latency_s > 0
+
+
+@pytest.mark.vllm
+def test_memflow_starts_two_replicas_of_vllm_that_two_processes_share(tmp_path: Path) -> None:
+    program, model = os.environ.get("MEMFLOW_VLLM_EXECUTABLE"), os.environ.get("MEMFLOW_VLLM_MODEL", "")
+    if not program or not Path(model).is_dir():
+        pytest.skip(
+            "MEMFLOW_VLLM_EXECUTABLE and MEMFLOW_VLLM_MODEL name no vllm program and folder of weights"
+        )
+    settings = {"model": model, "replicas": 2, "max_model_len": 4096, "arguments": ("--enforce-eager",)}
+    home = tmp_path / "home"
+    with servers_of(home, program, **settings) as first, servers_of(home, program, **settings) as second:
+        urls = first.urls("small")
+        assert second.urls("small") == urls and len(set(urls)) == 2
+        facts = first.facts()["small"]
+        assert facts["vllm"] and facts["max_model_len"] == [4096, 4096]
+        pids = [each["pid"] for each in state_of(home)["replicas"]]  # type: ignore[attr-defined]
+    assert [Path(f"/proc/{pid}").exists() for pid in pids] == [False, False]

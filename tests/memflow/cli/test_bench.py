@@ -28,9 +28,18 @@ def test_bench_sends_the_requests_in_both_orders_and_stores_nothing(empty, monke
     assert all(row["requests_per_s"] > 0 and row["prompt_tokens"] > 0 for row in result["phases"])
     assert result["ratio"] is None and "vllm was not found" in result["vllm_bench"]["not_run"]
     assert sum(row["requests"] for row in result["mix"]) > 20 and result["left_out"] == 0
+    assert {len(row) for row in result["phases"]} == {len(result["phases"][0])}
     assert "prefix order" in shown["80"] and "one message" not in shown["80"]
     stored = [path for path in empty.folder.rglob("*") if path.is_file()] if empty.folder.exists() else []
     assert stored == []
+
+
+def test_bench_of_several_addresses_compares_them_without_affinity(empty) -> None:
+    with stub_process(model="stub") as one, stub_process(model="stub") as two:
+        write_settings(f'urls = ["{one}", "{two}"]\nmodel = "stub"')
+        result = empty.json(*OPTIONS, "--no-vllm")
+    assert [row["phase"] for row in result["phases"]] == ["prefix order", "shuffled", "no affinity"]
+    assert result["addresses"] == [one, two] and [row["failed"] for row in result["phases"]] == [0, 0, 0]
 
 
 def test_bench_starts_a_vllm_server_and_leaves_long_requests_out(empty, tmp_path: Path) -> None:

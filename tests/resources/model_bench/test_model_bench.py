@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memflow.chat.conversation import conversation_key
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import BadInput, EndpointDown, RequestRefused
 from resources.model_bench.mix import MixedRequest, record_mix, select_requests, shuffled
@@ -38,6 +39,18 @@ def test_mix_has_play_answers_and_judgments_but_not_the_generation_of_users(mix:
     replies = [each for each in mix if (each.stage, each.role) == ("memory", "assistant")]
     assert {each.output_tokens for each in replies} == {100}
     assert {each.request.output is None for each in mix if each.stage == "answer"} == {False}
+
+
+def test_requests_of_play_and_answers_belong_to_their_episode(mix: list[MixedRequest]) -> None:
+    episodes = {
+        stage: {each.episode for each in mix if each.stage == stage} for stage in ("memory", "answer")
+    }
+    assert (
+        episodes["memory"] == episodes["answer"]
+        and len(episodes["memory"]) == 1
+        and "" not in episodes["memory"]
+    )
+    assert {each.assistant for each in mix if each.episode} == {("amemgym_demo~1", "awi")}
 
 
 def test_mix_is_in_prefix_order(mix: list[MixedRequest]) -> None:
@@ -77,10 +90,12 @@ class RecordedChat:
 
     def __init__(self, fails: Callable[[int], Exception | None] = lambda number: None) -> None:
         self.requests: list[ChatRequest] = []
+        self.conversations: list[str] = []
         self.fails = fails
 
     async def complete(self, request: ChatRequest) -> Completion:
         self.requests.append(request)
+        self.conversations.append(conversation_key())
         error = self.fails(len(self.requests))
         if error is not None:
             raise error
@@ -91,10 +106,17 @@ async def test_requests_are_sent_in_order_and_failures_are_counted_by_reason(mix
     chat = RecordedChat(lambda number: RequestRefused("too long") if number % 5 == 0 else None)
     phase = await send_requests("x", mix[:20], lambda each: chat, 4)  # type: ignore[arg-type, return-value]
     assert [each.messages_json for each in chat.requests] == [text_of(each) for each in mix[:20]]
+    assert (
+        len({*chat.conversations}) == len({each.episode for each in mix[:20]})
+        and "" not in chat.conversations
+    )
     row = (phase + replace(phase)).row()
     assert (row["requests"], row["failed"], row["failures"]) == (32, 8, {"too long": 8})
     assert (row["prompt_tokens"], row["output_tokens"], row["cached_share"]) == (320, 64, 0.4)
     assert row["requests_per_s"] > 0 and row["p50_s"] <= row["p99_s"]
+    alone = RecordedChat()
+    await send_requests("x", mix[:5], lambda each: alone, 4, in_conversations=False)  # type: ignore[arg-type, return-value]
+    assert {*alone.conversations} == {""}
     down = RecordedChat(lambda number: EndpointDown("down"))
     with pytest.raises(ExceptionGroup) as raised:
         await send_requests("x", mix[:3], lambda each: down, 2)  # type: ignore[arg-type, return-value]

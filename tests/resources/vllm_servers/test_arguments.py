@@ -59,6 +59,10 @@ def test_adapter_is_served_by_the_name_of_its_folder_and_a_rank_that_vllm_accept
         ({"arguments": ["--port", "8000"]}, "--port in `arguments`, which memflow sets itself"),
         ({"arguments": ["--served-model-name=x"]}, "--served-model-name in `arguments`"),
         ({"arguments": ["--seed", "1", "--seed=2"]}, "--seed twice"),
+        (
+            {"arguments": ["--api-key", "abc"]},
+            "no secrets. Remove it, and set the environment variable VLLM_API_KEY",
+        ),
         ({"arguments": ["--max_model_len", "1"], "max_model_len": 2}, "`max_model_len` and --max-model-len"),
         ({"arguments": ["-tp", "2"], "tensor_parallel": 2}, "`tensor_parallel` and -tp"),
         (
