@@ -8,8 +8,8 @@ current and the earlier one is in the history. object_versions.py keeps and remo
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from pathlib import Path
 from random import uniform
@@ -72,6 +72,13 @@ class ObjectStorage:
         self.newest = NewestPointers(store, texts, _WRITES.setdefault(self.root, Counter()))
         self.versions = ObjectVersions(store, self.newest, grace_s)
         self._view: PointerView = self.newest
+
+    @contextmanager
+    def former_layout_accepted(self) -> Iterator[None]:
+        """Allow a copy of files of the former layout at the same address. Then mark the lake as complete."""
+        self._lake.accept_former_layout()
+        yield
+        self._lake.mark()
 
     def folder(self, table: str) -> str:
         """Return the address of the pointers of a table."""

@@ -11,6 +11,7 @@ from resources.lake_storage.keys import MARKER, PROBES
 
 LAYOUT = 1
 """The version of the keys of keys.py."""
+MARKER_TEXT = json.dumps({"layout": LAYOUT}).encode()
 
 
 class OpenedLake:
@@ -36,9 +37,18 @@ class OpenedLake:
                 return
             probe_conditions(self._store)
             if not self._exists:
-                self._store.create(MARKER, json.dumps({"layout": LAYOUT}).encode())
+                self._store.create(MARKER, MARKER_TEXT)
                 self._exists = True
             self._may_write = True
+
+    def accept_former_layout(self) -> None:
+        """Allow this process to copy files of the former layout at the same address."""
+        with self._lock:
+            self._exists = True
+
+    def mark(self) -> None:
+        """Mark the lake as complete in this layout. Files of the former layout beside it are ignored from now on."""
+        self._store.create(MARKER, MARKER_TEXT)
 
     def _find(self) -> bool:
         marker = self._store.get(MARKER)

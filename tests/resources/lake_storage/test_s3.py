@@ -147,6 +147,8 @@ def test_reading_costs_one_request_and_a_view_lists_each_table_once(lake):
     for number, partition in enumerate(partitions):
         row = replace(ROWS[0], probe_id=str(number))
         lake.write(TABLE, partition, [row], fingerprint="f")
+    write = requests_of(lake, lambda: lake.write(TABLE, "d/a1", ROWS, fingerprint="g"))
+    assert write == {"get": 2, "create": 2, "swap": 1}
     assert requests_of(lake, lambda: lake.read(TABLE, "d/a1")) == {"get": 1}
     assert requests_of(lake, lambda: lake.facts(TABLE, "d/a1")) == {"get": 1}
     listed = lake.listed()
@@ -163,6 +165,8 @@ def test_new_host_reads_pointers_and_objects_once(lake, tmp_path, monkeypatch):
     listed = other.listed()
     found = requests_of(other, lambda: [listed.facts(TABLE, name) for name in partitions])
     assert found == {"get": 20 + 1, "list": 1}  # the marker of the layout too
+    assert requests_of(other, lambda: other.read(TABLE, "d/a1")) == {"get": 2}
+    assert requests_of(other, lambda: other.read(TABLE, "d/a1")) == {"get": 1}
     opening._opened.clear()
     again = Lake(lake.root)
     assert requests_of(again, lambda: [again.listed().facts(TABLE, name) for name in partitions[:1]]) == {
