@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from resources.checked_json import with_check, without_check
 from resources.settings import OwnMemory, Settings
 
 FILE = "added_partitions.jsonl"
@@ -38,7 +39,7 @@ def add_partitions(
     # One write at the end of the file: processes that add at once do not overwrite one another.
     file = os.open(settings.home / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
-        os.write(file, f"{json.dumps(line)}\n".encode())
+        os.write(file, f"{json.dumps(with_check(line))}\n".encode())
     finally:
         os.close(file)
 
@@ -88,7 +89,7 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            found = json.loads(line)
+            found = without_check(json.loads(line))
         except ValueError:
             continue
         if isinstance(found, dict) and {"domains", "assistants", "memories"} <= set(found):

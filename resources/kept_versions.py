@@ -20,15 +20,13 @@ from pathlib import Path
 from pyarrow import fs
 
 from memflow.errors import DamagedFile
-from memflow.fingerprint import digest
+from resources.checked_json import with_check, without_check
 from resources.facts import Facts
 from resources.local_files import lock_file, replace_file
 
 VERSIONS = ".versions"
 """The folder of kept versions, below the lake's root."""
 LOCK = ".lock"
-CHECK = "check"
-"""The key of a record's hash, in the record."""
 UNKNOWN = "unknown"
 """The time in the name of a record whose file has none, because a former version of memflow wrote it."""
 TIME = "%Y%m%dT%H%M%S.%fZ"
@@ -117,8 +115,7 @@ class KeptVersions:
         if with_rows:
             _keep_rows(path, self.content_path(table, stem, content_of(facts)))
         record = self.record_path(table, stem, RecordName.of(facts))
-        values = asdict(facts)
-        content = json.dumps({**values, CHECK: digest(values)}, ensure_ascii=False).encode()
+        content = json.dumps(with_check(asdict(facts)), ensure_ascii=False).encode()
         replace_file(Path(record), lambda file: file.write(content))
 
     def of_table(self, table: str) -> dict[str, KeptPartition]:
@@ -135,10 +132,8 @@ class KeptVersions:
         """Return the metadata of a kept version. Raises DamagedFile if its record changed since it was written."""
         path = self.record_path(table, stem, record)
         try:
-            values = json.loads(Path(path).read_bytes())
-            check = values.pop(CHECK, None)  # records of former versions have none
-            facts = Facts(**values)
-            if check in (None, digest(values)) and RecordName.of(facts) == record:
+            facts = Facts(**without_check(json.loads(Path(path).read_bytes())))
+            if RecordName.of(facts) == record:
                 return facts
         except (ValueError, TypeError, AttributeError):
             pass
