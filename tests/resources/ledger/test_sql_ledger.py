@@ -19,7 +19,7 @@ import pytest
 from ledger_rows import ACCOUNT, Choice, completion, fill, find, request, store
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, StoreFailed
 from resources.endpoints.embedder import TimedVector
 from resources.ledger.sql_ledger import SqlLedger
 
