@@ -162,14 +162,16 @@ def test_no_bit_flip_of_a_ledger_file_is_read_silently(path: Path) -> None:
     assert max(lost) <= 1, "recovery loses at most the flipped row"
 
 
-@pytest.mark.parametrize("start", [0, 18, 3000, 4096 * 3], ids=["magic", "version", "schema", "page"])
-def test_recovery_rescues_rows_around_damaged_pages(path: Path, start: int) -> None:
+@pytest.mark.parametrize(
+    "start", [0, 18, b"CREATE TABLE completions", 4096 * 3], ids=["magic", "version", "schema", "page"]
+)
+def test_recovery_rescues_rows_around_damaged_pages(path: Path, start: int | bytes) -> None:
     path.parent.mkdir()
     digests = fill(sqlite_url(path), 30)
     original = read(sqlite_url(path), digests)
     with path.open("r+b") as file:
-        file.seek(start)
-        file.write(random.Random(start).randbytes(60))
+        file.seek(start if isinstance(start, int) else path.read_bytes().index(start))
+        file.write(random.Random(0).randbytes(60))
     assert not verify_ledger(sqlite_url(path)).valid
     repaired = repair_ledger(sqlite_url(path))
     assert repaired.valid and repaired.recovery is not None and repaired.recovery.backup.is_file()
