@@ -41,13 +41,14 @@ from resources.ledger.usage import GROUPS, computed_totals, fill_totals
 
 EXAMPLES = 3
 """Number of digests that a problem names."""
+PAGE = "damaged page"
 DAMAGED = "damaged row"
 UNCHECKED = "row without a checksum"
 _FORGET = "memflow ledger forget --digest DIGEST"
 _REPAIR = "memflow ledger verify --repair"
 _RECOVER = "memflow ledger recover"
 _KINDS = {
-    "damaged page": _RECOVER,
+    PAGE: _RECOVER,
     DAMAGED: _REPAIR,
     UNCHECKED: _REPAIR,
     "malformed digest": _FORGET,
@@ -95,7 +96,7 @@ def problems(connection: Connection) -> list[LedgerProblem]:
     """Return the problems in the whole ledger, after reading all of it."""
     kinds = {name: LedgerProblem(name, command) for name, command in _KINDS.items()}
     for fault in _page_faults(connection):
-        kinds["damaged page"].add(fault)
+        kinds[PAGE].add(fault)
     for name in COLUMNS:
         for row in stored_rows(connection, name):
             for fault in _faults(name, row):

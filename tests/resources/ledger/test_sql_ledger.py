@@ -19,7 +19,7 @@ import pytest
 from ledger_rows import ACCOUNT, Choice, completion, fill, find, request, store
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, StoreFailed
 from resources.endpoints.embedder import TimedVector
 from resources.ledger.sql_ledger import SqlLedger
 
@@ -94,7 +94,7 @@ def test_ledger_rejects_an_invalid_url_without_showing_the_password(tmp_path: Pa
     for wrong in ("sqlite://", "nonsense", "oracle9://x/y"):
         with pytest.raises(BadSettings):
             SqlLedger(wrong)
-    with pytest.raises(StoreFailed, match="not a database.*memflow ledger recover"):
+    with pytest.raises(StoreFailed, match=r"not a database.*memflow ledger recover"):
         SqlLedger(f"sqlite:///{tmp_path}/file")
     with pytest.raises(BadSettings) as caught:
         SqlLedger("postgresql+psycopg2://user:secret@127.0.0.1:1/none")
