@@ -1,4 +1,4 @@
-"""Run the Dockerfile's commands in a fresh environment, without Docker: python tests/image_layers.py [ARG=VALUE ...].
+"""Run the Dockerfile's commands in a fresh environment, without Docker: tests/image_layers.py [ARG=VALUE ...].
 
 The image's file system is a temporary folder, and a new virtual environment is its Python. Commands that need root
 (useradd, chown) only print what they would do. At the end the image's own programs run: `memflow --help` and
@@ -21,7 +21,11 @@ ROOT = Path(__file__).parents[1]
 NEED_ROOT = ("useradd", "chown")
 FOLDERS = ("/opt", "/var")
 """The folders of the image that are below the temporary folder."""
-LAST = ("memflow --help", "dagster definitions validate --module-name assets.definitions")
+LAST = (
+    "memflow --help",
+    # The image's own instance is in PostgreSQL.
+    'DAGSTER_HOME="$MEMFLOW_HOME" dagster definitions validate --module-name assets.definitions',
+)
 CLUSTER = "python -c 'import dagster_k8s, dagster_ray, obstore, ray'"
 
 

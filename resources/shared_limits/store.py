@@ -12,6 +12,7 @@ from sqlalchemy.schema import CreateTable
 from resources.ledger.database import open_engine, store_error
 from resources.shared_limits.tables import limit_tables
 
+UNIX_EPOCH_JULIAN_DAY = 2440587.5
 _LOCKS = 0x6C696D69
 """The class of the PostgreSQL advisory locks ("limi")."""
 
@@ -19,10 +20,10 @@ _LOCKS = 0x6C696D69
 def database_time(connection: Connection) -> float:
     """Return the seconds since 1970 by the clock of the database, which all hosts share."""
     if connection.dialect.name == "postgresql":
-        query = "SELECT extract(epoch FROM clock_timestamp())"
+        seconds: sa.ColumnElement[float] = sa.extract("epoch", sa.func.clock_timestamp())
     else:
-        query = "SELECT (julianday('now') - 2440587.5) * 86400.0"
-    return float(connection.exec_driver_sql(query).scalar_one())
+        seconds = (sa.func.julianday("now") - UNIX_EPOCH_JULIAN_DAY) * 86400.0
+    return float(connection.execute(sa.select(seconds)).scalar_one())
 
 
 class LimitStore:
