@@ -26,7 +26,7 @@ import tempfile
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +40,8 @@ MEMORIES = (
     *("embed_session", "awe_2_4_30", "awi_2_4", "oracle", "previous", "mem0"),
 )
 """The assistants of the 12 partitions."""
+KILLED_MEMORIES = ("full", "rag_2_4_30", "bm25_message", "awi_2_4")
+"""The assistants of the killed command line: fewer, because each start replays what was answered."""
 LATENCY = 0.2
 KINDS = ("group", "daemon", "code server", "worker")
 """What is killed: `memflow dev` with all of its processes, or one process."""
@@ -50,7 +52,7 @@ WORKER_PATIENCE_S = 90.0
 PATIENCE_S = 1800.0
 FAST_KILLS = 0.3
 """The share of kills of the command line at a random time; the others follow a random number of answers."""
-MAX_ANSWERS = 25
+MAX_ANSWERS = 15
 
 
 @dataclass
@@ -101,10 +103,10 @@ def soaked(
         yield home, Requests(log, url)
 
 
-def undisturbed(folder: Path, **size: int) -> dict[str, str]:
+def undisturbed(folder: Path, memories: Sequence[str] = MEMORIES, **size: int) -> dict[str, str]:
     """Return the contents of the tables after a `memflow run` that nothing disturbs."""
     with soaked(folder, "undisturbed", latency=0.0, **size) as (home, _):
-        home.run(*MEMORIES)
+        home.run(*memories)
         return home.contents()
 
 
@@ -169,8 +171,8 @@ def _kill_one(home: DevHome, requests: Requests, kind: str, chance: random.Rando
 
 def soak_command(folder: Path, kills: int, chance: random.Random) -> bool:
     """Kill `memflow run` until `kills` is reached. Return whether nothing shows it."""
-    size = {"users": 3, "periods": 6}
-    expected = undisturbed(folder, **size)
+    size = {"users": 6, "periods": 5}
+    expected = undisturbed(folder, KILLED_MEMORIES, **size)
     began, homes, done, found, repeats, inside, answers = time.monotonic(), 0, 0, 0, 0, 0, 0
     while done < kills:
         homes += 1
@@ -191,7 +193,7 @@ def soak_command(folder: Path, kills: int, chance: random.Random) -> bool:
                 inside += len(requests.answered()) > before
                 if done % 20 == 0:
                     print(f"{done} kills, {inside} while requests were answered", file=sys.stderr, flush=True)
-            home.run(*MEMORIES)
+            home.run(*KILLED_MEMORIES)
             found += differences(home, expected)
             repeats += requests.repeats()
             answers += len(requests.answered())
@@ -221,8 +223,8 @@ def fork_command(home: DevHome) -> int:
         os.environ.clear()
         os.environ.update(environment())
         os.chdir(ROOT)
-        chosen = [part for name in MEMORIES for part in ("--memory", name)]
-        sys.argv = home.command("run", "--domain", DOMAIN, *chosen, "--no-bounds", "--parallel", "6")[2:]
+        chosen = [part for name in KILLED_MEMORIES for part in ("--memory", name)]
+        sys.argv = home.command("run", "--domain", DOMAIN, *chosen, "--no-bounds", "--parallel", "4")[2:]
         app()
     finally:
         os._exit(0)
