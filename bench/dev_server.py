@@ -163,7 +163,10 @@ class DevHome:
             self.process = None
 
     def kill(self, what: str) -> bool:
-        """Kill one daemon, code server or worker. Return False if there was no such process."""
+        """Kill the group, or one daemon, code server or worker. Return False if there was no such process."""
+        if what == "group":
+            self.kill_group()
+            return True
         pids = {"daemon": self.daemon, "code server": self.code_servers, "worker": self.workers}[what]()
         for pid in pids[:1]:
             os.kill(pid, signal.SIGKILL)

@@ -1,8 +1,8 @@
 """A soak test: processes are killed at random moments, and no result may show it.
 
 * `dev`: `memflow dev` is killed (SIGKILL of its process group) and started again while it works on a backfill of 12
-  partitions. In between, its daemon, its code server or the process of a run is killed alone. The backfill must end by
-  itself, and no run may hold a pool slot.
+  partitions, or its daemon, its code server or the process of a run is killed alone. The backfill must end by itself,
+  and no run may hold a pool slot.
 * `command`: `memflow run` is killed. Each is forked from a process that has imported memflow, which saves the start-up.
 * `beside`: two `memflow run` work on the partitions of a backfill of `memflow dev` at the same time. Nothing is killed.
 
@@ -26,7 +26,7 @@ import tempfile
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,13 +40,19 @@ MEMORIES = (
     *("embed_session", "awe_2_4_30", "awi_2_4", "oracle", "previous", "mem0"),
 )
 """The assistants of the 12 partitions."""
+KILLED_MEMORIES = ("full", "rag_2_4_30", "bm25_message", "awi_2_4")
+"""The assistants of the killed command line: fewer, because each start replays what was answered."""
 LATENCY = 0.2
-LIFE_S = (5.0, 60.0)
-"""The seconds between the start of `memflow dev` and its kill: its start-up is included."""
+KINDS = ("group", "daemon", "code server", "worker")
+"""What is killed: `memflow dev` with all of its processes, or one process."""
+PAUSE_S = (0.0, 15.0)
+"""The seconds between the start of a run's process and a kill."""
+WORKER_PATIENCE_S = 90.0
+"""The longest wait for a run's process: kills also fall between runs, and into start-ups."""
 PATIENCE_S = 1800.0
 FAST_KILLS = 0.3
 """The share of kills of the command line at a random time; the others follow a random number of answers."""
-MAX_ANSWERS = 25
+MAX_ANSWERS = 15
 
 
 @dataclass
@@ -86,7 +92,9 @@ class Requests:
 
 
 @contextlib.contextmanager
-def soaked(folder: Path, name: str, latency: float = LATENCY, **size: int) -> Iterator[tuple[DevHome, Requests]]:
+def soaked(
+    folder: Path, name: str, latency: float = LATENCY, **size: int
+) -> Iterator[tuple[DevHome, Requests]]:
     """Yield a home with a generated domain, and the requests of its stub server."""
     log = folder / f"{name}.jsonl"
     with stub_process(latency=latency, log=log) as url:
@@ -95,10 +103,10 @@ def soaked(folder: Path, name: str, latency: float = LATENCY, **size: int) -> It
         yield home, Requests(log, url)
 
 
-def undisturbed(folder: Path, **size: int) -> dict[str, str]:
+def undisturbed(folder: Path, memories: Sequence[str] = MEMORIES, **size: int) -> dict[str, str]:
     """Return the contents of the tables after a `memflow run` that nothing disturbs."""
     with soaked(folder, "undisturbed", latency=0.0, **size) as (home, _):
-        home.run(*MEMORIES)
+        home.run(*memories)
         return home.contents()
 
 
@@ -109,59 +117,62 @@ def differences(home: DevHome, expected: dict[str, str]) -> int:
 
 
 def soak_dev(folder: Path, kills: int, chance: random.Random) -> bool:
-    """Kill `memflow dev` during backfills until `kills` is reached. Return whether nothing shows it."""
-    size = {"users": 2, "periods": 5}
+    """Kill `memflow dev` or one of its processes during backfills, `kills` times. Return whether nothing shows it."""
+    size = {"users": 1, "periods": 4}
     expected = undisturbed(folder, **size)
+    kinds = [KINDS[number % len(KINDS)] for number in range(kills)]
+    chance.shuffle(kinds)
     done: Counter[str] = Counter()
-    began, backfills, found, repeats, slots = time.monotonic(), 0, 0, 0, 0
     statuses: Counter[str] = Counter()
-    while done["group"] < kills:
+    began, backfills, found, repeats, left = time.monotonic(), 0, 0, 0, 0
+    while kinds:
         backfills += 1
         with soaked(folder, f"dev{backfills}", **size) as (home, requests):
             try:
                 home.start()
                 backfill = home.backfill("evaluate_memory", [f"{name}|{DOMAIN}" for name in MEMORIES])
-                while done["group"] < kills and not home.has_ended(backfill):
-                    _kill_once(home, requests, chance, done)
-                    home.launch()
+                while kinds and not home.has_ended(backfill):
+                    if _kill_one(home, requests, kinds[-1], chance):
+                        done[kinds.pop()] += 1
+                        print(f"kill {sum(done.values())}: {home.statuses()}", file=sys.stderr, flush=True)
+                    if home.process is None:
+                        home.launch()
                 await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S, 2)  # noqa: B023
                 statuses += Counter(runs[0] for runs in home.partitions(backfill).values())
-                slots += home.claimed_slots() + home.runs_in_progress()
+                left += home.claimed_slots() + home.runs_in_progress()
             finally:
                 home.stop()
             home.run(*MEMORIES)  # the leaderboard, which is not a part of the backfill
             found += differences(home, expected)
             repeats += requests.repeats()
     report(
-        {"name": "soak dev", "value": done["group"], "unit": "kills"},
-        single_kills=dict(done - Counter(group=done["group"])),
+        {"name": "soak dev", "value": sum(done.values()), "unit": "kills"},
+        kills=dict(done),
         backfills=backfills,
         partitions=dict(statuses),
-        slots_or_runs_left=slots,
+        slots_or_runs_left=left,
         differing_partitions=found,
         compared_partitions=len(expected) * backfills,
         repeated_requests=repeats,
         seconds=round(time.monotonic() - began),
     )
-    return not (slots or found or repeats) and set(statuses) == {"SUCCESS"}
+    return not (left or found or repeats) and set(statuses) == {"SUCCESS"}
 
 
-def _kill_once(home: DevHome, requests: Requests, chance: random.Random, done: Counter[str]) -> None:
-    """Let `memflow dev` live for a while, perhaps kill one of its processes meanwhile, and kill all of them."""
-    life, single = chance.uniform(*LIFE_S), chance.choice(("", "daemon", "code server", "worker"))
-    time.sleep(life / 2)
-    if single:
-        requests.kill(home, lambda: done.update([single] if home.kill(single) else []))
-    time.sleep(life / 2)
-    requests.kill(home, home.kill_group)
-    done["group"] += 1
-    print(f"kill {done['group']} after {life:.0f} s, {home.statuses()}", file=sys.stderr, flush=True)
+def _kill_one(home: DevHome, requests: Requests, kind: str, chance: random.Random) -> bool:
+    """Wait until a run is in progress, and a random time. Then kill. Return False if there was nothing to kill."""
+    with contextlib.suppress(TimeoutError):
+        await_true("a run", lambda: bool(home.workers()), WORKER_PATIENCE_S)
+    time.sleep(chance.uniform(*PAUSE_S))
+    killed = []
+    requests.kill(home, lambda: killed.append(home.kill(kind)))
+    return killed == [True]
 
 
 def soak_command(folder: Path, kills: int, chance: random.Random) -> bool:
     """Kill `memflow run` until `kills` is reached. Return whether nothing shows it."""
-    size = {"users": 3, "periods": 6}
-    expected = undisturbed(folder, **size)
+    size = {"users": 6, "periods": 5}
+    expected = undisturbed(folder, KILLED_MEMORIES, **size)
     began, homes, done, found, repeats, inside, answers = time.monotonic(), 0, 0, 0, 0, 0, 0
     while done < kills:
         homes += 1
@@ -182,7 +193,7 @@ def soak_command(folder: Path, kills: int, chance: random.Random) -> bool:
                 inside += len(requests.answered()) > before
                 if done % 20 == 0:
                     print(f"{done} kills, {inside} while requests were answered", file=sys.stderr, flush=True)
-            home.run(*MEMORIES)
+            home.run(*KILLED_MEMORIES)
             found += differences(home, expected)
             repeats += requests.repeats()
             answers += len(requests.answered())
@@ -212,8 +223,8 @@ def fork_command(home: DevHome) -> int:
         os.environ.clear()
         os.environ.update(environment())
         os.chdir(ROOT)
-        chosen = [part for name in MEMORIES for part in ("--memory", name)]
-        sys.argv = home.command("run", "--domain", DOMAIN, *chosen, "--no-bounds", "--parallel", "6")[2:]
+        chosen = [part for name in KILLED_MEMORIES for part in ("--memory", name)]
+        sys.argv = home.command("run", "--domain", DOMAIN, *chosen, "--no-bounds", "--parallel", "4")[2:]
         app()
     finally:
         os._exit(0)
