@@ -57,6 +57,7 @@ class VllmServers:
         self._models = models
         self._home = home
         self._lock = threading.Lock()
+        self._given_up = threading.Event()
         self._urls: dict[str, tuple[str, ...]] = {}
         self._servers: dict[str, SharedServer] = {}
         self._served: dict[str, list[ServedModel]] = {}
@@ -68,6 +69,8 @@ class VllmServers:
         Raises BadSettings if the settings do not fit this machine, and EndpointDown if a server does not work.
         """
         with self._lock:
+            if self._given_up.is_set():
+                raise EndpointDown(f"the start of vLLM for {name} was given up, since the run ends.")
             if name not in self._urls:
                 model = self._models[name]
                 self._urls[name] = model.addresses or self._acquire(name, model)
@@ -97,7 +100,8 @@ class VllmServers:
         return {name: self._facts(name) for name in list(self._urls)}
 
     def close(self) -> None:
-        """Give the leases on all servers back."""
+        """Give the leases on all servers back. A thread that waits for the start of a server gives it up."""
+        self._given_up.set()
         with self._lock:
             self._urls.clear()
             for name in list(self._servers):
@@ -109,7 +113,7 @@ class VllmServers:
         if model is None or model.kind != "vllm" or model.addresses:
             return None
         if name not in self._servers:
-            self._servers[name] = SharedServer(self._folder(), server_plan(model))
+            self._servers[name] = SharedServer(self._folder(), server_plan(model), self._given_up)
         return self._servers[name]
 
     def _folder(self) -> Path:

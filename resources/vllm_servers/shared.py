@@ -9,6 +9,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -58,6 +59,8 @@ class SharedServer:
 
     home: Path
     plan: ServerPlan
+    given_up: threading.Event = field(default_factory=threading.Event, repr=False)
+    """Set by another thread to end a wait in `acquire`."""
     _lease: IO[str] | None = field(default=None, init=False, repr=False)
     _supervisor: "subprocess.Popen[bytes] | None" = field(default=None, init=False, repr=False)
 
@@ -162,7 +165,10 @@ class SharedServer:
                 return state
             if state["status"] in ("failed", "ended") or ended:
                 raise self.failure(state)
-            time.sleep(POLL_S)
+            if self.given_up.wait(POLL_S):
+                raise EndpointDown(
+                    f"the start of vLLM for {self.plan.model} was given up, since the run ends."
+                )
 
     def failure(self, state: Mapping[str, Any]) -> EndpointDown | BadSettings:
         """Return the error of a server that has ended."""

@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -123,6 +124,20 @@ def test_server_that_is_never_ready_raises_an_error_after_the_timeout(tmp_path: 
     ):
         servers.urls("small")
     assert wait_until(lambda: state_of(tmp_path / "home")["status"] == "failed")
+
+
+def test_close_gives_up_a_start_in_another_thread(tmp_path: Path) -> None:
+    program = fake_vllm(tmp_path / "fake", "echo loading; exec sleep 600")
+    with servers_of(tmp_path / "home", program) as servers, ThreadPoolExecutor(1) as threads:
+        starting = threads.submit(servers.urls, "small")
+        wait_until(lambda: starts(tmp_path / "fake"))
+        servers.close()
+        with pytest.raises(EndpointDown, match="was given up, since the run ends"):
+            starting.result(5)
+        with pytest.raises(EndpointDown, match="was given up"):
+            servers.urls("small")
+    assert len(starts(tmp_path / "fake")) == 1
+    assert wait_until(lambda: state_of(tmp_path / "home")["status"] == "ended")
 
 
 def test_server_whose_port_was_taken_gets_another(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ judge = "small"
 """
 
 
-def start_run(memory: str, environment: dict[str, str]) -> "subprocess.Popen[str]":
+def start_run(memory: str, environment: dict[str, str], *options: str) -> "subprocess.Popen[str]":
     words = [
         sys.executable,
         "-m",
@@ -40,24 +40,28 @@ def start_run(memory: str, environment: dict[str, str]) -> "subprocess.Popen[str
         "--no-bounds",
     ]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return subprocess.Popen([*words, "--memory", memory], env=environment, text=True, **pipes)
+    return subprocess.Popen([*words, "--memory", memory, *options], env=environment, text=True, **pipes)
 
 
 @pytest.mark.kill
 def test_two_runs_share_a_server_that_crashes_in_the_middle(
     tmp_path: Path, own_environment: dict[str, str]
 ) -> None:
-    options = "--latency 0.2 --version 0.32.0 --max-model-len 100000"
+    log = tmp_path / "answers"
+    options = f"--latency 0.2 --version 0.32.0 --max-model-len 100000 --log {log}"
     program = fake_vllm(tmp_path / "fake", options=options)
     Path("memflow.toml").write_text(SETTINGS.format(program=program), encoding="utf-8")
-    with start_run("full", own_environment) as one, start_run("recent", own_environment) as two:
-        until = time.monotonic() + 60
-        while not workers(tmp_path / "fake") and time.monotonic() < until:
-            time.sleep(0.1)
-        time.sleep(4)  # after its start, and before the end of the runs
+    with (
+        start_run("full", own_environment, "--processes", "2") as one,
+        start_run("recent", own_environment) as two,
+    ):
+        until = time.monotonic() + 100
+        while not log.exists() or len(log.read_text().splitlines()) < 10:
+            assert time.monotonic() < until and (one.poll(), two.poll()) == (None, None)
+            time.sleep(0.05)
         (worker,) = workers(tmp_path / "fake")
         os.kill(worker, signal.SIGKILL)
-        outputs = [each.communicate(timeout=110)[0] for each in (one, two)]
+        outputs = [each.communicate(timeout=150)[0] for each in (one, two)]
     assert [one.returncode, two.returncode] == [0, 0], outputs
     assert len(starts(tmp_path / "fake")) == 2, outputs
     with open_instance(tmp_path / "home") as opened:
