@@ -3,7 +3,7 @@
 An asset's function runs the step, writes its rows and reports them. memflow/run/ contains the steps.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,8 @@ from assets.automation import (
 from assets.evaluation_inputs import inputs_meta
 from assets.fingerprints import ALL, Fingerprints
 from assets.partitions import Partitions, parts
-from assets.report import RowSummary, described, report, usage_of
+from assets.report import RowSummary, address_metadata, described, report, usage_of
+from assets.server_metadata import server_metadata
 from assets.table_metadata import dataset_metadata, domain_metadata, summary_metadata
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.records import APPEND_ONLY
@@ -26,7 +27,7 @@ from memflow.run.recording import scripted_meta
 from resources.comparisons import comparison_rows
 from resources.completeness import stored_gaps
 from resources.drift import drift_table
-from resources.facts import FAILED_REQUESTS, RUN
+from resources.facts import FAILED_REQUESTS, RUN, Facts
 from resources.lake import Lake
 from resources.lance import LanceIndex
 from resources.leaderboard import CachedScores, leaderboard_rows
@@ -141,7 +142,7 @@ def _assets(
         failed = {FAILED_REQUESTS: str(unfinished)} if unfinished else {}
         key = partition_key(where, assistant)
         summaries = {table: RowSummary() for table in step.writes}
-        facts = {}
+        facts: dict[str, Facts] = {}
         for table, summary in summaries.items():
             gaps = stored_gaps(table, domain, assistant, lake, data) if domain else {}
             protocol = protocol_meta(table, settings, domain, assistant) if domain else {}
@@ -156,7 +157,8 @@ def _assets(
         del tables
         if any(each.rows > GROUP_ROWS for each in facts.values()):
             release_freed_memory()
-        common = _publish(step, key, index, warehouse)
+        published = _publish(step, key, index, warehouse, facts)
+        common = published | address_metadata(models.ledger, run_id) | server_metadata(step, models.servers)
         for table, written in facts.items():
             if domain is not None:
                 own = domain_metadata(table, domain, assistant, settings, warehouse)
@@ -169,14 +171,17 @@ def _assets(
     return assets
 
 
-def _publish(step: Step, key: str, index: LanceIndex, warehouse: Warehouse) -> dict[str, Any]:
+def _publish(
+    step: Step, key: str, index: LanceIndex, warehouse: Warehouse, facts: Mapping[str, Facts]
+) -> dict[str, Any]:
     """Write the outputs that other programs read: the search index of entries, and memflow.duckdb.
 
     Return the path of memflow.duckdb as metadata, if it was written.
     """
     if "memory.indexes" in step.writes:
         domain, _, assistant = key.partition("/")
-        index.rebuild(domain, assistant, partial(warehouse.lake.batches, "memory.indexes", key))
+        read = partial(warehouse.lake.batches, "memory.indexes", key)
+        index.rebuild(domain, assistant, read, facts["memory.indexes"].content)
     if step.scope == "all":
         return {"duckdb": dg.MetadataValue.path(str(warehouse.publish()))}
     return {}

@@ -33,7 +33,7 @@ def build_resources(
     """
     fingerprints = fingerprints or Fingerprints.of(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
-    ledger, servers = SqlLedger(settings.ledger_url), VllmServers(settings.models)
+    ledger, servers = SqlLedger(settings.ledger_url), VllmServers(settings.models, settings.home)
     return {
         "lake": fingerprints.lake,
         "warehouse": Warehouse(fingerprints.lake, settings.warehouse_path),

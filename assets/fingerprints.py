@@ -99,12 +99,15 @@ class Fingerprints:
         return self.step(WRITERS[table], where, assistant)
 
     def up_to_date(self, scope: Scope, where: str | Domain = ALL, assistant: str = "") -> bool:
-        """Return whether every table of a scope is up to date for a partition (of a data set, domain or assistant)."""
+        """Return whether every table of a scope is up to date for a partition (of a data set, domain or assistant).
+
+        A partition with a damaged file is stale: its stored fingerprint cannot be trusted.
+        """
         key = partition_key(where.name if isinstance(where, Domain) else where, assistant)
         today: dict[str, str] = {}
         for table in tables_of(scope):
             step = WRITERS[table]
-            facts = self._listed.facts(table, key)
+            facts = self._listed.intact_facts(table, key)
             if facts is None:
                 return False
             if step.name not in today:
@@ -112,6 +115,11 @@ class Fingerprints:
             if facts.fingerprint != today[step.name]:
                 return False
         return True
+
+    def damaged(self, scope: Scope, where: str | Domain = ALL, assistant: str = "") -> list[str]:
+        """Return the tables of a scope whose files are damaged for a partition, as far as is known."""
+        key = partition_key(where.name if isinstance(where, Domain) else where, assistant)
+        return [table for table in tables_of(scope) if self.lake.damage(table, key) is not None]
 
     def provenance(self, step: Step, domain: Domain, assistant: str = "") -> dict[str, str]:
         """Return the metadata to store with a step's rows: the models and the version of the probes."""
@@ -257,8 +265,8 @@ class Fingerprints:
         return self._code(step, registry.benchmark(domain.benchmark), memory)
 
     def content(self, table: str, key: str) -> str:
-        """Return the content hash of a partition; empty if it was never materialized."""
-        facts = self._listed.facts(table, key)
+        """Return the content hash of a partition; empty if it was never materialized or is damaged."""
+        facts = self._listed.intact_facts(table, key)
         return "" if facts is None else facts.digest
 
     def _model(self, role: str, step: Step, domain: Domain, assistant: str) -> Any:
@@ -279,7 +287,7 @@ class Fingerprints:
         contents = {}
         for table in step.inputs:
             for key in self._listed.partitions(table):
-                facts = self._listed.facts(table, key)
+                facts = self._listed.intact_facts(table, key)
                 if facts is not None:
                     meta = {name: value for name, value in facts.meta.items() if name != RUN}
                     contents[f"{table} {key}"] = [facts.digest, meta]
@@ -353,7 +361,7 @@ class Fingerprints:
         return [self.content(table, key)]
 
     def _meta(self, table: str, key: str) -> Mapping[str, str]:
-        facts = self._listed.facts(table, key)
+        facts = self._listed.intact_facts(table, key)
         return {} if facts is None else facts.meta
 
 

@@ -146,9 +146,15 @@ def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
     rows = [row for row in ledger.usage(("stage",), runs=[run]) if row.by["stage"] == stage]
     names = (
         *("requests", "cache_hits", "failed", "cut"),
-        *("prompt_tokens", "completion_tokens", "reasoning_tokens", "latency_s"),
+        *("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "latency_s"),
     )
     return {name: sum(float(getattr(row, name)) for row in rows) for name in names}
+
+
+def address_metadata(ledger: SqlLedger, run: str) -> dict[str, Any]:
+    """Return the usage of each server in a run as metadata; empty if no model of the run has several servers."""
+    rows = [asdict(row) for row in ledger.addresses(runs=[run])]
+    return {"addresses": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
 
 
 def preview(rows: Sequence[Any]) -> str:

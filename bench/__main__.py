@@ -26,7 +26,9 @@ ALL = (
     "publish",
     "up_to_date",
     "users",
+    "episode",
     "event_log",
+    "replicas",
 )
 
 

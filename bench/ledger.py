@@ -30,9 +30,8 @@ from bench.measure import postgres_server, report, request_context
 from memflow.chat.ledger import LedgeredChat, RecordedChat
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion, Sampling
 from resources.endpoints.chat import OpenAIChat
-from resources.ledger.rows import SELECT_COMPLETIONS
 from resources.ledger.sql_ledger import SqlLedger
-from resources.ledger.tables import completions
+from resources.ledger.tables import COMPLETION_COLUMNS, completions
 from resources.stub import stub_process
 
 REQUESTS, CONCURRENCY, LATENCY, ROUNDS = 2000, 256, 0.05, 6
@@ -50,7 +49,8 @@ class LookupPerQuery(SqlLedger):
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
-        query = SELECT_COMPLETIONS.where(completions.c.digest == sa.bindparam("key"))
+        query = sa.select(*(completions.c[name] for name in COMPLETION_COLUMNS))
+        query = query.where(completions.c.digest == sa.bindparam("key"))
         compiled = query.compile(dialect=self._engine.dialect)
         self._query, self._positional = str(compiled), compiled.positiontup is not None
         self._open_connection = self._reader.connect()

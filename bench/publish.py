@@ -19,15 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from assets.fingerprints import Fingerprints
 from bench.measure import arguments, child_cpu_seconds, report
 from memflow.cli.run import COLLECTION_THRESHOLDS
-from memflow.fingerprint import digest
 from memflow.pipeline import tables_of
 from resources.lake import Lake
 from resources.leaderboard import CachedScores, leaderboard_rows
@@ -123,14 +120,16 @@ def copy_partitions(demo: Path, home: Path, size: int) -> None:
 def copy_assistant(lake: Lake, partition: str, name: str) -> None:
     """Copy every table of an assistant to the partition `name`, which may be the assistant's current name."""
     for table in tables_of("domain x assistant"):
-        file = lake.path(table, partition)
-        rows, stored = pq.read_table(file), pq.read_metadata(file).metadata
-        assistant = pa.array([name.partition("/")[2]] * rows.num_rows, pa.string())
-        at = rows.schema.get_field_index("assistant")
-        copied = rows.set_column(at, rows.schema.field(at), assistant)
-        metadata = {key: value for key, value in stored.items() if key.startswith(b"memflow.")}
-        metadata[b"memflow.digest"] = digest(name, table).encode()
-        pq.write_table(copied.replace_schema_metadata(metadata), lake.path(table, name), compression="zstd")
+        facts = lake.facts(table, partition)
+        rows = [replace(row, assistant=name.partition("/")[2]) for row in lake.read(table, partition)]
+        if facts is not None:
+            lake.write(
+                table,
+                name,
+                rows,
+                fingerprint=facts.fingerprint,
+                meta={**facts.meta, "copied": str(time.time_ns())},
+            )
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
     MemflowError
     ├── BadInput              a file, row or setting is invalid
     │   ├── MissingData       a file or partition is missing
+    │   ├── DamagedFile       a file has other bytes than memflow wrote
     │   └── BadSettings       memflow.toml or the command line is invalid
     ├── PromptError           a prompt file is malformed, or a field is missing
     ├── ChatError             a chat request failed
     │   ├── RequestRefused    the server rejected the request (bad schema, unknown model)
     │   │   └── PromptTooLong the prompt is longer than the model's context window
+    │   ├── DamagedRow        a row of the ledger differs from its checksum
     │   ├── NoAnswer          the response contains no answer: blank, refused, filtered or broken
     │   └── FatalChatError    every further request of the step would fail
     │       ├── EndpointDown      the address cannot be reached
@@ -43,6 +45,10 @@ class MissingData(BadInput):
     """The exception for a missing file or partition."""
 
 
+class DamagedFile(BadInput):
+    """The exception for a file whose bytes differ from those that memflow wrote."""
+
+
 class BadSettings(BadInput):
     """The exception for an invalid value in memflow.toml or on the command line."""
 
@@ -55,11 +61,13 @@ class ChatError(MemflowError):
     """The exception for a failed chat request.
 
     `end` is the kind of failure in the ledger. With `repeats`, the partition is not up to date until a later run has
-    sent the request again; otherwise the same request would fail again.
+    sent the request again; otherwise the same request would fail again. If the model has several addresses, `failed_at`
+    has the addresses of the failed attempts.
     """
 
     end = "failed"
     repeats = True
+    failed_at: tuple[str, ...] = ()
 
 
 class FatalChatError(ChatError):
@@ -114,6 +122,15 @@ class NoAnswer(ChatError):
         super().__init__(message)
         self.end = end
         self.repeats = end in ("blank", "broken")
+
+
+class DamagedRow(ChatError):
+    """The exception for a completion or vector in the ledger that differs from its checksum.
+
+    The request is not sent again until `memflow ledger verify --repair` has moved the row aside.
+    """
+
+    end = "damaged"
 
 
 class QuotaExhausted(FatalChatError):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from resources.checked_json import with_check, without_check
 from resources.settings import OwnMemory, Settings
 
 FILE = "added_partitions.jsonl"
@@ -38,7 +39,7 @@ def add_partitions(
     # One write at the end of the file: processes that add at once do not overwrite one another.
     file = os.open(settings.home / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
-        os.write(file, f"{json.dumps(line)}\n".encode())
+        os.write(file, f"{json.dumps(with_check(line))}\n".encode())
     finally:
         os.close(file)
 
@@ -64,13 +65,31 @@ def with_added_partitions(settings: Settings) -> Settings:
     return settings.model_copy(update=added)
 
 
+def partition_variables(settings: Settings) -> dict[str, str]:
+    """Return the environment variables that give a process on another host the partitions of these settings.
+
+    The file of added partitions is in the home folder, which other hosts do not have.
+    """
+    added = with_added_partitions(settings)
+    memories = {
+        name: {"path": each.path}
+        for name, each in added.memories.items()
+        if name not in settings.memories and each.path
+    }
+    return {
+        "MEMFLOW_DOMAINS": json.dumps(added.domains),
+        "MEMFLOW_ASSISTANTS": json.dumps(added.assistants),
+        **({"MEMFLOW_MEMORIES": json.dumps(memories)} if memories else {}),
+    }
+
+
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
     """Yield the JSON object of each line of the file of added partitions; skip damaged lines."""
     if not file.exists():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            found = json.loads(line)
+            found = without_check(json.loads(line))
         except ValueError:
             continue
         if isinstance(found, dict) and {"domains", "assistants", "memories"} <= set(found):

@@ -18,7 +18,7 @@ from memflow.scoring.comparisons import DomainContext, adjusted, all_pairs, comp
 from memflow.scoring.leaderboard import bound
 from memflow.scoring.measures import STANDARD, Array, VerdictValues
 from resources.lake import Lake
-from resources.leaderboard import CachedScores, former_partitions
+from resources.leaderboard import CachedScores, damaged_partitions, former_partitions, without_damaged
 from resources.partition_catalog import PartitionCatalog, scored_domains
 from resources.score_cache import DomainCache
 from resources.settings import Settings
@@ -35,10 +35,14 @@ def comparison_rows(settings: Settings, lake: Lake, cached: CachedScores | None 
     """Return the comparisons of every two assistants in every scored domain.
 
     In a domain of more than MOST_BY_SLICE assistants, they are compared over all probes only. Without `cached`, all
-    are computed and none is cached.
+    are computed and none is cached. Partitions with a damaged file are left out.
     """
+    return without_damaged(lambda: _comparison_rows(settings, lake, cached))
+
+
+def _comparison_rows(settings: Settings, lake: Lake, cached: CachedScores | None) -> list[Comparison]:
     catalog = PartitionCatalog(lake, (PROBES, VERDICTS))
-    former = set(former_partitions(settings, lake))
+    former = {*former_partitions(settings, lake), *damaged_partitions(settings, lake)}
     found = []
     for name in scored_domains(settings, catalog.of(PROBES)):
         if name not in former:

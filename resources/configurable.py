@@ -7,6 +7,7 @@ ledger's URL is masked. The objects are implemented in other modules, without Da
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -20,7 +21,8 @@ from resources.lance import LanceIndex
 from resources.ledger.sql_ledger import SqlLedger
 from resources.library import CHECKSUMS, Library
 from resources.models import Models
-from resources.settings import Embedder, Model, OwnDataset, OwnMemory, Roles, Settings
+from resources.settings import BudgetLimits, Embedder, Model, OwnDataset, OwnMemory, Roles, Settings
+from resources.shared_limits.opening import open_budget
 from resources.vllm import VllmServers
 from resources.warehouse import Warehouse
 
@@ -85,15 +87,16 @@ class LedgerResource(dg.ConfigurableResource[SqlLedger]):
 
 
 class VllmResource(dg.ConfigurableResource[VllmServers]):
-    """vLLM servers: each starts when a run first uses its model, and stops after the run."""
+    """vLLM servers: each starts when a run first uses its model, and ends when no run has used it for some time."""
 
     models: dict[str, Any] = Field(
         default={}, description="The models of kind vllm in memflow.toml, by name."
     )
+    home: str = Field(default="", description="The home folder, whose runs share the servers.")
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[VllmServers]:
-        with closing(VllmServers(_models(self.models))) as servers:
+        with closing(VllmServers(_models(self.models), Path(self.home) if self.home else None)) as servers:
             yield servers
 
 
@@ -107,6 +110,9 @@ class ModelsResource(dg.ConfigurableResource[Models]):
     )
     embedder: dict[str, Any] = Field(default={}, description="The embedder; the scripted chat needs none.")
     memories: dict[str, Any] = Field(default={}, description="Memories of [memories] in memflow.toml.")
+    budget: dict[str, Any] = Field(
+        default={}, description="The limits on calls, tokens and cost, of this run or shared under a name."
+    )
     ledger: dg.ResourceDependency[SqlLedger]
     vllm: dg.ResourceDependency[VllmServers]
 
@@ -119,11 +125,12 @@ class ModelsResource(dg.ConfigurableResource[Models]):
             embedder=Embedder(**self.embedder),
             memories={name: OwnMemory(**value) for name, value in self.memories.items()},
         )
-        models = Models(settings, self.ledger, servers=self.vllm)
-        try:
-            yield models
-        finally:
-            models.close_clients()
+        with open_budget(BudgetLimits(**self.budget), self.ledger.url) as budget:
+            models = Models(settings, self.ledger, budget, servers=self.vllm)
+            try:
+                yield models
+            finally:
+                models.close_clients()
 
 
 def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResource[Any]]:
@@ -131,7 +138,10 @@ def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResou
     lake = LakeResource(root=settings.lake_root)
     ledger = LedgerResource(url=_ledger_url(settings))
     models = {name: _plain(model) for name, model in settings.models.items()}
-    vllm = VllmResource(models={name: each for name, each in models.items() if each["kind"] == "vllm"})
+    vllm = VllmResource(
+        models={name: each for name, each in models.items() if each["kind"] == "vllm"},
+        home=str(settings.home),
+    )
     return {
         "lake": lake,
         "warehouse": WarehouseResource(path=str(settings.warehouse_path), lake=lake),
@@ -149,6 +159,7 @@ def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResou
             models=models,
             embedder=_plain(settings.embedder),
             memories={name: _plain(each) for name, each in settings.memories.items()},
+            budget=_plain(settings.budget),
             ledger=ledger,
             vllm=vllm,
         ),

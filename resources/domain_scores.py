@@ -39,6 +39,8 @@ QUERIED = ("score.verdicts", "answer.replies", "memory.transcripts", "question.p
 """The tables whose rows are summed in SQL."""
 SCORED = (*WRITERS["score.leaderboard"].inputs, "answer.replies", "memory.transcripts")
 """The tables that scores are computed from."""
+STATES = "state.changes"
+"""The table whose content hash states whether claims are on the current states."""
 GROUPS, OWN, SHARED = "groups", "own", "shared"
 
 Row = TypeVar("Row", Group, OperationSums, CheckpointSums)
@@ -205,7 +207,7 @@ class DomainScorer:
 
     @cached_property
     def _states(self) -> str | None:
-        facts = self._lake.facts("state.changes", self.domain.name)
+        facts = self._lake.facts(STATES, self.domain.name)
         return None if facts is None else facts.digest
 
     @cached_property

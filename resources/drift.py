@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
+from logging import getLogger
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
-from memflow.errors import BadInput, MissingData
+from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.fingerprint import digest
 from memflow.pipeline import partition_key
 from memflow.records import Drift
@@ -92,8 +93,7 @@ def new_drift(lake: Lake) -> list[Drift]:
 
 
 def _stored(lake: Lake) -> list[Drift]:
-    facts = lake.facts(DRIFT, ALL)
-    return [] if facts is None or lake.is_former(DRIFT, ALL) else lake.read(DRIFT, ALL)
+    return lake.read(DRIFT, ALL) if ALL in lake.partitions(DRIFT) and not lake.is_former(DRIFT, ALL) else []
 
 
 def _adjust_by_publication(rows: Sequence[Drift]) -> list[Drift]:
@@ -107,8 +107,12 @@ def _input_changes(settings: Settings, lake: Lake) -> Iterator[InputChange]:
     probes = cache(lambda domain: lake.versions(PROBES, domain))
     for partition in lake.current_partitions(VERDICTS):
         domain = partition.partition("/")[0]
-        if settings.has_domain(domain):
-            change = _last_change(partition, lake.versions(VERDICTS, partition), probes(domain), moments)
+        if settings.has_domain(domain) and lake.damage(PROBES, domain) is None:
+            try:
+                change = _last_change(partition, lake.versions(VERDICTS, partition), probes(domain), moments)
+            except DamagedFile as wrong:  # the record of an earlier version
+                getLogger("memflow").warning("The drift of %s is not computed: %s", partition, wrong)
+                continue
             if change is not None:
                 yield change
 

@@ -2,7 +2,7 @@
 
 Without cleanup, runs of a killed process would stay in progress and keep their pool slots. So each process locks a file
 and tags its runs with the file's name. The next process that opens the instance fails the runs of processes that have
-ended.
+ended, and returns the daemon's runs without a process to the queue (run_recovery.py).
 """
 
 import fcntl
@@ -20,13 +20,11 @@ from typing import Any
 import dagster as dg
 import yaml
 from dagster._core.instance.ref import InstanceRef
+from dagster._core.storage.tags import MAX_RETRIES_TAG
 from dagster._serdes import ConfigurableClassData
 
 from resources.process_locks import LOCKS, instance_folder, stale_locks
-
-PROCESS = "memflow/process"
-"""The tag with the process of a run."""
-IN_PROGRESS = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+from resources.run_recovery import PROCESS, fail_runs_of, requeue_runs
 
 NO_COMPUTE_LOGS = {
     "compute_logs": {
@@ -43,6 +41,7 @@ FORMER_SETTINGS = {
     "0da73d3550df3c1649f3331f98df291e088295c3855fb65d0840d2c1f0f75ddc",
     "3158abab414cb32b76be717959285b081b9858ca62f1404d1d3326b9ae79c2b4",
     "6abd3ce2d2cbb3132cd62b092f6ed867a527b22f4974406d3676e5032affaa35",
+    "8ecec759b2dc4433b95fbcf6fb5f1944f76f10658fb946df84e735127dfe9c6a",
 }
 """SHA-256 of each former instance.yaml: a dagster.yaml with one of them was never edited. Add to it on each edit."""
 CHOICES = {"storage", "run_storage", "event_log_storage", "schedule_storage", "instance_class"}
@@ -125,9 +124,10 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
         made.rename(locks / name)  # visible only after it is locked
         try:
             for dead in stale_locks(locks):
-                _fail_runs_of(instance, dead.name)
+                fail_runs_of(instance, dead.name)
                 dead.unlink(missing_ok=True)
-            yield OpenInstance(instance, {PROCESS: name})
+            requeue_runs(instance, folder)
+            yield OpenInstance(instance, {PROCESS: name, MAX_RETRIES_TAG: "0"})
         finally:
             (locks / name).unlink(missing_ok=True)
 
@@ -143,6 +143,19 @@ class RunThreadsInstance(dg.DagsterInstance):
     def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:
         """Return the logging handlers that dagster.yaml names."""
         return super().get_yaml_python_handlers() if self.get_python_log_dagster_handler_config() else []
+
+    def run_will_resume(self, run_id: str) -> bool:
+        """Return False: an interrupted `memflow run` is not continued by the daemon."""
+        return False
+
+
+def recover_runs(folder: Path) -> int:
+    """Return the runs of killed processes to the queue, before a daemon starts. Return their number."""
+    with _instance(folder) as instance:
+        for dead in stale_locks(folder / LOCKS):
+            fail_runs_of(instance, dead.name)
+            dead.unlink(missing_ok=True)
+        return len(requeue_runs(instance, folder, before_daemon=True))
 
 
 @contextmanager
@@ -162,14 +175,3 @@ def _compute_logs(folder: Path) -> dict[str, Any]:
     """Return the setting that disables capturing of standard streams, unless dagster.yaml has such a setting."""
     settings = yaml.safe_load((folder / "dagster.yaml").read_text(encoding="utf-8")) or {}
     return {} if "compute_logs" in settings else NO_COMPUTE_LOGS
-
-
-def _fail_runs_of(instance: dg.DagsterInstance, process: str) -> None:
-    """Fail the runs in progress of a process that has ended, and free their pool slots."""
-    left = dg.RunsFilter(tags={PROCESS: process}, statuses=IN_PROGRESS)
-    for run in instance.get_runs(left):
-        instance.report_run_failed(
-            run, "Its process was killed. Rerun: answered requests come from the ledger."
-        )
-    for run in instance.get_runs(dg.RunsFilter(tags={PROCESS: process})):
-        instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)

@@ -19,6 +19,8 @@ from pathlib import Path
 
 from pyarrow import fs
 
+from memflow.errors import DamagedFile
+from resources.checked_json import with_check, without_check
 from resources.facts import Facts
 from resources.local_files import lock_file, replace_file
 
@@ -112,8 +114,8 @@ class KeptVersions:
         """Store the version in the file `path`, which is about to be replaced; its rows only `with_rows`."""
         if with_rows:
             _keep_rows(path, self.content_path(table, stem, content_of(facts)))
-        record = f"{self.folder(table, stem)}/{RecordName.of(facts)}.json"
-        content = json.dumps(asdict(facts), ensure_ascii=False).encode()
+        record = self.record_path(table, stem, RecordName.of(facts))
+        content = json.dumps(with_check(asdict(facts)), ensure_ascii=False).encode()
         replace_file(Path(record), lambda file: file.write(content))
 
     def of_table(self, table: str) -> dict[str, KeptPartition]:
@@ -127,8 +129,22 @@ class KeptVersions:
         return _by_partition(self._files.get_file_info(selector)).get(stem, KeptPartition())
 
     def read(self, table: str, stem: str, record: RecordName) -> Facts:
-        """Return the metadata of a kept version."""
-        return Facts(**json.loads(Path(f"{self.folder(table, stem)}/{record}.json").read_bytes()))
+        """Return the metadata of a kept version. Raises DamagedFile if its record changed since it was written."""
+        path = self.record_path(table, stem, record)
+        try:
+            facts = Facts(**without_check(json.loads(Path(path).read_bytes())))
+            if RecordName.of(facts) == record:
+                return facts
+        except (ValueError, TypeError, AttributeError):
+            pass
+        raise DamagedFile(
+            f"the record of a replaced version {path} is damaged: it changed since it was written. Set it aside with "
+            "`memflow repair`."
+        )
+
+    def record_path(self, table: str, stem: str, record: RecordName) -> str:
+        """Return the path of the record of a version."""
+        return f"{self.folder(table, stem)}/{record}.json"
 
     def remove(self, table: str, stem: str, content: str, in_use: Callable[[], set[str]]) -> bool:
         """Remove the rows with a content hash, unless `in_use` contains it. Return whether they were removed."""

@@ -5,6 +5,7 @@ resources/columns.py. lake_storage/ stores the files, in a folder or in an objec
 replaces is kept until `memflow gc` removes its rows.
 """
 
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -15,17 +16,23 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from memflow.errors import BadInput, MissingData
+from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import APPEND_ONLY, TABLES, columns
 from resources.columns import from_array, has_vectors, schema, unknown_table
 from resources.facts import Facts, table_columns
 from resources.file_cache import FileState, RowCache
+from resources.file_hash import WrongHash
 from resources.kept_versions import Version
+from resources.lake_storage.local import LocalStorage
 from resources.lake_storage.opening import open_storage
 from resources.lake_storage.storage import Changed, LakeStorage, Partition, Replacement, VersionStorage
-from resources.local_files import stem_of
+from resources.lake_verification import VERIFIED, FileKey, read_facts, verify_metadata, verify_rows
+from resources.local_files import replace_file, stem_of
 from resources.past_partitions import PastPartitions, versions_of
 from resources.row_groups import RowGroupWriter, read_rows, row_group_size
+
+ACCUMULATED = (*sorted(APPEND_ONLY), "score.drift")
+"""The tables with rows of earlier publications, which no other rows can rebuild: a copy of each file is kept."""
 
 
 class Lake:
@@ -42,6 +49,8 @@ class Lake:
         self._clock = clock
         self._past: PastPartitions | None = None
         self._is_snapshot = False
+        self.left_out: dict[str, list[str]] = {}
+        """Of a snapshot: by table, the partitions that it lacks because their files are damaged."""
 
     @property
     def root(self) -> str:
@@ -141,6 +150,8 @@ class Lake:
             lambda: self._replaceable(table, partition),
             table not in APPEND_ONLY,
             expects,
+            lambda: self.damage(table, partition) is not None,
+            table in ACCUMULATED,
         )
         facts, state = self.storage.replace(table, partition, new)
         self._rows.put(path, None if has_vectors(table) or only is None else state, only or ())
@@ -150,6 +161,10 @@ class Lake:
         """Return the metadata of a partition that a write replaces; None if there is none, or if it cannot be read."""
         try:
             return self.facts(table, partition)
+        except DamagedFile:
+            with suppress(WrongHash, KeyError, BadInput, OSError), self._open(table, partition) as file:
+                return verify_metadata(table, file)  # only the rows are damaged
+            return None
         except BadInput:
             return None
 
@@ -239,19 +254,99 @@ class Lake:
         return None if self._past is not None else self.storage.state(table, partition)
 
     def _stored_facts(self, table: str, partition: str) -> Facts | None:
+        """Return the metadata in a file, which is verified: a local file whole, of an object its footer."""
+        key = self._key(table, partition)
         try:
             with self._open(table, partition) as file:
-                parquet = self._parquet(table, partition, file)
-                stored, found_columns = parquet.metadata.metadata or {}, parquet.schema_arrow
+                return self._verify(table, partition, file, key, whole=self.local)
         except MissingData:
             return None
+
+    def _key(self, table: str, partition: str) -> FileKey | None:
+        """Return what identifies a verified file: its state, for an object in a store with its address."""
+        state = self.state(table, partition)
+        return state if self.local or state is None else (self.path(table, partition), state)
+
+    def _verify(
+        self, table: str, partition: str, file: pa.NativeFile, key: FileKey | None, whole: bool = True
+    ) -> Facts:
+        """Compare an open file with its hashes, unless this was done in this state. Return its metadata.
+
+        Raises DamagedFile, and BadInput if memflow did not write the file.
+        """
+        reason = VERIFIED.reason(key)
         try:
-            return Facts.of_footer(stored, found_columns, table)
+            if reason is None:
+                facts = verify_rows(table, file) if whole else verify_metadata(table, file)
+                VERIFIED.put(key if whole else None, "")
+                return facts
+            if not reason:
+                return read_facts(table, file)[1]
+        except WrongHash as wrong:
+            reason = str(wrong)
+            VERIFIED.put(key, reason)
+            if isinstance(self.storage, LocalStorage) and self._past is None:
+                self.storage.forget_facts(table, partition)
         except KeyError:
             raise BadInput(
                 f"{self.path(table, partition)} was not written by memflow. Move it away, then rerun "
-                f"{_rebuild_command(table, partition)}."
+                f"{rebuild_command(table, partition)}."
             ) from None
+        except (pa.ArrowException, OSError, ValueError) as wrong:
+            reason = f"it cannot be read as Parquet: {wrong}"
+        raise self._damaged(table, partition, reason)
+
+    def damage(self, table: str, partition: str) -> str | None:
+        """Return why the file of a partition cannot be used, as far as is known; None if it is intact or missing."""
+        try:
+            self.facts(table, partition)
+        except MissingData:
+            return None
+        except BadInput as wrong:
+            return str(wrong)
+        return None
+
+    def intact_facts(self, table: str, partition: str) -> Facts | None:
+        """Return the metadata of a partition; None if it is missing or damaged."""
+        try:
+            return self.facts(table, partition)
+        except BadInput:
+            return None
+
+    def verify(self, table: str, partition: str) -> bool:
+        """Compare the file of a partition with its hashes, unless this was done. Return whether it is intact."""
+        try:
+            with self._reading(table, partition, vectors=False):
+                return True
+        except DamagedFile:
+            return False
+        except BadInput:
+            return True  # missing, or of another version
+
+    def restore_copy(self, table: str, partition: str) -> bool:
+        """Replace a damaged file by its copy, if there is an intact one. Return whether it was replaced."""
+        if not isinstance(self.storage, LocalStorage) or self.damage(table, partition) is None:
+            return False
+        path = self.path(table, partition)
+        try:
+            with pa.OSFile(str(self.storage.copy_path(path))) as file:
+                verify_rows(table, file)
+        except (OSError, WrongHash, KeyError):
+            return False
+        self.storage.set_aside(path)
+        with self.storage.copy_path(path).open("rb") as source:
+            replace_file(Path(path), lambda file: shutil.copyfileobj(source, file))
+        return True
+
+    def check(self, table: str, partition: str) -> Facts:
+        """Read the whole file of a partition again, compare its hashes, and return its metadata.
+
+        Raises DamagedFile, MissingData, and BadInput if memflow did not write the file.
+        """
+        key = self._key(table, partition)
+        VERIFIED.forget(key)
+        with self._open(table, partition) as file:
+            return self._verify(table, partition, file, key)
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist in the lake, sorted."""
@@ -269,9 +364,15 @@ class Lake:
         return facts is not None and not facts.of_current(table)
 
     def current_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table, sorted, without partitions with another memflow version's columns."""
+        """Return the partitions of a table, sorted, without damaged ones and those with another version's columns."""
         found = self.partitions(table)
-        return found if self._is_snapshot else [name for name in found if not self.is_former(table, name)]
+        if self._is_snapshot:
+            return found
+        return [
+            name
+            for name in found
+            if (facts := self.intact_facts(table, name)) is not None and facts.of_current(table)
+        ]
 
     @contextmanager
     def snapshot(
@@ -279,8 +380,9 @@ class Lake:
     ) -> Iterator["Lake"]:
         """Yield an unchanging copy of these tables' current partitions, or of the partitions in `only`, as local files.
 
-        DuckDB opens a file several times, and a writer may replace the file in between. On disks without hard links,
-        yield the lake itself. The snapshot of a past moment has no `removed_partitions`.
+        DuckDB opens a file several times, and a writer may replace the file in between. Every file is verified;
+        `left_out` names the damaged ones. On disks without hard links, yield the lake itself. The snapshot of a past
+        moment has no `removed_partitions`.
         """
         with self.storage.snapshot_folder() as root:
             if root is None:
@@ -288,16 +390,41 @@ class Lake:
                 return
             lake = self._on(self.storage.snapshot_view(tables))
             files: dict[Partition, Path] = {}
+            left_out: dict[str, list[str]] = {}
             for table in tables:
                 folder = root / table.replace(".", "/")
                 folder.mkdir(parents=True)
-                for partition in lake.current_partitions(table):
-                    if only is None or partition in only:
+                for partition in lake.partitions(table):
+                    if (only is not None and partition not in only) or lake.is_former(table, partition):
+                        continue
+                    if lake.damage(table, partition) is None:
                         files[table, partition] = folder / f"{stem_of(partition)}.parquet"
+                    else:
+                        left_out.setdefault(table, []).append(partition)
             lake._copy(files)
+            for (table, partition), at in files.items():
+                if not lake._is_intact(table, partition, at):
+                    at.unlink(missing_ok=True)
+                    left_out.setdefault(table, []).append(partition)
             still = Lake(root)
             still._is_snapshot = True
+            still.left_out = left_out
             yield still
+
+    def _is_intact(self, table: str, partition: str, at: Path) -> bool:
+        """Return whether a copy of a partition's file in a snapshot has the bytes that memflow wrote."""
+        try:
+            state = FileState.of(at.stat())
+        except FileNotFoundError:  # removed rows of a past moment
+            return True
+        if VERIFIED.reason(state) == "":
+            return True
+        try:
+            with pa.OSFile(str(at)) as file:
+                self._verify(table, partition, file, state)
+        except BadInput:
+            return False
+        return True
 
     def _copy(self, files: Mapping[Partition, Path]) -> None:
         """Place the files of partitions at these paths; none for rows of a past moment that were removed."""
@@ -332,9 +459,13 @@ class Lake:
         self, table: str, partition: str, vectors: bool
     ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
         """Open a partition. Yield the file and the names of its columns, with or without vectors."""
+        key = self._key(table, partition)
         try:
             with self._open(table, partition) as file:
-                parquet = self._parquet(table, partition, file)
+                if VERIFIED.reason(key) != "":
+                    self._verify(table, partition, file, key)
+                file.seek(0)
+                parquet = pq.ParquetFile(file)
                 there = parquet.schema_arrow.remove_metadata()
                 if there != schema(table):
                     raise _other_columns(table, partition, self, there)
@@ -342,8 +473,8 @@ class Lake:
                     parquet,
                     [each.name for each in columns(table) if vectors or each.type != list[float]],
                 )
-        except pa.ArrowException as wrong:
-            raise self._unreadable(table, partition, wrong) from wrong
+        except (pa.ArrowException, OSError) as wrong:
+            raise self._damaged(table, partition, f"it cannot be read as Parquet: {wrong}") from wrong
 
     def _open(self, table: str, partition: str) -> pa.NativeFile:
         if self._past is not None:
@@ -353,7 +484,7 @@ class Lake:
         except FileNotFoundError:
             raise MissingData(
                 f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
-                f"{_asset_key(table)} for this partition, or run {_rebuild_command(table, partition)}."
+                f"{_asset_key(table)} for this partition, or run {rebuild_command(table, partition)}."
             ) from None
 
     def _open_past(self, past: PastPartitions, table: str, partition: str) -> pa.NativeFile:
@@ -366,16 +497,11 @@ class Lake:
             f"{table} of {partition} as of {past.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."
         )
 
-    def _parquet(self, table: str, partition: str, file: pa.NativeFile) -> pq.ParquetFile:
-        try:
-            return pq.ParquetFile(file)
-        except (pa.ArrowInvalid, OSError) as wrong:
-            raise self._unreadable(table, partition, wrong) from wrong
-
-    def _unreadable(self, table: str, partition: str, wrong: Exception) -> BadInput:
-        return BadInput(
-            f"{self.path(table, partition)} cannot be read as Parquet ({wrong}). Move it away, then rerun "
-            f"{_rebuild_command(table, partition)}."
+    def _damaged(self, table: str, partition: str, reason: str) -> DamagedFile:
+        """Return the error for a damaged file: which file, why, and the command that repairs it."""
+        return DamagedFile(
+            f"{self.path(table, partition)} is damaged: {reason}. Run `memflow repair`, which rebuilds it without "
+            "requests where the ledger has the answers."
         )
 
 
@@ -394,7 +520,7 @@ def rebuild_commands(partitions: Iterable[str]) -> list[str]:
     return [f"memflow run {' '.join(chosen)}" for chosen in options.values()]
 
 
-def _rebuild_command(table: str, partition: str) -> str:
+def rebuild_command(table: str, partition: str) -> str:
     """Return the command that rebuilds a partition from cached completions, without new requests."""
     if table in ("raw.records", "score.comparisons", "score.history", "score.leaderboard", "score.drift"):
         return "`memflow run`"
@@ -412,6 +538,6 @@ def _other_columns(table: str, partition: str, lake: Lake, found: pa.Schema) -> 
     return BadInput(
         f"{lake.path(table, partition)} was written by another version of memflow: "
         f"{' and '.join(filter(None, differences)) or 'its columns have other types'}. Rebuild it with "
-        f"{_rebuild_command(table, partition)}, or move the lake {lake.root} away and rerun everything: answered "
+        f"{rebuild_command(table, partition)}, or move the lake {lake.root} away and rerun everything: answered "
         "requests come from the ledger, so no model is asked again."
     )

@@ -7,12 +7,13 @@ process instead.
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from memflow.errors import BadInput, MissingData
+from memflow.errors import BadInput, DamagedFile, MissingData
+from resources.index_hashes import IndexHashes, index_name
+from resources.plain_paths import plain_path
 
 NOT_RETIRED = 2**62
 """`until` of an entry that is not retired, so that one comparison filters by time."""
@@ -25,12 +26,16 @@ class LanceIndex:
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root)
+        self._hashes = IndexHashes(self.root)
+        self._address = self.root if "://" in self.root else str(plain_path(Path(self.root)))
 
-    def rebuild(self, domain: str, assistant: str, read: Callable[[], Iterable[pa.RecordBatch]]) -> int:
+    def rebuild(
+        self, domain: str, assistant: str, read: Callable[[], Iterable[pa.RecordBatch]], content: str = ""
+    ) -> int:
         """Replace the indexed entries of a domain and assistant. Return the number of entries.
 
-        `read` returns the batches of the table memory.indexes and is called twice. Raises BadInput if vectors differ in
-        length.
+        `read` returns the batches of the table memory.indexes and is called twice. `content` is the hash of its rows,
+        which is stored with the hashes of the index's files. Raises BadInput if vectors differ in length.
         """
         import lancedb
         from lancedb.index import FTS
@@ -45,16 +50,28 @@ class LanceIndex:
                 "Rerun them with a single embedder."
             )
         schema = pa.schema({**FIELDS, "vector": pa.list_(pa.float32(), next(iter(lengths), 1))})
-        database = lancedb.connect(self.root)
-        name = _name(domain, assistant)
-        mode = "create" if _opened(database, name) is None else "overwrite"
+        name = index_name(domain, assistant)
+        is_damaged = self._hashes.damage(name) is not None
+        self._hashes.discard(name)
+        database = lancedb.connect(self._address)
+        try:
+            mode = "create" if is_damaged or _opened(database, name) is None else "overwrite"
+        except (ValueError, RuntimeError, OSError):  # an index that cannot be opened
+            is_damaged, mode = True, "create"
+        if is_damaged:
+            self._hashes.remove_files(name)
         held = pa.RecordBatchReader.from_batches(schema, (_indexed(batch, schema) for batch in read()))
         # LanceDB rejects null vectors by default.
         table = database.create_table(name, held, mode=mode, on_bad_vectors="null")
         if number:
             # ICU segments Chinese too; no stemming and no stop words.
             table.create_index("text", config=FTS(base_tokenizer="icu", stem=False, remove_stop_words=False))
+        self._hashes.store(name, content)
         return number
+
+    def damage(self, domain: str, assistant: str) -> str | None:
+        """Read all files of an index. Return why it is damaged; None if it is intact or has no hashes."""
+        return self._hashes.damage(index_name(domain, assistant))
 
     def search(
         self,
@@ -88,11 +105,17 @@ class LanceIndex:
     def _table(self, domain: str, assistant: str) -> Any:
         import lancedb
 
-        table = _opened(lancedb.connect(self.root), _name(domain, assistant))
+        name = index_name(domain, assistant)
+        if (reason := self._hashes.damage(name)) is not None:
+            raise DamagedFile(
+                f"the search index of {assistant} in {domain} ({self.root}) is damaged: {reason}. Rebuild it with "
+                "`memflow repair`."
+            )
+        table = _opened(lancedb.connect(self._address), name)
         if table is None:
             raise MissingData(
-                f"the entries of {assistant} in {domain} are not indexed at {self.root}. Materialize the "
-                "asset memory/indexes for this partition."
+                f"the entries of {assistant} in {domain} are not indexed at {self.root}. Run `memflow repair`, or "
+                "materialize the asset memory/indexes for this partition."
             )
         return table
 
@@ -104,12 +127,6 @@ def _opened(database: Any, name: str) -> Any:
         if "not found" not in str(wrong):
             raise
         return None
-
-
-def _name(domain: str, assistant: str) -> str:
-    """Return the name of the LanceDB table of a domain and assistant, in characters that LanceDB allows."""
-    quoted = quote(f"{domain}.{assistant}".replace("@", "."), safe="")
-    return quoted.replace("~", "%7E").replace("%", "-")
 
 
 def _indexed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -3,17 +3,21 @@
 domain_scores.py computes the scores of one domain.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
+from memflow.errors import DamagedFile
 from memflow.records import Score
-from resources.domain_scores import QUERIED, SCORED, DomainScorer
+from resources.domain_scores import QUERIED, SCORED, STATES, DomainScorer
 from resources.lake import Lake
 from resources.partition_catalog import PartitionCatalog, scored_domains
 from resources.score_cache import DomainCache
 from resources.settings import Settings
 from resources.warehouse import Warehouse
+
+Computed = TypeVar("Computed")
 
 
 @dataclass(frozen=True)
@@ -29,10 +33,28 @@ def leaderboard_rows(
 ) -> list[Score]:
     """Return the scores of every assistant in every stored domain that the settings can resolve (`scored_domains`).
 
-    Without `cached`, all scores are computed and none is cached.
+    Without `cached`, all scores are computed and none is cached. Partitions with a damaged file are left out.
     """
+    return without_damaged(lambda: _leaderboard_rows(settings, lake, warehouse, cached))
+
+
+def without_damaged(compute: Callable[[], Computed]) -> Computed:
+    """Return the result of a computation that leaves out damaged partitions. Repeat it when it finds another one."""
+    found: set[str] = set()
+    while True:
+        try:
+            return compute()
+        except DamagedFile as wrong:
+            if str(wrong) in found:
+                raise
+            found.add(str(wrong))
+
+
+def _leaderboard_rows(
+    settings: Settings, lake: Lake, warehouse: Warehouse, cached: CachedScores | None
+) -> list[Score]:
     catalog = PartitionCatalog(lake, SCORED)
-    former = former_partitions(settings, lake)
+    former = {*former_partitions(settings, lake), *damaged_partitions(settings, lake)}
     assistants: dict[str, list[str]] = {}
     for partition in catalog.of("score.verdicts"):
         if partition not in former:
@@ -56,11 +78,28 @@ def leaderboard_rows(
 def former_partitions(settings: Settings, lake: Lake) -> list[str]:
     """Return the partitions without scores, because one of their tables has another memflow version's columns."""
     lake = lake.listed()
+    return _scored_partitions(settings, lake, SCORED, lake.is_former)
+
+
+def damaged_partitions(settings: Settings, lake: Lake) -> list[str]:
+    """Return the partitions without scores, because the file of one of their tables is damaged."""
+    lake = lake.listed()
+    return _scored_partitions(
+        settings,
+        lake,
+        (*SCORED, STATES),
+        lambda table, partition: lake.damage(table, partition) is not None,
+    )
+
+
+def _scored_partitions(
+    settings: Settings, lake: Lake, tables: Sequence[str], is_left_out: Callable[[str, str], bool]
+) -> list[str]:
     return sorted(
         {
             partition
-            for table in SCORED
+            for table in tables
             for partition in lake.partitions(table)
-            if settings.has_domain(partition.partition("/")[0]) and lake.is_former(table, partition)
+            if settings.has_domain(partition.partition("/")[0]) and is_left_out(table, partition)
         }
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote, unquote
 
+from resources.disks import explained_writes
 from resources.file_cache import FileState
 
 ATTEMPTS = 20
@@ -72,20 +73,23 @@ def replace_file(
 ) -> FileState | None:
     """Let `write` fill a temporary file, then sync and rename the file to `path`. Return its new state.
 
-    Readers see either the old or the new file. The file is renamed inside the context `replacing`.
+    Readers see either the old or the new file. The file is renamed inside the context `replacing`. Raises StoreFailed
+    if the disk is full or read-only.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.writing")
     try:
-        with written.open("xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-            state = FileState.of(os.fstat(file.fileno()))
-        with replacing():
-            written.replace(path)
+        with explained_writes(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with written.open("xb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+                state = FileState.of(os.fstat(file.fileno()))
+            with replacing():
+                written.replace(path)
     except BaseException:
-        written.unlink(missing_ok=True)
+        with suppress(OSError):
+            written.unlink(missing_ok=True)
         raise
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)

@@ -43,7 +43,7 @@ class Models:
         self.share = share
         """The share of each model's concurrency that this process may use."""
         self.watch: Watch = lambda account, done, total: None
-        self.servers = servers or VllmServers(settings.models)
+        self.servers = servers or VllmServers(settings.models, settings.home)
         self.answers: dict[str, float] = {}
         """When each reachable address last answered."""
         self.early: dict[str, EarlyAnswers] = {}
@@ -113,7 +113,7 @@ class Models:
             self._loop.close(clients.close())
 
     def close(self) -> None:
-        """Close the connections, stop the started servers and close the ledger."""
+        """Close the connections, give the started servers back and close the ledger."""
         self.close_clients()
         self.servers.close()
         self.ledger.close()

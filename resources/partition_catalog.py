@@ -25,7 +25,7 @@ class CatalogEntry:
 
 
 class PartitionCatalog:
-    """The partitions of some tables of a lake, as of the time when the catalog was created."""
+    """The partitions of some tables of a lake, as of the time when the catalog was created, without damaged ones."""
 
     def __init__(self, lake: Lake, tables: Sequence[str]) -> None:
         lake = lake.listed()
@@ -59,7 +59,7 @@ def _entries(lake: Lake, table: str) -> Iterator[tuple[str, CatalogEntry]]:
     is_measured = any(column.name in MEASURED for column in columns(table))
     for partition in lake.partitions(table):
         state = lake.state(table, partition)
-        facts = lake.facts(table, partition)
+        facts = lake.intact_facts(table, partition)
         if facts is not None:
             meta = {name: value for name, value in facts.meta.items() if name != RUN or is_measured}
             version = digest(facts.digest, meta, state if is_measured else None)

@@ -7,12 +7,14 @@ one transaction: after a failure Dagster stores them one by one, and a check who
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import dagster as dg
 import sqlalchemy as db
-from dagster._serdes import ConfigurableClassData
+from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
+from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
+from dagster._serdes import ConfigurableClassData, serialize_value
 from dagster_postgres.auth import PgTokenProvider
 from dagster_postgres.event_log import PostgresEventLogStorage
 from dagster_postgres.utils import (
@@ -21,8 +23,10 @@ from dagster_postgres.utils import (
     get_token_provider_from_config,
     pg_url_from_config,
 )
+from sqlalchemy.exc import IntegrityError
 
 from resources.event_schema import require_dagster
+from resources.repeated_calls import in_repeated_call, repeat_calls
 
 POOL: dict[str, Any] = {
     "isolation_level": "AUTOCOMMIT",
@@ -41,13 +45,20 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "index_transaction": (),
     "optimize_for_webserver": ("statement_timeout", "pool_recycle", "max_overflow"),
     "run_connection": ("run_id",),
+    "store_asset_check_event": ("event", "event_id"),
+    "store_asset_event": ("event", "event_id"),
+    "store_event": ("event",),
     "store_event_batch": ("events",),
 }
 """The methods that are overridden or relied on, and their parameters in dagster-postgres 0.29.27."""
 
 
+@repeat_calls
 class PostgresEventLog(PostgresEventLogStorage):
-    """An event log in PostgreSQL with a pool of one to five open connections."""
+    """An event log in PostgreSQL with a pool of one to five open connections.
+
+    Calls wait for a server that is being restarted, and are repeated. No event is stored twice.
+    """
 
     def __init__(
         self,
@@ -102,8 +113,33 @@ class PostgresEventLog(PostgresEventLogStorage):
             finally:
                 self._mine.connection = outer
 
+    def store_event(self, event: dg.EventLogEntry) -> None:
+        """Store an event. After a lost connection, complete an event that was stored without its asset or check."""
+        number = self._find_stored(event) if in_repeated_call() else None
+        if number is None:
+            super().store_event(event)
+            return
+        kind = event.dagster_event_type
+        if kind in ASSET_EVENTS and event.get_dagster_event().asset_key:
+            self.store_asset_event(event, number)
+        elif kind in ASSET_CHECK_EVENTS:
+            with suppress(IntegrityError):  # it is complete
+                self.store_asset_check_event(event, number)
+
+    def _find_stored(self, event: dg.EventLogEntry) -> int | None:
+        """Return the number of a stored event that equals this one."""
+        columns = SqlEventLogStorageTable.c
+        query = db.select(columns.id).where(
+            columns.run_id == event.run_id, columns.event == serialize_value(event)
+        )
+        with self._connect() as connection:
+            number: int | None = connection.execute(query).scalar()
+            return number
+
     def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
         """Store events in one transaction. If an event fails, no event is stored."""
+        if events and in_repeated_call() and self._find_stored(events[0]) is not None:
+            return
         with self.index_transaction():
             super().store_event_batch(events)
 

@@ -65,9 +65,9 @@ def terminate(process: subprocess.Popen[bytes]) -> None:
     process.wait(10)
 
 
-def log_tail(log: Path) -> str:
+def log_tail(log: Path, count: int = LOG_TAIL_LINES) -> str:
     """Return the last lines of a log file, preceded by its path."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_TAIL_LINES:]
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-count:]
     return "\n".join([f"the end of {log}:", *lines])
 
 

@@ -8,18 +8,22 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from resources.leases import abandoned_runs
+from resources.plain_paths import plain_path
+
 LOCKS = "processes"
 """The folder of the locks, below that of the instance."""
 
 
 def instance_folder(home: Path) -> Path:
     """Return the folder of Dagster's instance, which may not exist yet. DAGSTER_HOME overrides `home`."""
-    return Path(os.environ.get("DAGSTER_HOME") or home / "dagster").absolute()
+    return plain_path(Path(os.environ.get("DAGSTER_HOME") or home / "dagster").absolute())
 
 
 def has_stale_locks(home: Path) -> bool:
-    """Return whether a killed process has left a lock file, so its runs may still be marked as in progress."""
-    return any(True for _ in stale_locks(instance_folder(home) / LOCKS))
+    """Return whether a killed process has left a lock file or a lease, so its runs may be marked as in progress."""
+    folder = instance_folder(home)
+    return any(True for _ in (*stale_locks(folder / LOCKS), *abandoned_runs(folder)))
 
 
 def stale_locks(locks: Path) -> Iterator[Path]:

@@ -4,13 +4,12 @@ The file is written under a temporary name and then renamed, so readers see the 
 has changed the published file, a copy is updated with the changed partitions only. The tables' rows have no order.
 """
 
-import json
 import secrets
 import shutil
+import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,19 @@ from memflow.fingerprint import digest
 from memflow.pipeline import WRITERS
 from memflow.records import TABLES
 from memflow.scoring.catalog import catalog_rows
+from resources.disks import explained_writes, failed_write
 from resources.file_cache import FileState
 from resources.lake import Lake
 from resources.partition_catalog import PartitionCatalog
+from resources.published_record import PublishedRecord, hash_of
 from resources.sql_files import VIEWS, change_text, escaped, literal, table_text, view_text
 
 METRICS = "score.metrics"
 """The table of the catalog of metrics, which is not in the lake."""
 STAGE = "score."
 """The stage whose tables the database contains; other tables are views over the lake."""
-RECORD = ".cache/published-1.json"
-"""The record of what the file contains, in the file's folder."""
+ONLY_COLUMNS = "hive_partitioning = false"
+"""Without this option, a folder `a=b` in the path of the lake would add a column `a` to every table."""
 ATTEMPTS, PAUSE_S = 5, 0.05
 ONE_THREAD: dict[str, str | bool | int | float | list[str]] = {"threads": 1}
 """More threads insert the rows of many small files with up to half as much CPU time again, and no earlier."""
@@ -39,46 +40,24 @@ MOST_GROWTH = 3
 """A file that has grown to this multiple is built again, since DuckDB does not reuse all space of deleted rows."""
 
 
-@dataclass(frozen=True)
-class PublishedRecord:
-    """A record of the published file: its state on disk, its partitions' versions, and the layout of its tables."""
-
-    file: Sequence[int] = ()
-    built_bytes: int = 0
-    partitions: dict[str, dict[str, str]] = field(default_factory=dict)
-    layout: str = ""
-
-    @classmethod
-    def read(cls, path: Path) -> "PublishedRecord":
-        """Return the record of a published file; an empty record if none is stored."""
-        try:
-            return cls(**json.loads((path.parent / RECORD).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
-            return cls()
-
-    def write(self, path: Path) -> None:
-        """Store the record of a published file, and replace the previous record."""
-        record = path.parent / RECORD
-        record.parent.mkdir(exist_ok=True)
-        written = record.with_name(f".{record.name}.{secrets.token_hex(8)}.writing")
-        written.write_text(json.dumps(asdict(self)), encoding="utf-8")
-        written.replace(record)
-
-
 def publish_database(lake: Lake, path: Path) -> None:
     """Write the score tables, and views over the other tables, to the DuckDB file `path`.
 
     Raises StoreBusy if the lake changed during every attempt, BadInput for a duplicate key.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with explained_writes(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(f".{path.name}.{secrets.token_hex(8)}.writing")
     try:
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                record = _write(lake, path, written)
+                with _file_to_build(written) as built:
+                    record = _write(lake, path, built)
                 break
             except duckdb.Error as wrong:
                 written.unlink(missing_ok=True)
+                if failed := failed_write(wrong, path.parent):
+                    raise failed from wrong
                 if attempt == ATTEMPTS:
                     raise StoreBusy(
                         f"cannot write {path} after {ATTEMPTS} attempts: {wrong}. Rerun when no other run writes."
@@ -88,6 +67,21 @@ def publish_database(lake: Lake, path: Path) -> None:
         record.write(path)
     finally:
         written.unlink(missing_ok=True)
+
+
+@contextmanager
+def _file_to_build(written: Path) -> Iterator[Path]:
+    """Yield the path at which DuckDB writes: `written`, or a temporary file that is moved there.
+
+    DuckDB reads `?` in a path, also behind a symbolic link, as the start of parameters.
+    """
+    if "?" not in str(written):
+        yield written
+        return
+    with tempfile.TemporaryDirectory(prefix="memflow-") as folder:
+        built = Path(folder) / "memflow.duckdb"
+        yield built
+        shutil.move(built, written)
 
 
 def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
@@ -136,7 +130,8 @@ def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
                 connection.execute(change_text(table), {"gone": sorted(gone)})
             _insert(connection, still, table, names)
     state = FileState.of(written.stat()) or ()
-    return PublishedRecord(state, former.built_bytes or written.stat().st_size, versions, layout)
+    built_bytes = former.built_bytes or written.stat().st_size
+    return PublishedRecord(state, built_bytes, versions, layout, hash_of(written))
 
 
 def _copy(path: Path, written: Path, record: PublishedRecord) -> bool:
@@ -149,9 +144,9 @@ def _copy(path: Path, written: Path, record: PublishedRecord) -> bool:
             and state.size <= MOST_GROWTH * record.built_bytes
         ):
             shutil.copyfile(path, written)
-            if FileState.of(path.stat()) == state:
+            if FileState.of(path.stat()) == state and record.hash in ("", hash_of(written)):
                 return True
-            written.unlink()  # another process has replaced the file
+            written.unlink()  # another process has replaced the file, or it is damaged
     return False
 
 
@@ -203,14 +198,14 @@ def _view_over(lake: Lake, table: str) -> str:
         return table_text(table)
     pattern = literal(f"{escaped(lake.folder(table))}/*.parquet")
     whole = len(current) == len(lake.partitions(table))
-    source = f"read_parquet({pattern})" if whole else parquet_files(lake, table, current)
+    source = f"read_parquet({pattern}, {ONLY_COLUMNS})" if whole else parquet_files(lake, table, current)
     return f"CREATE VIEW {table} AS FROM {source}"
 
 
 def parquet_files(lake: Lake, table: str, partitions: Sequence[str]) -> str:
     """Return the SQL expression that reads the Parquet files of partitions. A view cannot have parameters."""
     paths = (literal(escaped(lake.path(table, partition))) for partition in partitions)
-    return f"read_parquet([{', '.join(paths)}])"
+    return f"read_parquet([{', '.join(paths)}], {ONLY_COLUMNS})"
 
 
 def _metrics_and_views() -> list[Any]:

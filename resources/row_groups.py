@@ -16,6 +16,7 @@ from memflow.records import TABLES
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.columns import from_array, has_vectors, schema, to_arrays, validate
 from resources.facts import table_columns
+from resources.file_hash import HASH_KEY, LAYOUT, LAYOUT_KEY, PLACEHOLDER, footer_with_hash
 from resources.row_digest import RowDigest
 
 GROUP_ROWS, VECTOR_GROUP_ROWS = 8192, 1024
@@ -49,7 +50,10 @@ class RowGroupWriter:
         return self
 
     def __exit__(self, *raised: object) -> None:
+        self._file.hold_back()
         self._parquet.close()
+        if not any(raised):
+            self._file.write_footer()
 
     def write(self, rows: Iterable[Any]) -> None:
         """Write rows, and compute their content hash. Raises BadInput with column and row of an invalid value."""
@@ -68,26 +72,41 @@ class RowGroupWriter:
         self.content = self._file.hexdigest()  # before the footer, which has the metadata
 
     def describe(self, metadata: Mapping[str, str]) -> None:
-        """Add key-value metadata to the Parquet file."""
-        self._parquet.add_key_value_metadata(metadata)
+        """Add key-value metadata to the Parquet file, with a place for the hash of its footer (file_hash.py)."""
+        self._parquet.add_key_value_metadata({**metadata, LAYOUT_KEY: LAYOUT, HASH_KEY: PLACEHOLDER})
 
 
 class _HashedFile(io.RawIOBase):
-    """A file for writing that hashes what is written. `seed` starts the hash."""
+    """A file for writing that hashes what is written. `seed` starts the hash.
+
+    From `hold_back` on, the bytes are collected: they are the footer, which `write_footer` writes with its hash.
+    """
 
     def __init__(self, file: IO[bytes], seed: str) -> None:
         self._file = file
         self._running = hashlib.sha256(seed.encode())
+        self._footer: bytearray | None = None
 
     def writable(self) -> bool:
         return True
 
     def write(self, content: Any) -> int:
+        if self._footer is not None:
+            self._footer += content
+            return len(content)
         self._running.update(content)
         return self._file.write(content)
 
     def tell(self) -> int:
-        return self._file.tell()
+        return self._file.tell() + len(self._footer or b"")
+
+    def hold_back(self) -> None:
+        """Collect what is written from now on."""
+        self._footer = bytearray()
+
+    def write_footer(self) -> None:
+        """Write the footer with its hash."""
+        self._file.write(footer_with_hash(bytes(self._footer or b"")))
 
     def hexdigest(self) -> str:
         """Return the first 32 hex digits of the hash of everything written so far."""

@@ -4,6 +4,7 @@ The cache is one SQLite file that several processes may use. A value whose input
 computed again and replaced. The file can be deleted at any time.
 """
 
+import hashlib
 import json
 import zlib
 from collections.abc import Collection, Iterator
@@ -15,9 +16,11 @@ import sqlalchemy as sa
 
 from memflow.errors import BadInput, StoreBusy
 
-NAME = ".cache/scores-1.sqlite"
+NAME = ".cache/scores-2.sqlite"
 """The file of the cache below the home folder, with the version of its content."""
 BUSY_TIMEOUT_S = 30.0
+CHECK_BYTES = 16
+"""Bytes of the hash in front of each value."""
 
 _CACHED = sa.Table(
     "cached",
@@ -42,7 +45,22 @@ class DomainCache:
         if path is not None:
             with _opened(path) as connection:
                 rows = connection.execute(sa.select(_CACHED).where(_CACHED.c.domain == domain))
-                self._found = {(row.assistant, row.kind): (row.key, row.value) for row in rows}
+                self._found = {
+                    (row.assistant, row.kind): (row.key, row.value)
+                    for row in rows
+                    if self._is_intact(row.assistant, row.kind, row.key, row.value)
+                }
+
+    def _is_intact(self, assistant: str, kind: str, key: str, value: bytes) -> bool:
+        """Return whether a value is as it was written; a damaged one is computed again."""
+        return isinstance(value, bytes) and value[:CHECK_BYTES] == self._check(
+            assistant, kind, key, value[CHECK_BYTES:]
+        )
+
+    def _check(self, assistant: str, kind: str, key: str, content: bytes) -> bytes:
+        running = hashlib.blake2b(content, digest_size=CHECK_BYTES)
+        running.update("\0".join((self.domain, assistant, kind, key)).encode("utf-8", "surrogatepass"))
+        return running.digest()
 
     def has(self, assistant: str, kind: str, key: str) -> bool:
         """Return whether the cache has a value of this kind whose inputs have this key."""
@@ -50,12 +68,13 @@ class DomainCache:
 
     def get(self, assistant: str, kind: str) -> Any:
         """Return the cached value of a kind. Raises KeyError if there is none."""
-        return json.loads(zlib.decompress(self._found[assistant, kind][1]))
+        return json.loads(zlib.decompress(self._found[assistant, kind][1][CHECK_BYTES:]))
 
     def put(self, assistant: str, kind: str, key: str, value: Any) -> None:
         """Add a value of JSON types, to be written by `save`."""
         if self._path is not None:
-            content = zlib.compress(json.dumps(value).encode(), 1)
+            compressed = zlib.compress(json.dumps(value).encode(), 1)
+            content = self._check(assistant, kind, key, compressed) + compressed
             row = {"domain": self.domain, "assistant": assistant, "kind": kind, "key": key, "value": content}
             self._new.append(row)
 

@@ -17,7 +17,8 @@ PARTITION = "all"
 
 def history_rows(settings: Settings, lake: Lake, run: str, scores: Sequence[Score]) -> list[PublishedScore]:
     """Return the whole history after a run publishes these scores."""
-    history = lake.read_all(TABLE, [name for name in lake.current_partitions(TABLE) if name == PARTITION])
+    is_stored = PARTITION in lake.partitions(TABLE) and not lake.is_former(TABLE, PARTITION)
+    history = lake.read(TABLE, PARTITION) if is_stored else []
     pairs = dict.fromkeys((score.domain, score.assistant) for score in scores)
     inputs = {pair: _inputs(settings, lake, *pair) for pair in pairs}
     publication = Publication(datetime.now(UTC).isoformat(timespec="microseconds"), run)

@@ -33,6 +33,7 @@ from resources.memory_servers.declaration import declared_server
 from resources.settings_paths import SettingsFileSource, resolve_dataset, resolve_memory
 from resources.settings_sections import (
     Bounds,
+    BudgetLimits,
     Embedder,
     Encoder,
     History,
@@ -44,6 +45,7 @@ from resources.settings_sections import (
     Roles,
     Training,
 )
+from resources.sqlite_urls import sqlite_path, sqlite_url
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
 KEY = re.compile(r"[a-z0-9_]+")
@@ -96,6 +98,7 @@ class Settings(BaseSettings):
         default_factory=dict, description="The judges of single domains, instead of the role `judge`."
     )
     bounds: Bounds = Bounds()
+    budget: BudgetLimits = BudgetLimits()
     embedder: Embedder = Embedder()
     training: Training = Training()
     history: History = History()
@@ -270,12 +273,19 @@ class Settings(BaseSettings):
     @property
     def ledger_url(self) -> str:
         """The ledger's SQLAlchemy URL."""
-        return self.ledger or f"sqlite:///{self.home / 'ledger.sqlite'}"
+        return self.ledger or sqlite_url(self.home / "ledger.sqlite")
 
     @property
     def warehouse_path(self) -> Path:
         """The path of memflow.duckdb."""
         return self.home / "memflow.duckdb"
+
+    @property
+    def written_folders(self) -> tuple[Path, ...]:
+        """The local folders that a run writes to: the home, the lake, and the ledger's folder."""
+        lake = () if "://" in self.lake_root else (Path(self.lake_root),)
+        ledger = sqlite_path(self.ledger) if self.ledger else None
+        return (self.home, *lake, *(() if ledger is None else (ledger.parent,)))
 
     def model_of(self, assistant: str) -> str:
         """Return the name of an assistant's chat model."""
@@ -300,7 +310,7 @@ class Settings(BaseSettings):
 
     def open_files(self, parallel: int) -> int:
         """Return an upper bound of the files and connections that a run of `parallel` partitions opens."""
-        connections = sum(model.concurrency for model in self.models.values() if model.kind != "scripted")
+        connections = sum(model.capacity for model in self.models.values() if model.kind != "scripted")
         return 200 + 30 * parallel + connections
 
     def partitions_at_once(self, assistants: Iterable[str]) -> int:
@@ -310,7 +320,7 @@ class Settings(BaseSettings):
         waits, the default is 1.
         """
         named = {*self.role_models(), *map(self.model_of, assistants)}
-        served = [self.models[name].concurrency for name in named if self.models[name].kind != "scripted"]
+        served = [self.models[name].capacity for name in named if self.models[name].kind != "scripted"]
         return self.parallel or min(8, max(1, max(served, default=1) // 16))
 
     def memory_of(self, assistant: str) -> "MemoryConfig":

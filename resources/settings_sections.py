@@ -12,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StringConstraints,
     field_validator,
     model_validator,
 )
@@ -24,6 +25,7 @@ from memflow.labels import HASHING
 from resources.endpoints.addresses import display_address, has_credentials
 from resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
+from resources.vllm_servers.arguments import contradiction
 
 
 def _listed(names: Any) -> Any:
@@ -66,6 +68,16 @@ def command_line_name(model: str) -> str:
     return COMMAND_LINE + re.sub("[^a-z0-9_]+", "_", model.lower())
 
 
+def _device_list(devices: Any) -> Any:
+    return str(devices) if isinstance(devices, int) and not isinstance(devices, bool) else devices
+
+
+Devices = Annotated[
+    str, BeforeValidator(_device_list), StringConstraints(pattern=r"^\s*[\w-]+(\s*,\s*[\w-]+)*\s*$")
+]
+"""The devices of one server, separated by commas. A single one may be a number."""
+
+
 class StrictModel(BaseModel):
     """The base class of the sections of the settings. Sections are immutable and reject unknown keys."""
 
@@ -77,7 +89,8 @@ class Model(StrictModel):
 
     kind: Literal["scripted", "endpoint", "vllm"] = Field(
         "endpoint",
-        description="scripted: no model; endpoint: an address; vllm: a server that is started for the run.",
+        description="scripted: no model; endpoint: an address; vllm: a vLLM server, started unless it has an "
+        "address (docs/how-to/vllm.md).",
     )
     model: str = Field("scripted", max_length=300, description="The model's name at its server.")
     url: Url = Field("", description="The OpenAI-compatible address, such as http://127.0.0.1:8000/v1.")
@@ -102,7 +115,24 @@ class Model(StrictModel):
         64,
         ge=1,
         le=4096,
-        description="Maximum number of concurrent requests; reduced when the server is overloaded.",
+        description="Maximum number of concurrent requests to each address; reduced when the server is overloaded.",
+    )
+    total_concurrency: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Maximum number of concurrent requests of all processes and hosts with the same ledger.",
+    )
+    requests_per_minute: float | None = Field(
+        None,
+        ge=1,
+        description="Maximum number of requests in a minute, over all processes with the same ledger.",
+    )
+    tokens_per_minute: float | None = Field(
+        None,
+        ge=1,
+        description="Maximum number of prompt and answer tokens in a minute, over all processes with the same "
+        "ledger. Answers are expected to be as long as the last ones.",
     )
     patience: float = Field(
         120.0,
@@ -131,6 +161,47 @@ class Model(StrictModel):
     adapter: str = Field(
         "",
         description="For kind vllm: the folder of an adapter of `model`; `revision` is in its manifest.json.",
+    )
+    replicas: int = Field(1, ge=1, le=256, description="For kind vllm: the servers that are started.")
+    gpus: tuple[Devices, ...] = Field(
+        (),
+        description='For kind vllm: the devices of each replica, such as ["0,1", "2,3"] (CUDA_VISIBLE_DEVICES); by '
+        "default consecutive ones.",
+    )
+    tensor_parallel: int = Field(
+        1, ge=1, le=256, description="For kind vllm: the devices that hold the weights of a replica together."
+    )
+    data_parallel: int = Field(
+        1, ge=1, le=256, description="For kind vllm: the engines of a replica, behind one address."
+    )
+    gpu_memory: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="For kind vllm: the share of each device's memory; vLLM's default is 0.9.",
+    )
+    max_model_len: int | None = Field(
+        None,
+        ge=1,
+        description="For kind vllm: the tokens of a prompt and its answer. An existing server must accept as many.",
+    )
+    prefix_caching: bool | None = Field(
+        None, description="For kind vllm: whether prompts share computed prefixes; by default vLLM decides."
+    )
+    dtype: str = Field(
+        "", max_length=40, description="For kind vllm: the number format of the weights, such as bfloat16."
+    )
+    quantization: str = Field(
+        "", max_length=40, description="For kind vllm: the quantization of the weights, such as fp8."
+    )
+    startup: float = Field(
+        900.0, gt=0, description="For kind vllm: seconds until a started server must be ready."
+    )
+    idle: float = Field(
+        60.0,
+        ge=0,
+        le=86_400,
+        description="For kind vllm: seconds after which a started server ends that no process uses.",
     )
 
     @model_validator(mode="before")
@@ -170,12 +241,19 @@ class Model(StrictModel):
                 f"the adapter {self.adapter} has no `revision`. Copy the revision from the adapter's "
                 "manifest.json."
             )
+        if wrong := contradiction(self):
+            raise ValueError(f"the model {self.model} {wrong}")
         return self
 
     @property
     def addresses(self) -> tuple[str, ...]:
         """The addresses of the model's servers that run already; they are not in its fingerprint."""
         return self.urls or ((self.url,) if self.url else ())
+
+    @property
+    def capacity(self) -> int:
+        """The maximum number of concurrent requests at all addresses together."""
+        return self.concurrency * max(1, len(self.addresses))
 
     @property
     def served_as(self) -> str:
@@ -190,11 +268,13 @@ class Model(StrictModel):
     def fingerprint(self) -> str:
         """Return the content hash of name, revision, sampling and profile, which determine the model's answers.
 
-        The default profile adds nothing.
+        The default profile adds nothing, and neither do the settings of a started server that determine only its speed.
         """
         parts = (self.kind == "scripted", self.served_as, self.revision, self.sampling())
         profile = self.profile.digest()
-        return digest(*parts, profile) if profile else digest(*parts)
+        weights = {"dtype": self.dtype, "quantization": self.quantization}
+        added = [each for each in (profile, {name: form for name, form in weights.items() if form}) if each]
+        return digest(*parts, *added)
 
     def sampling(self) -> Sampling:
         """Return the sampling parameters; a prompt may override them, and bounds belong to roles."""
@@ -278,6 +358,9 @@ class Embedder(StrictModel):
     )
     model: str = Field("", description="The model's name at the endpoint, or the folder of weights.")
     url: Url = Field("", description="The OpenAI-compatible address.")
+    urls: tuple[Url, ...] = Field(
+        (), description="Instead of `url`: the addresses of several servers of this model."
+    )
     key_variable: KeyVariables = Field(
         ("OPENAI_API_KEY",),
         description="The environment variable that holds the key, or a list of variables whose keys are used in turn.",
@@ -286,13 +369,23 @@ class Embedder(StrictModel):
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Embedder":
-        if self.kind is None and (self.url or self.model):
+        if self.kind is None and (self.addresses or self.model):
             raise ValueError('url or model is given, but no kind. Add kind = "endpoint" or kind = "folder"')
-        needed = {"endpoint": ("url", "model"), "folder": ("model",)}.get(self.kind or "", ())
+        if self.url and self.urls:
+            raise ValueError("the embedder has `url` and `urls`. Remove one of them from [embedder]")
+        if len(set(self.urls)) < len(self.urls):
+            raise ValueError("the embedder repeats an address in `urls`. Name each server once.")
+        address = "urls" if self.urls else "url"
+        needed = {"endpoint": (address, "model"), "folder": ("model",)}.get(self.kind or "", ())
         for name in needed:
             if not getattr(self, name):
                 raise ValueError(f'an embedder of kind "{self.kind}" has no `{name}`. Add it to [embedder]')
         return self
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the embedder's servers; they are not in its fingerprint."""
+        return self.urls or ((self.url,) if self.url else ())
 
     @property
     def name(self) -> str:
@@ -304,6 +397,21 @@ class Embedder(StrictModel):
     def fingerprint(self) -> str:
         """Return the content hash of the settings that determine the vectors."""
         return digest(self.kind or HASHING, self.model, self.name)
+
+
+class BudgetLimits(StrictModel):
+    """The hard limits on calls, tokens and cost."""
+
+    name: str = Field(
+        "",
+        max_length=100,
+        pattern=r"^[\w.-]*$",
+        description="All processes and hosts with the same ledger share the limits under this name, and what was spent "
+        "stays spent (`memflow budget`). Without a name, each command and each Dagster run has the whole limits.",
+    )
+    calls: int | None = Field(None, ge=1, description="Maximum number of requests.")
+    tokens: int | None = Field(None, ge=1, description="Maximum number of prompt and answer tokens.")
+    cost: float | None = Field(None, gt=0, description="Maximum cost, by the models' prices.")
 
 
 class History(StrictModel):

@@ -1,237 +1,179 @@
-"""vLLM servers: an existing server, or a server that is started for a model and stopped afterwards.
+"""vLLM servers: existing servers that are checked, or servers that are started for a model and shared.
 
-vLLM needs a separate environment; `executable` is the program in that environment. endpoints/ sends requests.
+vLLM needs a separate environment; `executable` is the program in that environment. vllm_servers/ starts and supervises
+servers, endpoints/ sends requests.
 """
 
-import json
-import os
-import shlex
-import socket
-import subprocess
 import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from memflow.errors import BadSettings, EndpointDown
-from resources.adapter import Manifest, load_adapter
-from resources.process import default_signals, log_tail, terminate
+from memflow.errors import EndpointDown
+from resources.endpoints.api_keys import KeyRing
+from resources.endpoints.endpoint import Outage
+from resources.process import log_tail
 from resources.settings_sections import Model
+from resources.vllm_servers.addresses import ServedModel, check_server
+from resources.vllm_servers.arguments import Adapter, serve_command
+from resources.vllm_servers.devices import VISIBLE, gpu_facts, replica_devices, visible_devices
+from resources.vllm_servers.shared import ServerPlan, SharedServer, is_supervised
 
-DEFAULTS = (
-    # The default xgrammar allows control characters in bounded strings, and a model may repeat whitespace between JSON
-    # tokens forever.
-    "--structured-outputs-config",
-    '{"backend":"guidance","disable_any_whitespace":true}',
-    "--enable-prompt-tokens-details",
-)
-RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
-"""The values that vLLM accepts as the maximum rank of adapters."""
+__all__ = ["Adapter", "VllmServers", "check_model", "server_plan"]
 
-
-@dataclass(frozen=True)
-class Adapter:
-    """An adapter that a server loads together with its base model. Requests select the adapter by `name`."""
-
-    folder: Path
-    rank: int
-
-    @classmethod
-    def of(cls, folder: Path, manifest: Manifest) -> "Adapter":
-        """Return the adapter in a folder, described by its manifest."""
-        return cls(folder.absolute(), int(manifest.parameters["rank"]))
-
-    @property
-    def name(self) -> str:
-        """The model name in requests: the name of the adapter's folder."""
-        return self.folder.name
-
-    def arguments(self) -> list[str]:
-        """Return the adapter's arguments for `vllm serve`. Raises BadSettings if vLLM does not support the rank."""
-        most = next((rank for rank in RANKS if rank >= self.rank), None)
-        if most is None:
-            raise BadSettings(
-                f"the adapter {self.folder} has rank {self.rank}, but vLLM supports at most {RANKS[-1]}. "
-                "Train an adapter with a lower rank."
-            )
-        return ["--enable-lora", "--max-lora-rank", str(most), "--lora-modules", f"{self.name}={self.folder}"]
+TAIL_LINES = 5
+"""Lines of a log in the metadata of a run."""
+OUTAGE_S = 0.5
+"""Seconds for which the state of a server is not read again."""
 
 
-@dataclass
-class VllmServer:
-    """A context manager that yields a server's base URL, such as http://127.0.0.1:8000/v1.
-
-    Raises EndpointDown if the server cannot be reached, does not serve the model, exits, or is not ready in time;
-    BadSettings if the program cannot be run.
-    """
-
-    model: str
-    """The model for `vllm serve`, and its name in requests unless there is an adapter."""
-    url: str = ""
-    """The base address of an existing server; empty: start one."""
-    executable: str = "vllm"
-    """The vLLM program, with arguments if needed."""
-    arguments: Sequence[str] = ()
-    """Further arguments of `vllm serve`, which override the defaults."""
-    adapter: Adapter | None = None
-    """An adapter of the model, which requests then name."""
-    port: int = 0
-    """The port of a started server; 0: any free port."""
-    patience: float = 900.0
-    """Seconds within which a started server must be ready."""
-    log: Path | None = None
-    """The file of its output; None: a temporary file."""
-    _process: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
-
-    def __enter__(self) -> str:
-        if self.url:
-            self._check(self.url)
-            return self.url
-        port = self.port or _free_port()
-        url = f"http://127.0.0.1:{port}/v1"
-        self._start(port)
-        try:
-            self._wait(url)
-            self._check(url)
-        except BaseException:
-            self._stop()
-            raise
-        return url
-
-    def __exit__(self, *_: object) -> None:
-        self._stop()
-
-    def _start(self, port: int) -> None:
-        if self.log is None:
-            handle, name = tempfile.mkstemp(prefix="memflow-vllm-", suffix=".log")
-            os.close(handle)
-            self.log = Path(name)
-        address = ["--host", "127.0.0.1", "--port", str(port)]
-        command = [*shlex.split(self.executable), "serve", self.model, *address]
-        beside = [] if self.adapter is None else self.adapter.arguments()
-        try:
-            with self.log.open("wb") as log:
-                self._process = subprocess.Popen(
-                    [*command, *DEFAULTS, *beside, *self.arguments],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,  # its own process group: its workers end with it
-                    preexec_fn=default_signals(),  # noqa: PLW1509  (None unless signals are ignored)
-                )
-        except OSError as error:
-            raise BadSettings(
-                f"cannot run {self.executable!r} ({error}). Set `executable` of the model in memflow.toml "
-                "to the vllm program of an environment that has vLLM."
-            ) from error
-
-    def _wait(self, url: str) -> None:
-        assert self._process is not None and self.log is not None
-        over = time.monotonic() + self.patience
-        while _status(_root(url) + "/health") != 200:
-            if self._process.poll() is not None:
-                raise EndpointDown(
-                    f"vLLM for {self.model} exited with status {self._process.returncode}. Fix the error in "
-                    f"its log, then rerun: {log_tail(self.log)}"
-                )
-            if time.monotonic() > over:
-                raise EndpointDown(
-                    f"vLLM for {self.model} was not ready after {self.patience:g} s. See its log, then rerun: "
-                    f"{log_tail(self.log)}"
-                )
-            time.sleep(0.1)
-
-    def _check(self, url: str) -> None:
-        health = _status(_root(url) + "/health")
-        if health not in (200, 404):  # 404: an OpenAI-compatible server other than vLLM
-            problem = "cannot connect" if health is None else f"/health returned {health}"
-            raise EndpointDown(
-                f"no healthy server at {url}: {problem}. Start the server, or fix `url` in memflow.toml."
-            )
-        try:
-            served = [one["id"] for one in _json(url.rstrip("/") + "/models")["data"]]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise EndpointDown(
-                f"cannot read the model list at {url}/models ({error}). Check that it is an "
-                "OpenAI-compatible server."
-            ) from error
-        wanted = self.model if self.adapter is None else self.adapter.name
-        if wanted not in served:
-            raise EndpointDown(
-                f"{url} serves {', '.join(served)}, but not {wanted!r}. Fix `model` in memflow.toml."
-            )
-
-    def _stop(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            terminate(process)
+def server_plan(model: Model) -> ServerPlan:
+    """Return what is started for a model. Raises BadSettings if that is not possible on this machine."""
+    command = serve_command(model)
+    devices = model.tensor_parallel * model.data_parallel
+    groups = replica_devices(model.replicas, devices, model.gpus, visible_devices())
+    variables = [{VISIBLE: ",".join(group)} if group else {} for group in groups]
+    return ServerPlan(
+        model.served_as, [command] * model.replicas, variables, idle=model.idle, startup=model.startup
+    )
 
 
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
-def _root(url: str) -> str:
-    return url.rstrip("/").removesuffix("/v1")
-
-
-_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-
-
-def _status(url: str) -> int | None:
-    try:
-        with _opener.open(url, timeout=10) as response:
-            return int(response.status)
-    except urllib.error.HTTPError as error:
-        return error.code
-    except OSError:
-        return None
-
-
-def _json(url: str) -> Any:
-    with _opener.open(url, timeout=10) as response:
-        return json.load(response)
+def check_model(url: str, model: Model, at_least: int | None = None) -> ServedModel:
+    """Return what the server at an address says of a model. Raises EndpointDown if it does not serve the model."""
+    keys = KeyRing(model.key_variable, model.profile.auth)
+    return check_server(url, model.served_as, at_least, keys.headers(keys.choose()))
 
 
 class VllmServers:
-    """The vLLM servers of the settings.
+    """The vLLM servers of the settings, shared with the other processes of the same home folder.
 
-    A server starts when its model is first used; closing this object stops all servers.
+    A server starts when its model is first used. Closing this object gives the leases on all servers back; a server
+    without leases ends after `idle` seconds.
     """
 
-    def __init__(self, models: Mapping[str, Model]) -> None:
+    def __init__(self, models: Mapping[str, Model], home: Path | None = None) -> None:
         self._models = models
-        self._stack = ExitStack()
-        self._urls: dict[str, str] = {}
+        self._home = home
         self._lock = threading.Lock()
+        self._given_up = threading.Event()
+        self._urls: dict[str, tuple[str, ...]] = {}
+        self._servers: dict[str, SharedServer] = {}
+        self._served: dict[str, list[ServedModel]] = {}
+        self._outages: dict[str, tuple[float, Outage | None]] = {}
 
     def urls(self, name: str) -> tuple[str, ...]:
-        """Return the addresses of a model's servers; start the servers if necessary."""
+        """Return the addresses of a model's replicas; start them if necessary.
+
+        Raises BadSettings if the settings do not fit this machine, and EndpointDown if a server does not work.
+        """
         with self._lock:
+            if self._given_up.is_set():
+                raise EndpointDown(f"the start of vLLM for {name} was given up, since the run ends.")
             if name not in self._urls:
                 model = self._models[name]
-                server = VllmServer(
-                    model=model.model,
-                    executable=model.executable,
-                    arguments=model.arguments,
-                    adapter=_adapter(model),
-                )
-                self._urls[name] = self._stack.enter_context(server)
-            return (self._urls[name],)
+                self._urls[name] = model.addresses or self._acquire(name, model)
+                try:
+                    self._served[name] = [
+                        check_model(url, model, model.max_model_len) for url in self._urls[name]
+                    ]
+                except BaseException:
+                    self._urls.pop(name)
+                    self._release(name)
+                    raise
+            return self._urls[name]
+
+    def outage(self, name: str) -> Outage | None:
+        """Return what is known of a server that does not respond: it restarts, or has ended. None if nothing is."""
+        server = self._server(name)
+        if server is None:
+            return None
+        known_at, outage = self._outages.get(name, (float("-inf"), None))
+        if time.monotonic() - known_at > OUTAGE_S:
+            outage = _outage(server)
+            self._outages[name] = time.monotonic(), outage
+        return outage
+
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """Return the facts of the servers in use, by model name, for the metadata of a run."""
+        return {name: self._facts(name) for name in list(self._urls)}
 
     def close(self) -> None:
-        self._stack.close()
-        self._urls.clear()
+        """Give the leases on all servers back. A thread that waits for the start of a server gives it up."""
+        self._given_up.set()
+        with self._lock:
+            self._urls.clear()
+            for name in list(self._servers):
+                self._release(name)
+
+    def _server(self, name: str) -> SharedServer | None:
+        """Return the server of a model that is started; None for an existing one."""
+        model = self._models.get(name)
+        if model is None or model.kind != "vllm" or model.addresses:
+            return None
+        if name not in self._servers:
+            self._servers[name] = SharedServer(self._folder(), server_plan(model), self._given_up)
+        return self._servers[name]
+
+    def _folder(self) -> Path:
+        if self._home is None:
+            self._home = Path(tempfile.mkdtemp(prefix="memflow-vllm-"))
+        return self._home
+
+    def _acquire(self, name: str, model: Model) -> tuple[str, ...]:
+        server = self._server(name)
+        assert server is not None, f"the model {name} is started"
+        try:
+            return server.acquire()
+        except EndpointDown:
+            self._release(name)
+            raise
+
+    def _release(self, name: str) -> None:
+        server = self._servers.pop(name, None)
+        if server is not None:
+            server.release()
+
+    def _facts(self, name: str) -> dict[str, Any]:
+        served = self._served.get(name, [])
+        facts: dict[str, Any] = {
+            "addresses": list(self._urls.get(name, ())),
+            "vllm": sorted({each.version for each in served if each.version}),
+            "max_model_len": [each.max_model_len for each in served],
+        }
+        server = self._servers.get(name)
+        if server is None:
+            return facts
+        replicas = server.state().get("replicas", [])
+        return facts | {
+            "gpus": [dict(each) for each in gpu_facts()],
+            "replicas": [
+                {
+                    "command": each["command"],
+                    "devices": each["variables"].get(VISIBLE, ""),
+                    "startup_s": each["startup_s"],
+                    "restarts": each["restarts"],
+                    "log": each["log"],
+                    "log_end": log_tail(Path(each["log"]), TAIL_LINES) if Path(each["log"]).exists() else "",
+                }
+                for each in replicas
+            ],
+        }
 
 
-def _adapter(model: Model) -> Adapter | None:
-    folder = Path(model.adapter).expanduser()
-    return Adapter.of(folder, load_adapter(folder, model.revision)) if model.adapter else None
+def _outage(server: SharedServer) -> Outage | None:
+    model, supervised = (
+        server.plan.model,
+        is_supervised(server.folder),
+    )  # before the state, which is written first
+    state = server.state()
+    if state.get("status") in ("failed", "ending", "ended"):
+        return Outage(str(server.failure(state)))
+    if not supervised:
+        return Outage(
+            f"the process that supervises vLLM for {model} was killed, and its servers with it. Rerun."
+        )
+    if any(each["status"] == "restarting" for each in state.get("replicas", ())):
+        return Outage(f"vLLM for {model} restarts", ends=True)
+    return None

@@ -4,6 +4,7 @@ Queries run in an in-memory database with views over the Parquet files, so that 
 published_database.py writes `memflow.duckdb`, for other tools.
 """
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,19 +12,26 @@ from typing import Any
 
 import duckdb
 
-from memflow.errors import BadInput
+from memflow.errors import BadInput, DamagedFile
 from memflow.records import TABLES
 from resources.lake import Lake
 from resources.published_database import METRICS, insert_metrics, parquet_files, publish_database
 from resources.sql_files import VIEWS, escaped, literal, query_text, table_text, view_text
 
+_COMPOSED = re.compile(r"query(_table)?\s*\(|information_schema|duckdb_|pg_|\bshow\b")
+"""Parts of a query that can name tables in other ways, or that list them."""
+
 
 class QueryResult(list[dict[str, Any]]):
-    """The rows of a query as dictionaries; `columns` has the column names even without rows."""
+    """The rows of a query as dictionaries; `columns` has the column names even without rows.
+
+    `left_out` has, by table, the partitions that the query could not read because their files are damaged.
+    """
 
     def __init__(self, names: list[str], values: list[tuple[Any, ...]]) -> None:
         super().__init__(dict(zip(names, each, strict=True)) for each in values)
         self.columns = names
+        self.left_out: dict[str, list[str]] = {}
 
 
 class Warehouse:
@@ -36,15 +44,16 @@ class Warehouse:
     def query(self, name: str, **parameters: Any) -> QueryResult:
         """Return the result of sql/queries/<name>.sql; missing parameters are null.
 
-        Raises BadInput for an unknown query or parameter.
+        Damaged partitions are left out; the result names them. Raises BadInput for an unknown query or parameter.
         """
-        with self.session(_tables_in(query_text(name))) as session:
+        with self.session(_tables_in(query_text(name)), leave_out_damaged=True) as session:
             return session.query(name, **parameters)
 
     def sql(self, text: str) -> QueryResult:
         """Return the result of one SELECT statement, which can read the lake's tables and no other file.
 
-        Raises BadInput if `text` is not a single SELECT, or if DuckDB reports an error.
+        Damaged partitions are left out; the result names them. Raises BadInput if `text` is not a single SELECT, or if
+        DuckDB reports an error.
         """
         try:
             statements = duckdb.extract_statements(text)
@@ -52,15 +61,26 @@ class Warehouse:
             raise BadInput(f"DuckDB cannot parse the SQL query ({wrong}). Fix the query.") from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise BadInput(f"the SQL query is {_statement_types(statements)}. Write a single SELECT.")
-        with self.session() as session:
-            return session.run(text, {}, (*TABLES,))
+        tables = _tables_named_in(text)
+        with self.session(tables, leave_out_damaged=True) as session:
+            return session.run(text, {}, tables)
 
     @contextmanager
     def session(
-        self, tables: Sequence[str] = (*TABLES,), partitions: Collection[str] | None = None
+        self,
+        tables: Sequence[str] = (*TABLES,),
+        partitions: Collection[str] | None = None,
+        *,
+        leave_out_damaged: bool = False,
     ) -> Iterator["WarehouseSession"]:
-        """Open an in-memory database over a snapshot of these tables, limited to `partitions` if given."""
+        """Open an in-memory database over a snapshot of these tables, limited to `partitions` if given.
+
+        Raises DamagedFile for a damaged file, unless damaged partitions are left out.
+        """
         with self.lake.snapshot(tables, partitions) as lake, duckdb.connect(":memory:") as connection:
+            if lake.left_out and not leave_out_damaged:
+                table, names = next(iter(lake.left_out.items()))
+                raise DamagedFile(self.lake.damage(table, names[0]) or f"{table} of {names[0]} is damaged.")
             yield WarehouseSession(lake, connection)
 
     def publish(self) -> Path:
@@ -114,7 +134,9 @@ class WarehouseSession:
                 for view in VIEWS:
                     self._connection.execute(view_text(view))
             answer = self._connection.execute(text, parameters)
-            return QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
+            result = QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
+            result.left_out = dict(self._lake.left_out)
+            return result
         except duckdb.Error as wrong:
             raise BadInput(f"DuckDB cannot run the SQL query ({wrong}). Fix the query.") from wrong
 
@@ -139,6 +161,16 @@ def _tables_in(text: str) -> tuple[str, ...]:
     """Return the lake's tables that an SQL query reads, directly or through a view."""
     texts = [text, *(view_text(view) for view in VIEWS if _names_view(text))]
     return tuple(table for table in TABLES if any(table in each for each in texts))
+
+
+def _tables_named_in(text: str) -> tuple[str, ...]:
+    """Return the tables whose names occur in an SQL query; all tables if none does, or if it may compose names."""
+    lower = text.lower()
+    views = [view_text(view) for view in VIEWS] if _names_view(text) else []
+    found = tuple(
+        table for table in TABLES if table.rpartition(".")[2] in lower or any(table in each for each in views)
+    )
+    return found if found and not _COMPOSED.search(lower) else (*TABLES,)
 
 
 def _names_view(text: str) -> bool:

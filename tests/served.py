@@ -51,6 +51,13 @@ class Served:
         params = {"selector": selector, "partitionNames": partitions}
         return self._backfill(self.ask("LaunchBackfill", params=params))
 
+    def launch(self, job: str) -> str:
+        """Start a job without partitions and return its run id."""
+        execution = {"selector": {**LOCATION, "jobName": job}, "runConfigData": {}}
+        found = self.ask("Launch", execution=execution)
+        assert found["__typename"] == "LaunchRunSuccess", found
+        return str(found["run"]["runId"])
+
     def retry(self, backfill: str) -> str:
         """Rerun the failed partitions of a backfill and return the id of the new backfill."""
         params = {"parentRunId": backfill, "strategy": "FROM_FAILURE"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-LOCKED = re.compile(r"^([a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==([^\s;]+)([^\\]*)\\$", re.MULTILINE)
+LOCKED = re.compile(r"^([a-z0-9][\w.-]*)(?:\[[\w, -]+\])?==([^\s;]+)([^\\]*)\\$", re.MULTILINE)
 
 
 def locked(name: str) -> set[tuple[str, str, str]]:

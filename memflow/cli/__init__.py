@@ -12,6 +12,8 @@ import typer
 from typer.core import TyperGroup
 
 from memflow.cli.annotate import annotate
+from memflow.cli.bench import bench
+from memflow.cli.budget import budget
 from memflow.cli.catalog import data, domains
 from memflow.cli.checks import checks
 from memflow.cli.compare import compare
@@ -31,6 +33,7 @@ from memflow.cli.plan import plan
 from memflow.cli.plot import plot
 from memflow.cli.prompts import prompts
 from memflow.cli.query import sql
+from memflow.cli.repair import repair
 from memflow.cli.report import report, view
 from memflow.cli.run import run
 from memflow.cli.runs import runs
@@ -52,6 +55,14 @@ class _Commands(TyperGroup):
             if isinstance(front, Front) and front.debug:
                 raise
             message(f"memflow: {wrong}")
+            raise typer.Exit(1) from wrong
+        except OSError as wrong:
+            from resources.disks import os_fault
+
+            named = wrong.filename if isinstance(wrong.filename, str) else "the home folder"
+            if not (fault := os_fault(wrong, Path(named))):
+                raise
+            message(f"memflow: {fault}")
             raise typer.Exit(1) from wrong
 
 
@@ -107,9 +118,11 @@ app.add_typer(annotate, name="annotate", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(checks)
 app.command(cls=MomentCommand, rich_help_panel=LOOK)(runs)
 app.command(rich_help_panel=LOOK)(gc)
+app.command(rich_help_panel=LOOK)(repair)
 app.command("copy-lake", rich_help_panel=LOOK)(copy_lake)
 app.command(rich_help_panel=LOOK)(usage)
 app.command("accounts", hidden=True, help="The former name of `usage`.")(usage)
+app.add_typer(budget, name="budget", rich_help_panel=LOOK)
 app.add_typer(ledger, name="ledger", rich_help_panel=LOOK)
 app.command(cls=MomentCommand, rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)
@@ -118,5 +131,6 @@ app.add_typer(prompts, name="prompts", rich_help_panel=KNOW)
 app.add_typer(judges, name="judges", rich_help_panel=KNOW)
 app.add_typer(data, name="data", rich_help_panel=KNOW)
 app.add_typer(models, name="models", rich_help_panel=KNOW)
+app.add_typer(bench, name="bench", rich_help_panel=KNOW)
 app.command(rich_help_panel=BEGIN)(init)
 app.command(rich_help_panel=BEGIN)(doctor)

@@ -1,21 +1,15 @@
 """`memflow dev`: Dagster's webserver and daemon, on the instance that `memflow run` writes to."""
 
 import os
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
 
 from memflow.cli.selection import front_of
-from memflow.errors import MemflowError
 
-POLL_S = 0.2
-GRACE_S = 20.0
+WEBSERVER, DAEMON = "webserver", "daemon"
 
 
 def dev(
@@ -27,9 +21,11 @@ def dev(
 ) -> None:
     """Open the Dagster UI on the instance of these settings. Press Ctrl-C to stop it.
 
-    The UI and the daemon load the code location `memflow`. Both stop when one of them or this process stops.
+    The UI and the daemon load the code location `memflow`. Each is started again when it ends. Runs and backfills of a
+    `memflow dev` that was stopped or killed continue.
     """
-    from resources.instance import EVENT_BATCHES, dagster_home, workspace_file
+    from resources.dev_programs import Program, end_survivors, hold_home, require_free_port, supervise
+    from resources.instance import EVENT_BATCHES, dagster_home, recover_runs, workspace_file
 
     front = front_of(ctx)
     settings = front.load()
@@ -43,52 +39,27 @@ def dev(
     if front.settings is not None:
         environment["MEMFLOW_SETTINGS"] = str(front.settings.absolute())
     workspace = ["-w", str(workspace_file(folder, Path.cwd()))]
-    webserver = ["dagster_webserver", *workspace, "-h", host, "-p", str(port)]
-    daemon = ["dagster._daemon", "run", *workspace]
-    typer.echo(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)", err=True)
-    ended = _run_together([[sys.executable, "-m", *each] for each in (webserver, daemon)], environment)
-    if ended:
-        raise MemflowError(f"the process {ended} has ended. Fix the error in its output, then rerun.")
 
+    def requeue() -> None:
+        if count := recover_runs(folder):
+            report(f"{count} run{'s' if count > 1 else ''} without a process returned to the queue.")
 
-def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str:
-    """Start the programs, and end all of them when one ends or this process receives a signal to end.
+    def report(sentence: str) -> None:
+        typer.echo(sentence, err=True)
 
-    Return the Python module of the program that ended first, or an empty string after a signal.
-    """
-    from resources.process import default_signals
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupt)
-    # In the process group of this one, so that Ctrl-C and a kill of the group reach all of them.
-    children = [
-        subprocess.Popen(each, env=environment, preexec_fn=default_signals())  # noqa: PLW1509
-        for each in commands
+    programs = [
+        Program(
+            WEBSERVER,
+            [sys.executable, "-m", "dagster_webserver", *workspace, "-h", host, "-p", str(port)],
+        ),
+        Program(DAEMON, [sys.executable, "-m", "dagster._daemon", "run", *workspace], requeue),
     ]
+    lease = hold_home(folder, f"http://{host}:{port}")
     try:
-        while True:
-            for command, child in zip(commands, children, strict=True):
-                if child.poll() is not None:
-                    return command[2]
-            time.sleep(POLL_S)
-    except KeyboardInterrupt:
-        return ""
+        for name in end_survivors(folder, [program.name for program in programs]):
+            report(f"Ended the {name} of a `memflow dev` that was killed.")
+        require_free_port(host, port)
+        report(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)")
+        supervise(programs, folder, environment, report)
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
-        _end(children)
-
-
-def _end(children: list[subprocess.Popen[bytes]]) -> None:
-    """Terminate the processes; after GRACE_S seconds, kill those that still run."""
-    for child in children:
-        child.terminate()
-    deadline = time.monotonic() + GRACE_S
-    for child in children:
-        try:
-            child.wait(max(0.1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        lease.release()

@@ -16,6 +16,7 @@ from assets.partitions import pair
 from memflow.cli.planned_runs import PlannedRun
 from memflow.pipeline import JOBS
 from resources.clients import Watch
+from resources.disks import require_writable
 from resources.instance import open_instance
 from resources.models import Models
 from resources.settings import Settings
@@ -27,6 +28,7 @@ class Executor:
     """A context manager that opens the Dagster instance and executes planned runs."""
 
     def __init__(self, settings: Settings, fingerprints: Fingerprints, watch: Watch, budget: Any) -> None:
+        require_writable(*settings.written_folders)
         resources = build_resources(settings, budget, fingerprints)
         self.settings = settings
         self.models: Models = resources["models"]

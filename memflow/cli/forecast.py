@@ -80,7 +80,7 @@ def _models(settings: Settings) -> ModelAssignment:
     profiles = {
         name: ModelProfile(
             model.sampling(),
-            model.concurrency,
+            model.capacity,
             model.fingerprint(),
             model.kind == "scripted",
             model.profile.headroom,

@@ -13,13 +13,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memflow.cli.selection import Front
 from memflow.errors import BadInput, BadSettings, MemflowError
+from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:
     from resources.endpoints.profiles import Profile
     from resources.settings import Settings
-    from resources.settings_sections import Model, OwnMemory
+    from resources.settings_sections import Embedder, Model, OwnMemory
 
 OLDEST = (3, 11)
+STORED = {
+    "lake": ("lake", "version"),
+    "ledger": ("ledger",),
+    "search indexes": ("index",),
+    "memflow.duckdb": ("database",),
+    "caches and records": ("cache", "data"),
+}
+"""The stored results that are verified, and the kinds of their damages."""
 PATIENCE = 10.0
 """Seconds to wait for an endpoint's list of models."""
 
@@ -28,11 +37,12 @@ PATIENCE = 10.0
 class Finding:
     """The result of checking one item, such as a package or a folder, and how to fix the item.
 
-    State `missing`: every run needs the item. State `absent`: only the feature that `fix` names needs the item.
+    State `missing`: every run needs the item. State `absent`: only the feature that `fix` names needs the item. State
+    `damaged`: stored results differ from what memflow wrote, or cannot be read.
     """
 
     what: str
-    state: Literal["ok", "missing", "absent"]
+    state: Literal["ok", "missing", "absent", "damaged"]
     found: str
     fix: str = ""
 
@@ -47,8 +57,11 @@ class Finding:
         }
 
 
-def examine(front: Front) -> list[Finding]:
-    """Return the findings of all checks, in the order in which the user should fix the items."""
+def examine(front: Front, *, full: bool = False) -> list[Finding]:
+    """Return the findings of all checks, in the order in which the user should fix the items.
+
+    With `full`, every byte of the stored results is read.
+    """
     findings = [_python(), _packages()]
     try:
         settings = front.load()
@@ -64,13 +77,14 @@ def examine(front: Front) -> list[Finding]:
         _file(front),
         _home(settings.home),
         *_data(settings),
-        *(_model(name, settings.model(name)) for name in _in_use(settings)),
-        _embedder(settings),
+        *(finding for name in _in_use(settings) for finding in _model(name, settings.model(name))),
+        *_embedder_findings(settings),
         *_prompts(settings),
         *_trainer(settings),
         *_benchmarks(settings),
         *_own(settings),
         _history(settings),
+        *_stored_results(settings, full),
     ]
 
 
@@ -172,24 +186,40 @@ def _in_use(settings: "Settings") -> list[str]:
     )
 
 
-def _model(name: str, model: "Model") -> Finding:
+def _model(name: str, model: "Model") -> list[Finding]:
+    """Return one finding, or one for each address."""
     what = f"model {name}"
     if model.kind == "scripted":
-        return Finding(what, "ok", "scripted, not a language model")
-    if model.kind == "vllm":
-        program = shlex.split(model.executable)[0]
-        if model.adapter and (wrong := _unserved(model)):
-            return Finding(
-                what,
-                "missing",
-                wrong,
-                "Fix `adapter` and `revision` of the model in memflow.toml (docs/how-to/finetune.md).",
-            )
-        if shutil.which(program):
-            return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
-        fix = "Set `executable` of the model in memflow.toml to the vllm program of an environment that has vLLM."
-        return Finding(what, "missing", f"the program {program} was not found", fix)
-    return _served(what, model.url, model.model, model.key_variable, model.profile)
+        return [Finding(what, "ok", "scripted, not a language model")]
+    if model.kind == "vllm" and not model.addresses:
+        return [_vllm(what, model)]
+    return [_served(what, url, model.model, model.key_variable, model.profile) for url in model.addresses]
+
+
+def _vllm(what: str, model: "Model") -> Finding:
+    program = shlex.split(model.executable)[0]
+    if model.adapter and (wrong := _unserved(model)):
+        return Finding(
+            what,
+            "missing",
+            wrong,
+            "Fix `adapter` and `revision` of the model in memflow.toml (docs/how-to/finetune.md).",
+        )
+    if shutil.which(program):
+        return _startable(what, model, f"vLLM at {shutil.which(program)} for {model.model}")
+    fix = "Set `executable` of the model in memflow.toml to the vllm program of an environment that has vLLM."
+    return Finding(what, "missing", f"the program {program} was not found", fix)
+
+
+def _startable(what: str, model: "Model", found: str) -> Finding:
+    """Return whether this machine has the devices of a model."""
+    from resources.vllm import server_plan
+
+    try:
+        server_plan(model)
+    except BadSettings as wrong:
+        return Finding(what, "missing", str(wrong), "Fix the model in memflow.toml (docs/how-to/vllm.md).")
+    return Finding(what, "ok", found)
 
 
 def _unserved(model: "Model") -> str | None:
@@ -214,7 +244,7 @@ def _trainer(settings: "Settings") -> Iterator[Finding]:
         yield Finding("training", "missing", f"the program {program} was not found", fix)
 
 
-def _embedder(settings: "Settings") -> Finding:
+def _embedder_findings(settings: "Settings") -> list[Finding]:
     from resources.endpoints.profiles import Profile
 
     chosen = settings.embedder
@@ -223,10 +253,16 @@ def _embedder(settings: "Settings") -> Finding:
         try:
             settings.check_embedder(settings.assistants)
         except BadSettings as wrong:
-            return Finding("embedder", "missing", what, str(wrong))
-        return Finding("embedder", "ok", what)
+            return [Finding("embedder", "missing", what, str(wrong))]
+        return [Finding("embedder", "ok", what)]
     if chosen.kind == "endpoint":
-        return _served("embedder", chosen.url, chosen.model, chosen.key_variable, Profile())
+        return [
+            _served("embedder", url, chosen.model, chosen.key_variable, Profile()) for url in chosen.addresses
+        ]
+    return [_folder_embedder(chosen)]
+
+
+def _folder_embedder(chosen: "Embedder") -> Finding:
     if not Path(chosen.model).expanduser().is_dir():
         return Finding(
             "embedder",
@@ -270,6 +306,28 @@ def _history(settings: "Settings") -> Finding:
     return Finding(
         "history", "ok" if kept <= limit else "absent", found, "" if kept <= limit else "Run `memflow gc`."
     )
+
+
+def _stored_results(settings: "Settings", full: bool) -> Iterator[Finding]:
+    """Yield whether lake, ledger, search indexes and memflow.duckdb are intact."""
+    from memflow.records import TABLES
+    from resources.lake import Lake
+    from resources.repair.verification import find_damages
+
+    lake = Lake(settings.lake_root)
+    found = find_damages(settings, lake, lambda *_: None, whole=full)
+    files = sum(len(lake.partitions(table)) for table in TABLES)
+    depth = "every byte read" if full else "a quick look; `memflow doctor --full` reads every byte"
+    for what, kinds in STORED.items():
+        damages = [each for each in found if each.kind in kinds]
+        if not damages:
+            number = f"{files:,} files, " if what == "lake" else ""
+            yield Finding(what, "ok", f"intact: {number}{depth}")
+            continue
+        names = [each.what for each in damages]
+        some = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+        fix = "Run `memflow repair`, which rebuilds what the ledger can rebuild, without requests."
+        yield Finding(what, "damaged", f"{len(damages):,} damaged or missing: {some}", fix)
 
 
 def _benchmarks(settings: "Settings") -> Iterator[Finding]:

@@ -84,7 +84,11 @@ def verify(
     ctx: typer.Context,
     repair: Annotated[
         bool,
-        typer.Option("--repair", help="Compute the totals again, and delete uses of missing completions."),
+        typer.Option(
+            "--repair",
+            help="Move damaged rows aside, compute missing checksums and the totals again, and delete uses of missing "
+            "completions.",
+        ),
     ] = False,
     form: FormatOption = Format.text,
 ) -> None:
@@ -92,16 +96,24 @@ def verify(
     from resources.ledger.verification import problems
     from resources.ledger.verification import repair as repair_ledger
 
+    moved: dict[str, int] = {}
     with _ledger(ctx) as opened:
         if repair:
             with opened.connect(transaction=True) as connection:
-                repair_ledger(connection)
+                repaired = repair_ledger(connection)
+            moved = repaired.moved
         with opened.connect(transaction=True) as connection:
             found = problems(connection)
     rows = [[each.name, each.rows, ", ".join(each.digests), each.command] for each in found]
     answer(
         form,
-        {"problems": [asdict(each) for each in found]},
+        {"problems": [asdict(each) for each in found], "moved": moved},
+        note(
+            f"Moved {sum(moved.values()):,} damaged rows into the table damaged_rows. The next run of their "
+            "partitions sends only these requests again."
+            if moved
+            else ""
+        ),
         *(
             [table("Problems", ("problem", "rows", "such as", "repair with"), rows, right=["rows"])]
             * bool(found)
@@ -110,6 +122,28 @@ def verify(
     )
     if found:
         raise typer.Exit(1)
+
+
+@ledger.command()
+def recover(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+    """Copy the readable rows of a damaged SQLite ledger to a new file, which replaces it. The damaged file is kept.
+
+    End all other memflow processes first. Use this if SQLite reports that the file is malformed or is not a database.
+    """
+    from resources.ledger.recovery import recover as recover_ledger
+
+    found = recover_ledger(front_of(ctx).load().ledger_url)
+    damaged = sum(found.damaged.values())
+    missing = f" Not all rows of {', '.join(found.incomplete)} could be read." if found.incomplete else ""
+    answer(
+        form,
+        {**asdict(found), "backup": str(found.backup)},
+        note(
+            f"Copied {found.copied.get('completions', 0):,} completions; {damaged:,} damaged rows were left out."
+            f"{missing}"
+        ),
+        note(f"The damaged file is {found.backup}. Check the new one with `memflow ledger verify`."),
+    )
 
 
 @ledger.command()
@@ -176,17 +210,14 @@ def forget(
 @contextmanager
 def _ledger(ctx: typer.Context) -> Iterator["SqlLedger"]:
     """Open the ledger of the settings. Raises BadSettings if it does not exist."""
-    from pathlib import Path
-
-    from sqlalchemy.engine import make_url
-
     from resources.ledger.sql_ledger import SqlLedger
+    from resources.sqlite_urls import sqlite_path
 
     url = front_of(ctx).load().ledger_url
-    parsed = make_url(url)
-    if parsed.get_backend_name() == "sqlite" and not Path(parsed.database or "").is_file():
+    path = sqlite_path(url)
+    if path is not None and not path.is_file():
         raise BadSettings(
-            f"there is no ledger at {parsed.database}. Run `memflow run --demo` to fill one, or fix `home` or `ledger` "
+            f"there is no ledger at {path}. Run `memflow run --demo` to fill one, or fix `home` or `ledger` "
             "in memflow.toml."
         )
     with SqlLedger(url) as opened:

@@ -73,7 +73,7 @@ def check(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A model of memflow.toml.")],
     form: FormatOption = Format.text,
 ) -> None:
-    """Send about ten small requests to a model, list what the model accepts, and print matching settings.
+    """Send about ten small requests to each address of a model, list what it accepts, and print matching settings.
 
     Nothing is stored, and no setting changes. The requests cost some thousand tokens at most.
     """
@@ -81,16 +81,19 @@ def check(
     from resources.endpoints.model_check_requests import open_post
     from resources.endpoints.profile_proposal import propose
 
-    async def examine() -> tuple[list["Observation"], int]:
-        async with open_post(model) as post:
+    async def examine(url: str) -> tuple[list["Observation"], int]:
+        async with open_post(model, url) as post:
             made = ModelCheck(model.served_as, post, model.profile)
             return await made.run(), made.requests
 
     model = front_of(ctx).load().model(name)
     if model.kind != "endpoint":
         raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
-    observations, requests = asyncio.run(examine())
-    proposal = propose(observations, model.url, model.preset)
+    results = {url: asyncio.run(examine(url)) for url in model.addresses}
+    first, *_ = model.addresses
+    observations, requests = results[first][0], sum(number for _, number in results.values())
+    differing = [url for url in results if results[url][0] != observations]
+    proposal = propose(observations, first, model.preset)
     fits = proposal.profile() == model.profile
     answer(
         form,
@@ -98,15 +101,55 @@ def check(
             "model": name,
             "requests": requests,
             "observations": [{"topic": each.topic, "seen": each.seen} for each in observations],
+            "addresses": [{"address": url, "differs": url in differing} for url in results],
             "preset": proposal.preset,
             "fields": dict(proposal.fields),
             "fits": fits,
         },
-        table(f"{model.served_as} at {model.url}", ("topic", "seen"), _seen(observations)),
+        table(
+            f"{model.served_as} at {', '.join(url for url in results if url not in differing)}",
+            ("topic", "seen"),
+            _seen(observations),
+        ),
+        *(
+            table(f"{model.served_as} at {url}, which differs", ("topic", "seen"), _seen(results[url][0]))
+            for url in differing
+        ),
+        note(
+            f"All addresses of a model need the same profile. Serve {model.served_as} with the same options at each."
+            if differing
+            else ""
+        ),
         heading("The settings fit" if fits else "Settings that fit"),
         Text(proposal.toml(name)),
         note(
             f"\n{requests} requests. A changed profile changes the model's fingerprint: its partitions run again."
+        ),
+    )
+
+
+@models.command("servers")
+def list_servers(
+    ctx: typer.Context,
+    end: Annotated[bool, typer.Option("--end", help="End the servers that no process uses.")] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """List the vLLM servers that run in the home folder, with their users' state, addresses and logs."""
+    from resources.vllm_servers.shared import end_unused, running_servers
+
+    home = front_of(ctx).load().home
+    ended = end_unused(home) if end else []
+    rows = running_servers(home)
+    columns = ("server", "status", "in use", "addresses", "supervisor")
+    shown = [tuple(str(row[name]) if name == "supervisor" else row[name] for name in columns) for row in rows]
+    answer(
+        form,
+        {"servers": rows, "ended": ended},
+        table("Servers", columns, shown) if rows else Text("No vLLM server runs in this home folder."),
+        *(note(f"{row['server']}: {log}") for row in rows for log in row["logs"]),
+        *(note(f"Ended: {name}.") for name in ended),
+        note(
+            "\nA server ends by itself when no process has used it for `idle` seconds; `--end` ends it now."
         ),
     )
 

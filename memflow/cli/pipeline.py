@@ -14,12 +14,16 @@ from dataclasses import asdict, dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
-from assets.fingerprints import Fingerprints
+from assets.fingerprints import ALL, Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
+from memflow.cli.usage import address_rows
 from memflow.errors import MemflowError
+from memflow.pipeline import partition_key
+from resources.disks import failed_write
 from resources.drift import new_drift
-from resources.leaderboard import former_partitions
+from resources.leaderboard import damaged_partitions, former_partitions
+from resources.outputs import restore_accumulated, restore_outputs
 from resources.process_locks import has_stale_locks
 from resources.settings import Settings
 
@@ -54,6 +58,8 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
     """Materialize the requested partitions, each as soon as its inputs exist. Return the outcome."""
     fingerprints = Fingerprints.of(settings)
     outcome = Outcome()
+    restored = restore_accumulated(fingerprints.lake)
+    fingerprints.lake.verify("score.leaderboard", ALL)  # its rows are read in any case
     planned = plan_runs(settings, request, fingerprints, outcome)
     watcher.begin(len(planned))
     with ExitStack() as stack:
@@ -68,7 +74,14 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             # Opening the instance ends the runs of killed processes, also where nothing has to run.
             schedule.open()
         schedule.run(planned)
+        outcome.restored = restored + restore_outputs(
+            settings,
+            fingerprints.lake,
+            [partition_key(run.domain, run.assistant) for run in outcome.up_to_date if run.assistant],
+            is_published=any(run.scope == "all" for run in outcome.up_to_date),
+        )
         outcome.former = former_partitions(settings, fingerprints.lake)
+        outcome.left_out = damaged_partitions(settings, fingerprints.lake)
         outcome.failed_requests = failed_requests(fingerprints.lake, planned)
         if fingerprints.lake.current_partitions("score.leaderboard"):
             outcome.scores = fingerprints.lake.read("score.leaderboard", "all")
@@ -76,6 +89,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             outcome.drift = new_drift(fingerprints.lake)
         if schedule.executor is not None:
             outcome.usage = _usage(schedule.executor.models.ledger, set(outcome.runs))
+            outcome.addresses = address_rows(schedule.executor.models.ledger, set(outcome.runs))
     return outcome
 
 
@@ -146,6 +160,8 @@ class Schedule:
             self.outcome.up_to_date.append(run)
             self._end(run, UP_TO_DATE)
         else:
+            if tables := run.damaged():
+                self.outcome.damaged[run.name] = tables
             # A daemon thread does not keep an interrupted process alive.
             thread = threading.Thread(
                 target=self._execute, args=(self.open(), run), name=run.name, daemon=True
@@ -159,7 +175,8 @@ class Schedule:
         except MemflowError as error:
             self._ended.put((run, "", str(error)))
         except Exception as error:  # noqa: BLE001  (it fails one run; the others continue)
-            self._ended.put((run, "", f"{type(error).__name__}: {error}"))
+            explained = failed_write(error, executor.settings.home)
+            self._ended.put((run, "", str(explained or f"{type(error).__name__}: {error}")))
         except BaseException as error:  # noqa: BLE001  (it is raised in the main thread)
             self._ended.put(error)
 

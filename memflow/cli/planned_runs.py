@@ -43,6 +43,7 @@ class PlannedRun:
     """The data set or the domain; None for the scope `all`."""
     up_to_date: Callable[[], bool]
     assistant: str = ""
+    damaged: Callable[[], list[str]] = list
     after: tuple["PlannedRun", ...] = ()
 
     @property
@@ -77,8 +78,16 @@ class Outcome:
     former: list[str] = field(default_factory=list)
     """Partitions that the leaderboard leaves out, because a former version of memflow wrote them."""
     usage: list[dict[str, Any]] = field(default_factory=list)
+    addresses: list[dict[str, Any]] = field(default_factory=list)
+    """The usage of each server of the models with several servers."""
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By planned run: failed requests that the next run sends again."""
+    damaged: dict[str, list[str]] = field(default_factory=dict)
+    """By planned run: the tables whose damaged files made it stale."""
+    restored: list[str] = field(default_factory=list)
+    """Outputs for other programs that were missing or damaged, and are rebuilt from the lake."""
+    left_out: list[str] = field(default_factory=list)
+    """Partitions that the leaderboard leaves out, because one of their files is damaged."""
 
     @property
     def evaluated(self) -> set[tuple[str, str]]:
@@ -99,7 +108,7 @@ def failed_requests(lake: Lake, planned: Sequence[PlannedRun]) -> dict[str, int]
     for run in planned:
         by_stage: dict[str, int] = {}
         for table in tables_of(run.scope):
-            facts = lake.facts(table, partition_key(run.partition or ALL, run.assistant))
+            facts = lake.intact_facts(table, partition_key(run.partition or ALL, run.assistant))
             stage = WRITERS[table].stage
             by_stage[stage] = max(by_stage.get(stage, 0), facts.failed_requests if facts else 0)
         if sum(by_stage.values()):
@@ -120,7 +129,12 @@ def plan_runs(
     generated: list[PlannedRun] = []
     evaluated: list[PlannedRun] = []
     for domain in (settings.domain(name) for name in request.domains):
-        generate = PlannedRun("domain", domain.name, partial(fingerprints.up_to_date, "domain", domain))
+        generate = PlannedRun(
+            "domain",
+            domain.name,
+            partial(fingerprints.up_to_date, "domain", domain),
+            damaged=partial(fingerprints.damaged, "domain", domain),
+        )
         try:
             found, lacking = fingerprints.library.datasets_of(domain)
         except MissingData as error:
@@ -132,7 +146,8 @@ def plan_runs(
             outcome.missing[domain.name] = lacking
         for each in found:
             up_to_date = partial(fingerprints.up_to_date, "dataset", each.name)
-            ingested.setdefault(each.name, PlannedRun("dataset", each.name, up_to_date))
+            damaged = partial(fingerprints.damaged, "dataset", each.name)
+            ingested.setdefault(each.name, PlannedRun("dataset", each.name, up_to_date, damaged=damaged))
         generate = replace(generate, after=tuple(ingested[each.name] for each in found))
         generated.append(generate)
         evaluated += [
@@ -141,9 +156,16 @@ def plan_runs(
                 domain.name,
                 partial(fingerprints.up_to_date, "domain x assistant", domain.name, name),
                 name,
+                partial(fingerprints.damaged, "domain x assistant", domain.name, name),
                 after=(generate,),
             )
             for name in request.assistants
         ]
-    publish = PlannedRun("all", None, partial(fingerprints.up_to_date, "all"), after=tuple(evaluated))
+    publish = PlannedRun(
+        "all",
+        None,
+        partial(fingerprints.up_to_date, "all"),
+        damaged=partial(fingerprints.damaged, "all"),
+        after=tuple(evaluated),
+    )
     return [*ingested.values(), *generated, *evaluated, publish]

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from memflow.cli.damage import note_left_out
 from memflow.cli.moments import removed_partitions
 from memflow.cli.output import Format, FormatOption, answer, cut, message, note, table
 from memflow.cli.selection import front_of
@@ -39,6 +40,7 @@ def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = F
     rows = Warehouse(lake, settings.warehouse_path).sql(statement)
     if removed := removed_partitions(lake):
         message(f"memflow: not in the result, because `memflow gc` removed it: {', '.join(removed)}")
+    note_left_out(rows.left_out)
     shown = [[_cell(value) for value in row.values()] for row in rows]
     numbers = {name for name in rows.columns if rows and all(_is_number(row[name]) for row in rows)}
     answer(

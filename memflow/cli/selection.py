@@ -86,10 +86,11 @@ DemoOption = Annotated[
     ),
 ]
 UrlOption = Annotated[
-    str | None,
+    list[str] | None,
     _option(
         "--url",
-        "An OpenAI-compatible address, such as http://127.0.0.1:8000/v1; needs --model.",
+        "An OpenAI-compatible address, such as http://127.0.0.1:8000/v1; needs --model. May be repeated for several "
+        "servers of the model.",
         _WHO,
         metavar="URL",
     ),
@@ -196,7 +197,7 @@ def select(
     profile: str | None = None,
     bounds: bool = True,
     demo: bool = False,
-    url: str | None = None,
+    url: Sequence[str] | None = None,
     model: str | None = None,
     embedder: str | None = None,
     embedder_url: str | None = None,
@@ -229,7 +230,7 @@ def select(
     if judge_of_options := over.get("roles", {}).get("judge"):  # also instead of the judges of single domains
         over["judges"] = dict.fromkeys(front.load().judges, judge_of_options)
     if embedder or embedder_url:
-        over["embedder"] = _embedder(front.load().embedder, embedder, embedder_url, url)
+        over["embedder"] = _embedder(front.load().embedder, embedder, embedder_url, url[0] if url else None)
     paths = _import_paths([*(memories or ()), *(assistants or ())])
     if paths:
         _check_memory_names(front.load(), paths)
@@ -336,25 +337,29 @@ def _with_model(assistants: Iterable[str], model: str) -> list[str]:
 
 
 def _models(
-    model: str | None, url: str | None, preset: str | None, named: Mapping[str, str]
+    model: str | None, urls: Sequence[str] | None, preset: str | None, named: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the `models` and `roles` settings of the options --model, --url, --preset and the role options."""
     from resources.endpoints.addresses import check_address
     from resources.settings_sections import command_line_name
 
     over: dict[str, Any] = {}
-    if url and not model:
+    if urls and not model:
         raise BadSettings(
             "--url is given without a model. Add --model with the name of a model at that server."
         )
-    if preset and not url:
+    if preset and not urls:
         raise BadSettings(
             "--preset is given without --url. Set `preset` of the model in memflow.toml instead, or add --url."
         )
     roles: dict[str, str] = {}
-    if url:
-        check_address("--url", url)
-        served = {"kind": "endpoint", "url": url, "model": model, **({"preset": preset} if preset else {})}
+    if urls:
+        for url in urls:
+            check_address("--url", url)
+        if len(set(urls)) < len(urls):
+            raise BadSettings("--url repeats an address. Name each server once.")
+        address = {"url": urls[0], "urls": ()} if len(urls) == 1 else {"url": "", "urls": tuple(urls)}
+        served = {"kind": "endpoint", **address, "model": model, **({"preset": preset} if preset else {})}
         name = command_line_name(model or "")
         over["models"] = {name: served}
         model = name
@@ -380,13 +385,14 @@ def _embedder(
         return {"kind": "folder", "model": name}
     if address:
         check_address("--embedder-url", address)
-    served = address or configured.url or url
+    served = (address,) if address else configured.addresses or ((url,) if url else ())
     if not served:
         raise BadSettings(
             f"the embedder {name} is neither an existing folder nor `hashing`, and has no address. Add --embedder-url "
             "with the address that serves it, or fix the folder."
         )
-    return {"kind": "endpoint", "url": served, "model": name, "key_variable": configured.key_variable}
+    addresses = {"url": served[0], "urls": ()} if len(served) == 1 else {"url": "", "urls": served}
+    return {"kind": "endpoint", **addresses, "model": name, "key_variable": configured.key_variable}
 
 
 def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserMemory"], list[str]]:

@@ -1,5 +1,7 @@
 """`memflow init` and `memflow doctor`: write the settings, and check the environment (health.py)."""
 
+from enum import StrEnum
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +9,13 @@ import typer
 
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, write
 from memflow.cli.selection import front_of
+
+
+class Cluster(StrEnum):
+    """The clusters for which memflow ships the settings of Dagster's instance."""
+
+    ray = "ray"
+
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
 
@@ -20,6 +29,12 @@ def init(
             help="Your dialogues, a file or folder (JSONL, CSV, Parquet), as the domain; may be repeated.",
         ),
     ] = None,
+    cluster: Annotated[
+        Cluster | None,
+        typer.Option(
+            help="Write the settings of Dagster's instance for a cluster to FILE instead (docs/how-to/cluster.md)."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     form: FormatOption = Format.text,
 ) -> None:
@@ -27,6 +42,9 @@ def init(
 
     With --data, the file has a domain of your own dialogues, and the command prints what it found in them.
     """
+    if cluster is not None:
+        init_cluster(file, cluster, force, form)
+        return
     if data:
         from memflow.cli.own_data import init_data
 
@@ -50,15 +68,40 @@ def init(
     )
 
 
-def doctor(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """Check Python, packages, settings, folders, data sets, models, and benchmarks and memories of other packages.
+def init_cluster(file: Path, cluster: Cluster, force: bool, form: Format) -> None:
+    """Write the settings of Dagster's instance for a cluster, and print how to use them."""
+    write(
+        file,
+        files("resources").joinpath(f"deployment_{cluster.value}.yaml").read_text(encoding="utf-8"),
+        force,
+    )
+    answer(
+        form,
+        {"file": str(file.absolute())},
+        Text(
+            f"{file} is written. It must be named dagster.yaml, in the folder that the variable DAGSTER_HOME of "
+            "`memflow dev` names."
+        ),
+    )
 
-    Each endpoint is only asked for the models that it serves. The exit code is 1 if a required item is missing.
+
+def doctor(
+    ctx: typer.Context,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Read every byte of lake, ledger, search indexes and memflow.duckdb."),
+    ] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """Check Python, packages, settings, folders, data sets, models, benchmarks and memories, and the stored results.
+
+    Each endpoint is only asked for the models that it serves. The exit code is 1 if a required item is missing, or if
+    stored results are damaged.
     """
     from memflow.cli.health import examine
 
-    findings = examine(front_of(ctx))
-    styles = {"ok": "green", "missing": "red", "absent": "yellow"}
+    findings = examine(front_of(ctx), full=full)
+    styles = {"ok": "green", "missing": "red", "absent": "yellow", "damaged": "red"}
     rows = [(Text(finding.state, styles[finding.state]), finding.what, finding.found) for finding in findings]
     answer(
         form,
@@ -69,4 +112,8 @@ def doctor(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     missing = [finding for finding in findings if finding.state == "missing"]
     if missing:
         message(f"\nmemflow: {len(missing)} required items are missing; fix them as stated above")
+    damaged = [finding.what for finding in findings if finding.state == "damaged"]
+    if damaged:
+        message(f"\nmemflow: damaged: {', '.join(damaged)}. Run `memflow repair`.")
+    if missing or damaged:
         raise typer.Exit(1)

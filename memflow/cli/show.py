@@ -8,6 +8,7 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.costs import costs
+from memflow.cli.damage import note_left_out
 from memflow.cli.deviations import deviations
 from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges, uncounted_models
 from memflow.cli.made import made
@@ -147,6 +148,7 @@ def verdicts(
         checkpoint=checkpoint,
         quarantined=True if lost else None,
     )
+    note_left_out(found.left_out)
     shown = found[:limit] if limit else list(found)
     columns = ("domain", "assistant", "probe", "gold", "answer", "metric", "value", "reason")
     rows = [

@@ -16,6 +16,7 @@ from memflow.cli.output import FittedTable, Text, heading, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
+from memflow.cli.usage import address_table
 from memflow.labels import HASHED_CAVEAT, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
@@ -46,6 +47,14 @@ class Summary:
     """The tables of its domains' users, where something in them is quarantined."""
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By run: failed requests that the next run sends again."""
+    addresses: list[dict[str, Any]] = field(default_factory=list)
+    """The usage of each server of the models with several servers."""
+    damaged: dict[str, list[str]] = field(default_factory=dict)
+    """By run: the tables that it rebuilt, because their files were damaged."""
+    left_out: list[str] = field(default_factory=list)
+    """Partitions that the leaderboard leaves out, because one of their files is damaged."""
+    restored: list[str] = field(default_factory=list)
+    """Outputs that were missing or damaged, and are rebuilt."""
     drifts: list[DomainDrift] = field(default_factory=list)
     """The changes of inputs that this run was the first to publish, of its domains."""
 
@@ -74,6 +83,10 @@ class Summary:
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
             outcome.failed_requests,
+            outcome.addresses,
+            {run.name: outcome.damaged[run.name] for run in outcome.ran if run.name in outcome.damaged},
+            outcome.left_out,
+            outcome.restored,
             [each for each in grouped(outcome.drift) if each.domain in selection.domains],
         )
 
@@ -88,6 +101,7 @@ class Summary:
             "label": self.label,
             "leaderboard": [asdict(score) for score in self.scores],
             "usage": self.usage,
+            "addresses": self.addresses,
             "quarantined": self.made,
             "runs": {
                 "done": self.ran,
@@ -99,6 +113,7 @@ class Summary:
             "drift": {each.domain: each.sentence() for each in self.drifts},
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
+            "damaged": {"rebuilt": self.damaged, "left_out": self.left_out, "restored": self.restored},
             "duckdb": self.duckdb,
         }
 
@@ -121,6 +136,7 @@ class Summary:
             shown += made_of(domain, self.made)
         if self.usage:
             shown += [heading("usage of this run"), _usage(self.usage), *_cut_answers(self.usage)]
+            shown += address_table(self.addresses)
         for domain, lacking in self.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
@@ -129,6 +145,7 @@ class Summary:
             shown += [Text(f"  {name}") for name in self.former]
             shown.append(Text("Rebuild them; no request is sent twice:"))
             shown += [Text(f"  {command}") for command in rebuild_commands(self.former)]
+        shown += self._damages()
         if self.failed_requests:
             shown.append(heading("failed requests; rerun the command to send them again, and only them"))
             shown += [
@@ -144,6 +161,22 @@ class Summary:
         if self.skipped:
             done += f" {len(self.skipped)} skipped, because their inputs failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
+
+    def _damages(self) -> list[RenderableType]:
+        """Return what was rebuilt because its file was damaged or missing, and what no result contains."""
+        shown: list[RenderableType] = []
+        if self.damaged:
+            shown.append(
+                heading("rebuilt, because files were damaged; the damaged files are in .damaged of the lake")
+            )
+            shown += [Text(f"  {name}: {', '.join(tables)}") for name, tables in self.damaged.items()]
+        if self.left_out:
+            shown.append(heading("not in the leaderboard, because a file is damaged; run `memflow repair`"))
+            shown += [Text(f"  {name}", style="red") for name in self.left_out]
+        if self.restored:
+            shown.append(heading("restored from the lake, because it was missing or damaged"))
+            shown += [Text(f"  {name}") for name in self.restored]
+        return shown
 
     def _failures(self) -> list[RenderableType]:
         """Return what failed, why, and what to do; nothing if no run failed."""
@@ -222,13 +255,19 @@ def cell(score: Score | None) -> str:
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
-    names = ("requests", "cache_hits", "failed", "cut", "prompt_tokens", "completion_tokens", "seconds")
+    counts = ("requests", "cache_hits", "failed", "cut")
+    tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
     shown = [
-        [row["stage"], row["role"], *(f"{row[name]:,}" for name in names[:-1]), f"{row['latency_s']:,.1f}"]
+        [
+            *(row["stage"], row["role"], *(f"{row[name]:,}" for name in counts)),
+            *(f"{row[name]:,}" if row[name] or name != "cached_tokens" else "" for name in tokens),
+            f"{row['latency_s']:,.1f}",
+        ]
         for row in rows
     ]
-    titles = [name.replace("_", " ") for name in names]
-    return table("", ["stage", "role", *titles], shown, right=titles, optional=("failed", "cut"))
+    titles = [name.replace("_", " ") for name in (*counts, *tokens, "seconds")]
+    optional = ("failed", "cut", "cached tokens")
+    return table("", ["stage", "role", *titles], shown, right=titles, optional=optional)
 
 
 def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:

@@ -47,15 +47,21 @@ def sources_of(items: Iterable[Item]) -> tuple[str, ...]:
 
 
 class EntryStore:
-    """The entries of one memory in one episode. `sequence` is the number of messages so far and only increases."""
+    """The entries of one memory in one episode. `sequence` is the number of messages so far and only increases.
 
-    def __init__(self) -> None:
+    `indexes` is a place where the search indexes of stores restored from the same entries share their work, one after
+    another (search.py); None: they do not.
+    """
+
+    def __init__(self, indexes: dict[Any, Any] | None = None) -> None:
         self.sequence = 0
+        self.indexes = indexes
         self._items: dict[str, Item] = {}
         self._live: dict[str, dict[str, Item]] = {}
         self._changes: list[Item] = []
         self._next: dict[str, str] = {}
         self._added = 0
+        self._restored: int | None = None
 
     def add(
         self,
@@ -177,14 +183,16 @@ class EntryStore:
     def __len__(self) -> int:
         return sum(map(len, self._live.values()))
 
-    def fork(self) -> "EntryStore":
+    def fork(self, indexes: dict[Any, Any] | None = None) -> "EntryStore":
         """Return an independent copy of the store."""
-        return EntryStore.restored(list(self), self.sequence)
+        return EntryStore.restored(list(self), self.sequence, indexes)
 
     @classmethod
-    def restored(cls, items: Sequence[Item], sequence: int) -> "EntryStore":
+    def restored(
+        cls, items: Sequence[Item], sequence: int, indexes: dict[Any, Any] | None = None
+    ) -> "EntryStore":
         """Return a store with the state at `sequence`: without later entries and without later retirements."""
-        store = cls()
+        store = cls(indexes)
         store.sequence = sequence
         for item in sorted(items, key=lambda item: item.order):
             if item.since > sequence:
@@ -194,7 +202,13 @@ class EntryStore:
             else:
                 store._keep(item)
         store._added = 1 + max((item.order for item in items if item.since <= sequence), default=-1)
+        store._restored = store.version
         return store
+
+    @property
+    def is_as_restored(self) -> bool:
+        """Whether the store was restored and did not change since then."""
+        return self._restored == self.version
 
     def _keep(self, item: Item) -> None:
         self._items[item.entry_id] = item

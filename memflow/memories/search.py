@@ -2,14 +2,20 @@
 
 An index processes the changes of its store before each search. Equal scores are ordered by age, oldest first. Scores do
 not depend on retired entries, so a restored memory returns the same results.
+
+The stores of one episode that are restored for different checkpoints share documents: an index takes over those of a
+former index that is no longer in use, and processes the difference. So an episode is indexed once, however many of its
+checkpoints have probes.
 """
 
 import math
+import weakref
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,44 +37,101 @@ class SearchHit(NamedTuple):
     score: float
 
 
-class SearchIndex(ABC):
+@dataclass
+class _Documents:
+    """The indexed entries by document number, the numbers of current entries by id, and the numbers of retired ones."""
+
+    items: list[Item] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
+    retired: list[int] = field(default_factory=list)
+
+
+D = TypeVar("D", bound=_Documents)
+
+
+class SearchIndex(ABC, Generic[D]):
     """The base class of search indexes over a store's current entries; rebuilt when most entries are retired."""
 
     def __init__(self, store: EntryStore, *kinds: str) -> None:
         self.store = store
         self.kinds = frozenset(kinds)
         self._version = 0
-        self._clear()
+        self._documents = self._empty()
 
     def follow(self) -> None:
         """Process the changes of the store since the last call."""
         if self._version == self.store.version:
             return
-        for item in self.store.changes(self._version):
-            if item.kind not in self.kinds:
-                continue
-            if item.until is None:
-                self._take(item)
-            else:
-                number = self._numbers.pop(item.entry_id)
-                self._dead.append(number)
-                self._drop(number, item)
+        if self._version == 0 and self.store.indexes is not None and self.store.is_as_restored:
+            self._share(self.store.indexes)
+        else:
+            self._withdraw()
+            self._process_changes()
         self._version = self.store.version
-        if len(self._dead) > len(self._numbers) + 64:
-            living = [self._items[number] for number in self._numbers.values()]
-            self._clear()
-            for item in living:
+        documents = self._documents
+        if len(documents.retired) > len(documents.numbers) + 64:
+            self._rebuild([documents.items[number] for number in documents.numbers.values()])
+
+    def _share(self, indexes: dict[Any, Any]) -> None:
+        """Take over the documents of an earlier index that is gone, if there is one; offer this index's documents.
+
+        Documents of a later moment lack entries that are older than others, and equal scores are ordered by age.
+        """
+        key = type(self), self.kinds
+        owner, sequence, documents = indexes.get(key, (None, 0, None))
+        if owner is not None and owner() is None and sequence <= self.store.sequence:
+            self._documents = documents
+            self._process_difference()
+        else:
+            self._process_changes()
+        indexes[key] = weakref.ref(self), self.store.sequence, self._documents
+
+    def _withdraw(self) -> None:
+        """Offer the documents no longer, because the store has changes that other stores do not have."""
+        shared = self.store.indexes or {}
+        for key, (_, _, documents) in [*shared.items()]:
+            if documents is self._documents:
+                del shared[key]
+
+    def _process_changes(self) -> None:
+        for item in self.store.changes(self._version):
+            if item.kind in self.kinds:
+                if item.until is None:
+                    self._take(item)
+                else:
+                    self._retire(item.entry_id, item)
+
+    def _process_difference(self) -> None:
+        """Retire the documents that the store does not have, and add those that only the store has."""
+        documents = self._documents
+        current = self.store.live(*self.kinds)
+        ids = {item.entry_id for item in current}
+        for entry_id in [entry_id for entry_id in documents.numbers if entry_id not in ids]:
+            self._retire(entry_id, documents.items[documents.numbers[entry_id]])
+        for item in current:
+            if item.entry_id not in documents.numbers:
                 self._take(item)
 
     def _take(self, item: Item) -> None:
-        number = self._numbers[item.entry_id] = len(self._items)
-        self._items.append(item)
+        documents = self._documents
+        number = documents.numbers[item.entry_id] = len(documents.items)
+        documents.items.append(item)
         self._index(number, item)
 
-    def _clear(self) -> None:
-        self._items: list[Item] = []
-        self._numbers: dict[str, int] = {}
-        self._dead: list[int] = []
+    def _retire(self, entry_id: str, item: Item) -> None:
+        number = self._documents.numbers.pop(entry_id)
+        self._documents.retired.append(number)
+        self._drop(number, item)
+
+    def _rebuild(self, items: list[Item]) -> None:
+        """Index only these entries. The documents stay the same object, which `_share` may have offered."""
+        vars(self._documents).update(vars(self._empty()))
+        for item in items:
+            self._take(item)
+
+    @abstractmethod
+    def _empty(self) -> D:
+        """Return the documents of an empty index."""
 
     @abstractmethod
     def _index(self, number: int, item: Item) -> None:
@@ -80,8 +143,8 @@ class SearchIndex(ABC):
 
     def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
         """Return the `k` best current documents with scores above `above`, best first; equal scores oldest first."""
-        if self._dead:
-            scores[self._dead] = -np.inf
+        if self._documents.retired:
+            scores[self._documents.retired] = -np.inf
         numbers = (scores > above).nonzero()[0]
         if k <= 0:
             return []
@@ -92,8 +155,9 @@ class SearchIndex(ABC):
             chosen = (values >= ordered[len(values) - k]).nonzero()[0]
             numbers, values = numbers[chosen], values[chosen]
         ranked = (-values).argsort(kind="stable")[:k]
+        items = self._documents.items
         return [
-            SearchHit(self._items[number], score)
+            SearchHit(items[number], score)
             for number, score in zip(numbers[ranked].tolist(), values[ranked].tolist(), strict=True)
         ]
 
@@ -116,7 +180,16 @@ def _counted(text: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     return len(words), tuple(Counter(words).items())
 
 
-class Bm25(SearchIndex):
+@dataclass
+class _WordDocuments(_Documents):
+    """Documents with the postings of each word, their lengths in words, and the sum of the current ones' lengths."""
+
+    words: dict[str, _Postings] = field(default_factory=dict)
+    lengths: "array[float]" = field(default_factory=lambda: array("d"))
+    total: int = 0
+
+
+class Bm25(SearchIndex[_WordDocuments]):
     """A BM25 index with Lucene's formula (k1 1.2, b 0.75, non-negative inverse document frequency)."""
 
     def search(self, query: str, k: int) -> list[Item]:
@@ -126,14 +199,15 @@ class Bm25(SearchIndex):
     def scored(self, query: str, k: int) -> list[SearchHit]:
         """Return the results of `search` with their scores."""
         self.follow()
-        scores = np.zeros(len(self._items))
-        living = len(self._numbers)
-        if living == 0 or self._total == 0:
+        documents = self._documents
+        scores = np.zeros(len(documents.items))
+        living = len(documents.numbers)
+        if living == 0 or documents.total == 0:
             return []
-        lengths = np.frombuffer(self._lengths)
-        norms = K1 * (1 - B) + lengths * (K1 * B * living / self._total)
+        lengths = np.frombuffer(documents.lengths)
+        norms = K1 * (1 - B) + lengths * (K1 * B * living / documents.total)
         for word, times in Counter(search_words(query)).items():
-            postings = self._words.get(word)
+            postings = documents.words.get(word)
             if postings is None or postings.living == 0:
                 continue
             weight = times * math.log(1 + (living - postings.living + 0.5) / (postings.living + 0.5))
@@ -142,32 +216,38 @@ class Bm25(SearchIndex):
             scores[numbers] += weight * counts / (counts + norms[numbers])
         return self._best(scores, k, 0.0)
 
-    def _clear(self) -> None:
-        super()._clear()
-        self._words: dict[str, _Postings] = {}
-        self._lengths = array("d")
-        self._total = 0
+    def _empty(self) -> _WordDocuments:
+        return _WordDocuments()
 
     def _index(self, number: int, item: Item) -> None:
         length, counts = _counted(item.text)
-        self._lengths.append(length)
-        self._total += length
+        documents = self._documents
+        documents.lengths.append(length)
+        documents.total += length
+        words = documents.words
         for word, count in counts:
-            postings = self._words.get(word)
+            postings = words.get(word)
             if postings is None:
-                postings = self._words[word] = _Postings()
+                postings = words[word] = _Postings()
             postings.numbers.append(number)
             postings.counts.append(count)
             postings.living += 1
 
     def _drop(self, number: int, item: Item) -> None:
         length, counts = _counted(item.text)
-        self._total -= length
+        self._documents.total -= length
         for word, _ in counts:
-            self._words[word].living -= 1
+            self._documents.words[word].living -= 1
 
 
-class Dense(SearchIndex):
+@dataclass
+class _VectorDocuments(_Documents):
+    """Documents with a matrix that has a row for each, and spare rows."""
+
+    matrix: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+
+
+class Dense(SearchIndex[_VectorDocuments]):
     """An exact index by cosine similarity over the entries' vectors of length 1."""
 
     def search(self, query: Vector, k: int) -> list[Item]:
@@ -177,36 +257,36 @@ class Dense(SearchIndex):
     def scored(self, query: Vector, k: int) -> list[SearchHit]:
         """Return the results of `search` with their cosines; all entries if `k` is at least the number of entries."""
         self.follow()
-        if not self._items:
+        if not self._documents.items:
             return []
-        if query.shape != self._matrix.shape[1:]:
+        if query.shape != self._documents.matrix.shape[1:]:
             raise BadInput(self._misfit("the query", query))
         return self._best(self._cosines(query), k, -math.inf)
 
     def _cosines(self, query: Vector) -> Scores:
         # einsum adds up row by row; BLAS goes by the number of rows, and with it the last bit of a score.
-        return np.asarray(np.einsum("ij,j->i", self._matrix[: len(self._items)], query))
+        return np.asarray(np.einsum("ij,j->i", self._documents.matrix[: len(self._documents.items)], query))
 
-    def _clear(self) -> None:
-        super()._clear()
-        self._matrix = np.empty((0, 0), np.float32)
+    def _empty(self) -> _VectorDocuments:
+        return _VectorDocuments()
 
     def _index(self, number: int, item: Item) -> None:
         if item.vector is None:
             raise BadInput(f"entry {item.entry_id} has no vector. Rerun the memory with an embedder.")
+        documents = self._documents
         if number == 0:
-            self._matrix = np.empty((64, len(item.vector)), np.float32)
-        elif number == len(self._matrix):
-            self._matrix = np.concatenate((self._matrix, np.empty_like(self._matrix)))
-        if item.vector.shape != self._matrix.shape[1:]:
+            documents.matrix = np.empty((64, len(item.vector)), np.float32)
+        elif number == len(documents.matrix):
+            documents.matrix = np.concatenate((documents.matrix, np.empty_like(documents.matrix)))
+        if item.vector.shape != documents.matrix.shape[1:]:
             raise BadInput(self._misfit(f"entry {item.entry_id}", item.vector))
-        self._matrix[number] = item.vector
+        documents.matrix[number] = item.vector
 
     def _drop(self, number: int, item: Item) -> None:
         """Do nothing, since this index has no statistics."""
 
     def _misfit(self, what: str, vector: Vector) -> str:
         return (
-            f"{what} has a vector of {vector.shape[-1]} numbers, but other vectors have {self._matrix.shape[1]}."
-            " Rerun the memory with a single embedder."
+            f"{what} has a vector of {vector.shape[-1]} numbers, but other vectors have "
+            f"{self._documents.matrix.shape[1]}. Rerun the memory with a single embedder."
         )

@@ -12,6 +12,7 @@ from typing import Any
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
+from memflow.chat.conversation import EPISODE
 from memflow.chat.requests import Chat, Completion
 from memflow.errors import BadInput, FatalChatError, MemflowError, ServerDown
 from memflow.memories.baselines import Oracle, PreviousState
@@ -41,6 +42,8 @@ class EpisodeHistory:
     items: Sequence[Item]
     checkpoints: Mapping[int, int]
     messages: Mapping[str, int] = field(default_factory=dict)
+    indexes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Shared by the search indexes of the restored memories (EntryStore.indexes)."""
 
     def at(self, checkpoint: int) -> EntryStore:
         """Return the entry store as of a checkpoint."""
@@ -56,6 +59,12 @@ class EpisodeHistory:
         if probe.after not in self.messages:
             raise not_played(probe)
         return self.messages[probe.after]
+
+
+def _restored_store(past: EpisodeHistory | None, probe: Probe) -> EntryStore:
+    if past is None:
+        return EntryStore()
+    return EntryStore.restored(past.items, past.sequence(probe), past.indexes)
 
 
 def not_played(probe: Probe) -> BadInput:
@@ -93,7 +102,7 @@ async def answer_all(
         place = _place(probe)
         if place not in memories:
             past = pasts.get(probe.episode_id)
-            store = EntryStore() if past is None else EntryStore.restored(past.items, past.sequence(probe))
+            store = _restored_store(past, probe)
             memory = remember(store)
             if past is None and probe.after is not None and memory.needs_playing:
                 raise not_played(probe)
@@ -114,6 +123,7 @@ async def answer_all(
                 done(probe)
 
     async def one(probe: Probe) -> Reply:
+        EPISODE.set(probe.episode_id)
         try:
             reply = await _ask(benchmark, domain, assistant, probe, await read(probe), chat)
         except (FatalChatError, ServerDown):

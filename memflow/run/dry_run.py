@@ -28,6 +28,8 @@ from memflow.run.context import StepContext
 from memflow.tokens import estimate
 
 T = TypeVar("T")
+Observer = Callable[[str, str, ChatRequest, Completion], None]
+"""Called with the stage, the role, the request and the simulated completion."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ class StepForecast:
 class DryRun:
     """A dry run of pipeline steps that counts requests. Identical requests count once, because of the ledger.
 
-    `load` returns the rows of a partition that the dry run does not compute, because it is up to date.
+    `load` returns the rows of a partition that the dry run does not compute, because it is up to date. `observe` is
+    called once for each request.
     """
 
     def __init__(
@@ -100,8 +103,10 @@ class DryRun:
         own: Mapping[str, UserMemory] | None = None,
         latency: float = 1.0,
         load: Callable[[str, str], list[Any]] = lambda table, key: [],
+        observe: Observer = lambda stage, role, request, completion: None,
     ) -> None:
         self.models = models
+        self.observe = observe
         self.own = own
         self.latency = latency
         self.forecasts: list[StepForecast] = []
@@ -135,7 +140,7 @@ class DryRun:
                 self._run(step, domain, assistant)
 
     def _run(self, step: Step, domain: Domain, assistant: str) -> None:
-        models = _CountingModels(self, domain.decoding)
+        models = _CountingModels(self, domain.decoding, step.stage)
         benchmark = registry.benchmark(domain.benchmark)
         memory = find(assistant.partition("@")[0], self.own) if assistant else None
         context = StepContext(
@@ -158,8 +163,11 @@ class DryRun:
 class _CountingModels:
     """The simulated models of one step, as a ModelProvider. Roles of one model share its concurrency."""
 
-    def __init__(self, dry_run: DryRun, decoding: Mapping[str, RoleDecoding] = MappingProxyType({})) -> None:
+    def __init__(
+        self, dry_run: DryRun, decoding: Mapping[str, RoleDecoding] = MappingProxyType({}), stage: str = ""
+    ) -> None:
         self.dry_run = dry_run
+        self.stage = stage
         self.decoding = decoding
         self.counts: dict[tuple[str, str], RequestCount] = {}
         self._limits: dict[str, asyncio.Semaphore] = {}
@@ -216,7 +224,9 @@ class _CountingModels:
         decoding = self.decoding.get(role, RoleDecoding())
         bound, sampling = decoding.applied(self.dry_run.models.bounds(role), profile.sampling)
         profile = replace(profile, sampling=sampling)
-        return _CountingChat(self.dry_run, self.dry_run.scripted[model], profile, bound, count, limit)
+        return _CountingChat(
+            self.dry_run, self.dry_run.scripted[model], profile, bound, count, limit, self.stage
+        )
 
 
 class _CountingChat:
@@ -230,8 +240,10 @@ class _CountingChat:
         bound: TokenBound,
         count: RequestCount,
         limit: asyncio.Semaphore,
+        stage: str,
     ) -> None:
         self.dry_run = dry_run
+        self.stage = stage
         self.inner = inner
         self.sampling = profile.sampling
         self.bound = bound
@@ -254,6 +266,7 @@ class _CountingChat:
         self.count.prompt_tokens += sum(estimate(message.content) for message in request.messages)
         self.count.completion_tokens += estimate(completion.text)
         self.count.most_tokens += request.sampling.max_tokens + self.headroom
+        self.dry_run.observe(self.stage, self.count.role, request, completion)
         async with self.limit:
             await asyncio.sleep(self.dry_run.latency)
         return completion

@@ -35,6 +35,7 @@ class EarlyAnswers:
             self._probes[probe.episode_id].append(probe)
         self._running: list[asyncio.Task[list[Reply]]] = []
         self._waiting: set[asyncio.Task[Any] | None] = set()
+        self._indexes: dict[str, dict[Any, Any]] = {}
 
     def probes(self) -> list[Probe]:
         """Return the probes of all episodes."""
@@ -55,7 +56,7 @@ class EarlyAnswers:
         def ended(played: PlayedEpisode, checkpoint: int, following: int) -> None:
             waiting = self._probes.get(played.episode_id, [])
             due = [probe for probe in waiting if checkpoint <= probe.checkpoint < following]
-            history = _history(played, due)
+            history = _history(played, due, self._indexes.setdefault(played.episode_id, {}))
             asked = [probe for probe in due if probe.after is None or probe.after in history.messages]
             if asked:
                 task = start(ask_when_idle(asked, history))
@@ -91,7 +92,7 @@ class EarlyAnswers:
         self._running.clear()
 
 
-def _history(played: PlayedEpisode, probes: Sequence[Probe]) -> EpisodeHistory:
+def _history(played: PlayedEpisode, probes: Sequence[Probe], indexes: dict[Any, Any]) -> EpisodeHistory:
     """Return the history of an episode up to now, with the checkpoints and messages that `probes` refer to."""
     sequences = {line.message.message_id: line.sequence + 1 for line in played.lines if line.reason is None}
     now = max(sequences.values(), default=0)
@@ -99,4 +100,5 @@ def _history(played: PlayedEpisode, probes: Sequence[Probe]) -> EpisodeHistory:
         list(played.store),
         dict.fromkeys((probe.checkpoint for probe in probes), now),
         {probe.after: sequences[probe.after] for probe in probes if probe.after in sequences},
+        indexes,
     )

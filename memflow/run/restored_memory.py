@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -105,6 +106,8 @@ class RestoredMemoryCheck:
     _points: dict[str, list[_Point]] = field(default_factory=dict)
     _early: set[str] = field(default_factory=set)
     _isolated: bool = False
+    _indexes: dict[str, dict[Any, Any]] = field(default_factory=lambda: defaultdict(dict))
+    """What the search indexes of an episode's restored memories share (EntryStore.indexes)."""
 
     @property
     def first_episode(self) -> str | None:
@@ -134,6 +137,7 @@ class RestoredMemoryCheck:
         """Compare every sampled moment of a played episode with the memory restored as of that moment."""
         for point in self._points.pop(episode_id, []):
             await self._compare(memory, point)
+        self._indexes.pop(episode_id, None)
 
     async def _see(self, memory: Memory, episode_id: str, checkpoint: int | None, query: str) -> None:
         seen = await _read(memory, query)
@@ -142,7 +146,7 @@ class RestoredMemoryCheck:
             self._points.setdefault(episode_id, []).append(point)
 
     async def _compare(self, memory: Memory, point: _Point) -> None:
-        restored = self.remember(EntryStore.restored(list(memory.store), point.sequence))
+        restored = self.remember(self._restored_store(memory, point))
         seen = await _read(restored, point.query)
         if seen is None:
             return
@@ -154,6 +158,10 @@ class RestoredMemoryCheck:
                 f"{point.seen.beyond(seen)}, and what only the memory restored from its entries recalled is "
                 f"{seen.beyond(point.seen)}"
             )
+
+    def _restored_store(self, memory: Memory, point: _Point) -> EntryStore:
+        shared = self._indexes[point.episode_id]
+        return EntryStore.restored(list(memory.store), point.sequence, shared)
 
     async def _check_isolation(self, memory: Memory, points: Sequence[_Point]) -> None:
         """Raise if an empty memory recalls what this one stored, or one copy of it what is written to another."""
@@ -171,10 +179,12 @@ class RestoredMemoryCheck:
                 await self._check_copies(memory, point)
 
     async def _check_copies(self, memory: Memory, point: _Point) -> None:
-        first, second, third = (self.remember(memory.store.fork()) for _ in range(3))
+        shared = self._indexes[point.episode_id]
+        first, second, third = (self.remember(memory.store.fork(shared)) for _ in range(3))
         before = await _read(first, CANARY)
         if before is not None:
             await self._require_repeatable(first, before, replace(point, query=CANARY))
+        del first  # so that the third takes over its search index
         second.store.advance(1)
         with suppress(Exception):  # what a message of no benchmark costs says nothing about the state
             await second.write([Message("memflow-isolation-test", "user", CANARY)])

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from memflow.errors import DownloadFailed
+from resources.checked_json import with_check, without_check
 
 FOLDER = ".memflow"
 """The folder below the data folder with the record, the lock and the partial files."""
@@ -39,7 +40,7 @@ def read_records(folder: Path) -> dict[str, DownloadRecord]:
     path = record_path(folder)
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-        return {row["url"]: DownloadRecord(**row) for row in rows}
+        return {row["url"]: DownloadRecord(**without_check(row)) for row in rows}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, KeyError) as wrong:
@@ -53,6 +54,6 @@ def write_record(folder: Path, added: DownloadRecord) -> None:
     records = {**read_records(folder), added.url: added}
     path = record_path(folder)
     written = path.with_name(f"{path.name}.new")
-    rows = [asdict(each) for each in records.values()]
+    rows = [with_check(asdict(each)) for each in records.values()]
     written.write_text(f"{json.dumps(rows, ensure_ascii=False, indent=2)}\n", encoding="utf-8")
     written.replace(path)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
+from memflow.chat.conversation import EPISODE
 from memflow.errors import BadInput, BadSettings, MissingData, NoAnswer, PromptTooLong
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
@@ -66,6 +67,7 @@ class EndpointEmbedder:
         concurrency: int = CONCURRENCY,
         patience: float = 120.0,
         endpoint: Endpoint | None = None,
+        other_urls: Sequence[str] = (),
     ) -> None:
         self.model = model
         self.ledger = ledger
@@ -77,7 +79,9 @@ class EndpointEmbedder:
             concurrency=concurrency,
             patience=patience,
             response_bytes=RESPONSE_BYTES,
-            setting="`url` of [embedder] in memflow.toml",
+            other_urls=other_urls,
+            model=model,
+            setting=f"`{'urls' if other_urls else 'url'}` of [embedder] in memflow.toml",
         )
         self._batcher: RequestBatcher[TimedVector] | None = None
 
@@ -138,8 +142,9 @@ class EndpointEmbedder:
                 raise wrong
 
     async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, TimedVector]:
+        EPISODE.set("")  # the texts are of several conversations
         sent = {"model": self.model, "input": [text_of[key] for key in keys], "encoding_format": "float"}
-        received, latency = await self.endpoint.post("/embeddings", sent, read_vectors)
+        received, latency, *_ = await self.endpoint.post("/embeddings", sent, read_vectors)
         lengths = {len(vector) for vector in received}
         if len(received) != len(keys) or (self.dimensions and lengths != {self.dimensions}):
             wrong = (

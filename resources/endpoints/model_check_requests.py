@@ -81,8 +81,11 @@ Post = Callable[[Profile, Mapping[str, Any]], Awaitable[CheckResponse]]
 
 
 @asynccontextmanager
-async def open_post(model: Model) -> AsyncIterator[Post]:
-    """Yield the function that sends requests to a model. It raises EndpointDown and QuotaExhausted."""
+async def open_post(model: Model, url: str = "") -> AsyncIterator[Post]:
+    """Yield the function that sends requests to a model, at `url` or its first address.
+
+    The function raises EndpointDown and QuotaExhausted.
+    """
     async with AsyncExitStack() as stack:
         endpoints: dict[str, Endpoint] = {}
 
@@ -90,17 +93,17 @@ async def open_post(model: Model) -> AsyncIterator[Post]:
             key = json.dumps([profile.auth, profile.query])
             if key not in endpoints:
                 endpoint = Endpoint(
-                    model.url,
+                    url or model.addresses[0],
                     key_variables=model.key_variable,
                     profile=profile,
                     concurrency=1,
                     patience=PATIENCE_S,
                     tries=TRIES,
-                    setting="`url` of the model in memflow.toml",
+                    setting=f"`{'urls' if model.urls else 'url'}` of the model in memflow.toml",
                 )
                 endpoints[key] = await stack.enter_async_context(endpoint)
             try:
-                reply, _ = await endpoints[key].post(
+                answer = await endpoints[key].post(
                     "/chat/completions", body, lambda content: read_reply(content, profile)
                 )
             except FatalChatError:
@@ -109,7 +112,7 @@ async def open_post(model: Model) -> AsyncIterator[Post]:
                 return CheckResponse(error.status, error=_shortened(str(error)))
             except ChatError as error:
                 return CheckResponse(500, error=_shortened(str(error)))
-            return CheckResponse(200, reply)
+            return CheckResponse(200, answer.value)
 
         yield post
 

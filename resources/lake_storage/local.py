@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from datetime import UTC, datetime
 from os import stat
 from pathlib import Path
 from secrets import token_hex
@@ -18,13 +19,17 @@ from pyarrow import fs
 
 from resources.facts import Facts
 from resources.file_cache import FileCache, FileState
-from resources.kept_versions import KeptVersions, content_of
+from resources.kept_versions import TIME, KeptVersions, content_of
 from resources.lake_storage.storage import Partition, Replacement
 from resources.local_files import can_link, link_file, lock_file, partition_of, replace_file, stem_of
 
 SNAPSHOTS = ".snapshots"
-CACHE = ".cache/facts-4"
-"""The cache of facts, below the lake's root; the number is the version of its content."""
+CACHE = ".cache/facts-5"
+"""The cache of facts of verified files, below the lake's root; the number is the version of its content."""
+DAMAGED = ".damaged"
+"""The folder of damaged files, below the lake's root."""
+COPIES = ".copies"
+"""The folder of copies, below the lake's root."""
 UPDATE_LOCK = ".update-lock"
 
 
@@ -76,6 +81,21 @@ class LocalStorage:
             self._cache.put(path, state, list(asdict(facts).values()))
         return facts
 
+    def forget_facts(self, table: str, partition: str) -> None:
+        """Forget the cached metadata of a file, so that it is read again: the file is damaged."""
+        self._cache.put(self.path(table, partition), self.state(table, partition), None)
+
+    def set_aside(self, path: str) -> Path:
+        """Keep a damaged file below `.damaged`, under its name with the time. Return where."""
+        name = f"{path.removeprefix(f'{self.root}/')}.{datetime.now(UTC).strftime(TIME)}"
+        kept = Path(self.root, DAMAGED, name)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            kept.hardlink_to(path)
+        except OSError:  # a disk without hard links
+            shutil.copyfile(path, kept)
+        return kept
+
     def open(self, table: str, partition: str) -> pa.NativeFile:
         """Open the file of a partition. Raises FileNotFoundError if it is missing."""
         return self._files.open_input_file(self.path(table, partition))
@@ -90,15 +110,25 @@ class LocalStorage:
         @contextmanager
         def replacing() -> Iterator[None]:
             with self.versions.locked(table):
-                former = new.former()
+                former, is_damaged = new.former(), new.is_damaged()
+                if is_damaged:
+                    self.set_aside(self.path(table, partition))
                 if former is not None and former != facts[0] and new.keeps_former:
-                    differs = content_of(former) != content_of(facts[0])
+                    differs = content_of(former) != content_of(facts[0]) and not is_damaged
                     path = self.path(table, partition)
                     self.versions.keep(table, stem_of(partition), path, former, with_rows=differs)
                 yield
 
-        state = replace_file(Path(self.path(table, partition)), write, replacing)
+        path = self.path(table, partition)
+        state = replace_file(Path(path), write, replacing)
+        if new.is_copied:
+            with Path(path).open("rb") as source:
+                replace_file(self.copy_path(path), lambda file: shutil.copyfileobj(source, file))
         return facts[0], state
+
+    def copy_path(self, path: str) -> Path:
+        """Return the path of the copy of a file whose rows nothing else can rebuild."""
+        return Path(self.root, COPIES, path.removeprefix(f"{self.root}/"))
 
     @contextmanager
     def update_lock(self, table: str) -> Iterator[None]:
@@ -167,6 +197,9 @@ class LocalStorage:
 
 def _has_content(file: pa.NativeFile, facts: Facts) -> bool:
     """Return whether a Parquet file has the rows of a version."""
-    stored = pq.read_metadata(file).metadata or {}
+    try:
+        stored = pq.read_metadata(file).metadata or {}
+    except (pa.ArrowException, OSError, ValueError):
+        return True  # a damaged file, which its reader verifies
     key = b"memflow.content" if facts.content else b"memflow.digest"
     return stored.get(key, b"").decode() == content_of(facts)

@@ -29,6 +29,10 @@ class Replacement:
     keeps_former: bool = True
     expects: tuple[FileState | None] | None = None
     """The state of the version on which the new rows are based; None if they are based on none."""
+    is_damaged: Callable[[], bool] = lambda: False
+    """Whether the current file is damaged: it is set aside, and is no version."""
+    is_copied: bool = False
+    """Whether a copy of the new file is kept, because nothing else can rebuild its rows."""
 
 
 class Changed(Exception):

@@ -2,7 +2,6 @@
 
 import sqlite3
 import time
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +9,12 @@ from sqlalchemy.engine import Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError
 
 from memflow.errors import BadSettings, StoreBusy, StoreFailed
+from resources.disks import failed_write
+from resources.ledger.former_rows import fill_checksums
 from resources.ledger.migration import is_current, migrate
+from resources.ledger.tables import unchecked_rows
+from resources.reconnect import while_starting
+from resources.sqlite_urls import sqlite_path
 
 BUSY_TIMEOUT_S = 60.0
 """Seconds to wait for the transaction of another process."""
@@ -25,13 +29,12 @@ def open_engine(url: str) -> Engine:
     """
     try:
         engine = _connect(url)
-        with engine.connect() as connection:
-            current = is_current(connection)
-        if not current:
-            _migrate(engine)
+        while_starting(lambda: _prepare(engine))
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
-        if isinstance(error, DBAPIError) and is_locked(error):
+        if isinstance(error, DBAPIError) and (is_locked(error) or is_damaged(error)):
             raise store_error(error, url) from error
+        if failed := _disk_error(error, url):
+            raise failed from error
         reason = error.orig if isinstance(error, DBAPIError) else error
         raise BadSettings(
             f"cannot open the ledger {without_password(url)}: {reason}. Fix `ledger` in memflow.toml."
@@ -39,16 +42,27 @@ def open_engine(url: str) -> Engine:
     return engine
 
 
+def _prepare(engine: Engine) -> None:
+    with engine.connect() as connection:
+        current = is_current(connection)
+        unchecked = current and connection.scalar(sa.select(unchecked_rows.c.table).limit(1))
+    if not current:
+        _migrate(engine)
+    if not current or unchecked:
+        fill_checksums(engine)
+
+
 def _connect(url: str) -> Engine:
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
         return sa.create_engine(parsed, pool_pre_ping=True)
-    if not parsed.database or parsed.database == ":memory:":
+    path = sqlite_path(url)
+    if path is None:
         raise BadSettings(
             "the SQLite URL of the ledger has no path. Add a path to `ledger` in memflow.toml; in code, use "
             "memflow.chat.ledger.MemoryLedger for a ledger in memory."
         )
-    Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S})
     sa.event.listen(engine, "connect", _prepare_sqlite)
     return engine
@@ -75,15 +89,42 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
             # SQLite does not wait where another process sets the mode of a new file.
             connection.execute("PRAGMA journal_mode = WAL")
             break
-        except sqlite3.OperationalError:
-            if time.monotonic() > over:
+        except sqlite3.OperationalError as error:
+            if not _means_locked(str(error)) or time.monotonic() > over:
                 raise
             time.sleep(0.02)
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.text_factory = _text
+
+
+def _text(stored: bytes) -> str:
+    """Return a text of SQLite. Invalid UTF-8, which only a damaged file has, stays visible, and fails the checksum."""
+    return stored.decode("utf-8", "backslashreplace")
 
 
 def is_locked(error: DBAPIError) -> bool:
-    return any(word in str(error.orig) for word in ("locked", "busy"))
+    return _means_locked(str(error.orig))
+
+
+def is_damaged(error: DBAPIError) -> bool:
+    """Return whether SQLite reports a damaged file."""
+    return any(
+        words in str(error.orig) for words in ("malformed", "not a database", "unsupported file format")
+    )
+
+
+def _means_locked(reason: str) -> bool:
+    return any(word in reason for word in ("locked", "busy"))
+
+
+def _disk_error(error: Exception, url: str) -> StoreFailed | None:
+    """Return the exception if a full or read-only disk caused the error of a SQLite ledger."""
+    try:
+        path = sqlite_path(url)
+    except ArgumentError:
+        return None
+    return failed_write(error, path.parent) if path is not None else None
 
 
 def store_error(error: DBAPIError, url: str) -> StoreBusy | StoreFailed:
@@ -94,6 +135,13 @@ def store_error(error: DBAPIError, url: str) -> StoreBusy | StoreFailed:
         return StoreBusy(
             f"another process locked {ledger} for {BUSY_TIMEOUT_S:g} s. End that process, then rerun."
         )
+    if is_damaged(error):
+        return StoreFailed(
+            f"{ledger} is damaged ({reason}). Restore it from a backup, or rescue its rows with `memflow ledger "
+            "recover`, then rerun."
+        )
+    if failed := _disk_error(error, url):
+        return failed
     if any(words in reason for words in ("is full", "No space left")):
         return StoreFailed(f"the disk of {ledger} is full ({reason}). Free some space, then rerun.")
     if error.connection_invalidated or isinstance(error, InterfaceError):

@@ -7,13 +7,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from memflow.chat.requests import Completion
+from memflow.errors import DamagedRow
 from resources.event_loop import detached
 
 
 class LookupBatcher:
     """A batcher of one event loop's lookups: calls `read` for one batch at a time, with all lookups made meanwhile."""
 
-    def __init__(self, read: Callable[[Sequence[str]], Awaitable[Mapping[str, Completion]]]) -> None:
+    def __init__(
+        self, read: Callable[[Sequence[str]], Awaitable[Mapping[str, Completion | DamagedRow]]]
+    ) -> None:
         self._read = read
         self._gathered: list[tuple[str, asyncio.Future[Completion | None]]] = []
         self._reader: asyncio.Task[None] | None = None
@@ -45,4 +48,8 @@ class LookupBatcher:
             return
         for digest, future in waiting:
             if not future.done():
-                future.set_result(found.get(digest))
+                answer = found.get(digest)
+                if isinstance(answer, DamagedRow):
+                    future.set_exception(answer)
+                else:
+                    future.set_result(answer)

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
+from resources.ledger.former_rows import mark_unchecked
 from resources.ledger.tables import completions, failures, tables, usage_totals, uses
 from resources.ledger.usage import GROUPS, fill_totals
 
@@ -27,13 +28,18 @@ def migrate(connection: Connection) -> None:
     that the former version stored as an answer: its uses become failures with the end `blank`, and it is deleted.
     """
     found = _columns(connection)
+    unchecked = []
     for table in tables.sorted_tables:
         if table.name in found:
             _add_columns(connection, table, found[table.name])
+            if "checksum" in table.c and "checksum" not in found[table.name]:
+                unchecked.append(table.name)
         else:
             connection.execute(CreateTable(table, if_not_exists=True))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
             connection.execute(CreateIndex(index, if_not_exists=True))
+    for name in unchecked:
+        mark_unchecked(connection, name)
     if completions.c.end.name not in found.get(completions.name, {completions.c.end.name}):
         _fill_ends(connection)
     if not found.get(usage_totals.name, set()) >= set(usage_totals.columns.keys()):

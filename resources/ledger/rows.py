@@ -1,14 +1,15 @@
 """Records of requests in the ledger, and the SQL statements that store them: one INSERT per table for many records.
 
-writer.py runs the statements in a thread.
+writer.py runs the statements in a thread; reading.py reads the stored rows.
 """
 
 import asyncio
 import json
-import zlib
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -18,21 +19,36 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine
 
 from memflow.chat.ledger import RequestContext
-from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, schema_digest
-from memflow.errors import ChatError
-from resources.ledger.tables import CONTEXT_COLUMNS, SUMS, completions, failures, usage_totals, uses
+from memflow.chat.requests import (
+    ChatRequest,
+    Completion,
+    Sampling,
+    ServedCompletion,
+    schema_digest,
+)
+from memflow.errors import ChatError, DamagedRow
+from resources.ledger.reading import read_completions
+from resources.ledger.row_checksums import answer_checksum, request_checksum
+from resources.ledger.tables import (
+    ADDRESS_SUMS,
+    COMPLETION_COLUMNS,
+    CONTEXT_COLUMNS,
+    MAX_ROWS,
+    REQUEST_COLUMNS,
+    SUMS,
+    address_usage,
+    completions,
+    failures,
+    usage_totals,
+    uses,
+)
 from resources.ledger.usage import GROUPS
 
-MAX_ROWS = 500
-"""Maximum number of rows of a statement; SQLite bounds its parameters."""
-
-_ANSWER = tuple(each.name for each in fields(Completion) if each.name != "digest")
-_answer_of = attrgetter(*_ANSWER)
+_COLUMNS = (*COMPLETION_COLUMNS, *REQUEST_COLUMNS, "messages", "checksum", "request_checksum")
+_answer_of = attrgetter(*COMPLETION_COLUMNS)
 _context_of = attrgetter(*CONTEXT_COLUMNS)
-SELECT_COMPLETIONS = sa.select(*(completions.c[each.name] for each in fields(Completion)))
-"""The columns of a Completion, in the order of its fields."""
 
-_LZ4_FRAME = b"\x04\x22\x4d\x18"
+_ADDRESS = ("run", "model", "address")
 
 Row = tuple[Any, ...]
 
@@ -56,14 +72,6 @@ class Record:
     def groups(self) -> Row:
         """The record's values of the columns GROUPS, by which usage is summed."""
         return (*_context_of(self.account), self.request.prompt)
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedRequest:
-    """A stored request: its messages and its completion."""
-
-    messages: tuple[ChatMessage, ...]
-    completion: Completion
 
 
 class InsertStatement:
@@ -113,14 +121,17 @@ class RecordWriter:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._completions = InsertStatement(engine, completions, completions.columns.keys())
+        self._completions = InsertStatement(engine, completions, _COLUMNS)
         self._uses = InsertStatement(engine, uses, (*GROUPS, "digest", "kept", "at"))
         self._failures = InsertStatement(engine, failures, (*GROUPS, "reason", "end", "repeats", "at"))
         self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *SUMS), sums=SUMS, key=GROUPS)
+        self._addresses = InsertStatement(
+            engine, address_usage, (*_ADDRESS, *ADDRESS_SUMS), sums=ADDRESS_SUMS, key=_ADDRESS
+        )
 
-    def write(self, records: Sequence[Record]) -> Mapping[str, Completion]:
+    def write(self, records: Sequence[Record]) -> Mapping[str, Completion | DamagedRow]:
         """Store records. Return the stored completions by request digest; already existing completions are kept."""
-        stored: dict[str, Completion] = {}
+        stored: dict[str, Completion | DamagedRow] = {}
         rows: dict[str, Row] = {}
         use_rows: list[Row] = []
         failure_rows: list[Row] = []
@@ -138,45 +149,46 @@ class RecordWriter:
             self._uses.execute(connection, use_rows)
             self._failures.execute(connection, failure_rows)
             self._totals.execute(connection, _total_rows(records, stored))
+            if address_rows := _address_rows(records):
+                self._addresses.execute(connection, address_rows)
         return stored
 
-
-def read_completions(connection: Connection, digests: Sequence[str]) -> dict[str, Completion]:
-    """Return the stored completions of the requests with these digests, by digest."""
-    found: dict[str, Completion] = {}
-    for start in range(0, len(digests), MAX_ROWS):
-        query = SELECT_COMPLETIONS.where(completions.c.digest.in_(digests[start : start + MAX_ROWS]))
-        for row in connection.execute(query):
-            completion = Completion(*row)
-            found[completion.digest] = completion
-    return found
+    def read_if_stored(self, records: Sequence[Record]) -> Mapping[str, Completion | DamagedRow] | None:
+        """Return the stored completions of records whose transaction was committed; None if it was not."""
+        with self._engine.connect() as connection:
+            if not _is_stored(connection, records[0]):  # a transaction stores all records or none
+                return None
+            digests = {each.completion.digest for each in records if each.completion is not None}
+            return read_completions(connection, sorted(digests))
 
 
-def read_requests(connection: Connection, digests: Sequence[str]) -> dict[str, RecordedRequest]:
-    """Return the stored messages and completions of the requests with these digests, by digest."""
-    found: dict[str, RecordedRequest] = {}
-    for start in range(0, len(digests), MAX_ROWS):
-        some = completions.c.digest.in_(digests[start : start + MAX_ROWS])
-        for *completion, messages in connection.execute(
-            SELECT_COMPLETIONS.add_columns(completions.c.messages).where(some)
-        ):
-            answer = Completion(*completion)
-            found[answer.digest] = RecordedRequest(decompress_messages(messages), answer)
-    return found
+def _is_stored(connection: Connection, record: Record) -> bool:
+    """Return whether a record is in the ledger, by its run and its time in microseconds."""
+    if record.completion is None:
+        table, more = failures, [failures.c.reason == str(record.error)]
+    else:
+        table, more = uses, [uses.c.digest == record.completion.digest]
+    query = sa.select(table.c.at).where(table.c.run == record.account.run, table.c.at == record.at, *more)
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def _completion_row(record: Record, completion: Completion) -> Row:
     request = record.request
-    return (
-        completion.digest,
+    schema = None if request.output is None else schema_digest(request.output)
+    others = (
         request.prompt,
         record.account.model,
-        record.messages,
         _parameters(request.sampling),
-        None if request.output is None else schema_digest(request.output),
+        schema,
         request.attempt,
-        *_answer_of(completion),
         record.at,
+    )
+    return (
+        *_answer_of(completion),
+        *others,
+        record.messages,
+        answer_checksum(completion),
+        request_checksum(completion.digest, others, record.messages),
     )
 
 
@@ -187,7 +199,7 @@ def _failure_row(record: Record) -> Row:
     return (*record.groups, str(error), failure.end, repeats, record.at)
 
 
-def _total_rows(records: Iterable[Record], stored: Mapping[str, Completion]) -> list[Row]:
+def _total_rows(records: Iterable[Record], stored: Mapping[str, Completion | DamagedRow]) -> list[Row]:
     """Return one row per group of records: the values of GROUPS, and of SUMS."""
     totals: dict[Row, list[float]] = {}
     for record in records:
@@ -197,17 +209,38 @@ def _total_rows(records: Iterable[Record], stored: Mapping[str, Completion]) -> 
     return [(*groups, *totals[groups]) for groups in sorted(totals)]
 
 
-def _numbers(record: Record, stored: Mapping[str, Completion]) -> tuple[float, ...]:
+def _numbers(record: Record, stored: Mapping[str, Completion | DamagedRow]) -> tuple[float, ...]:
     """Return the values that a record adds to the columns SUMS."""
     given = record.completion
     if given is None:
         return (0, 0, 1)
-    answer = given if record.cached else stored[given.digest]
+    earlier = given if record.cached else stored[given.digest]
+    answer = given if isinstance(earlier, DamagedRow) else earlier
     prompt, completion = answer.prompt_tokens, answer.completion_tokens
-    paid = (0, 0) if record.cached else (prompt, completion)
+    paid = (0, 0, 0) if record.cached else (prompt, answer.cached_tokens, completion)
     counts = (not record.cached, record.cached, 0, answer.cut)
     tokens = (prompt, completion, answer.cached_tokens, answer.reasoning_tokens)
     return (*counts, *tokens, *paid, answer.latency_s)
+
+
+def _address_rows(records: Iterable[Record]) -> list[Row]:
+    """Return one row per run, model and address of the requests that several servers could answer."""
+    totals: dict[Row, Counter[str]] = defaultdict(Counter)
+    for record in records:
+        completion, error = record.completion, record.error
+        attempts: tuple[str, ...] = getattr(error, "failed_at", ())
+        failed = len(attempts)
+        if isinstance(completion, ServedCompletion) and not record.cached:
+            attempts, failed = (*completion.failed_at, completion.address), len(completion.failed_at)
+            answered = totals[record.account.run, record.account.model, completion.address]
+            answered["requests"] += 1
+            answered["prompt_tokens"] += completion.prompt_tokens
+            answered["cached_tokens"] += completion.cached_tokens
+        for address, following in zip_longest(attempts[:failed], attempts[1:]):
+            of_address = totals[record.account.run, record.account.model, address]
+            of_address["failed"] += 1
+            of_address["moved"] += following not in (address, None)
+    return [(*names, *(totals[names][name] for name in ADDRESS_SUMS)) for names in sorted(totals)]
 
 
 @lru_cache(maxsize=256)
@@ -224,12 +257,3 @@ def compress_messages(request: ChatRequest) -> bytes:
     written = request.messages_json.encode("utf-8", "surrogatepass")
     compressed: bytes = pa.compress(written, codec="lz4", asbytes=True)
     return compressed
-
-
-def decompress_messages(compressed: bytes) -> tuple[ChatMessage, ...]:
-    """Return the messages in an LZ4 frame, or in the zlib format of older ledgers."""
-    if compressed.startswith(_LZ4_FRAME):
-        written = pa.CompressedInputStream(pa.BufferReader(compressed), "lz4").read()
-    else:
-        written = zlib.decompress(compressed)
-    return tuple(ChatMessage(role, content) for role, content in json.loads(written))

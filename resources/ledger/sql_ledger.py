@@ -1,16 +1,17 @@
 """The ledger in a database: SQLite in WAL mode, or PostgreSQL if several machines share it.
 
-Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys, headers
-and addresses are not stored. Several processes may write concurrently; a killed process loses no stored completion.
+Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys and headers
+are not stored, and addresses only in the usage of models with several of them. Several processes may write
+concurrently; a killed process loses no stored completion.
 writer.py writes, lookups.py batches lookups, tables.py defines the tables.
 """
 
 import asyncio
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,23 +21,34 @@ from sqlalchemy.exc import DBAPIError
 
 from memflow.chat.ledger import RequestContext, RequestsInFlight
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, DamagedRow
 from resources.endpoints.embedder import TimedVector
 from resources.ledger.database import open_engine, store_error
 from resources.ledger.lookups import LookupBatcher
-from resources.ledger.rows import (
-    MAX_ROWS,
-    InsertStatement,
-    Record,
+from resources.ledger.reading import (
     RecordedRequest,
-    compress_messages,
-    decompress_messages,
     read_completions,
+    read_messages,
     read_requests,
+    read_vectors,
 )
+from resources.ledger.row_checksums import seconds_checksum, vector_checksum
+from resources.ledger.rows import InsertStatement, Record, compress_messages
 from resources.ledger.tables import completions, embedding_times, embeddings, uses
-from resources.ledger.usage import GROUPS, UsageRow, failed_by, needed_by, unfinished_by, used_by
+from resources.ledger.usage import (
+    GROUPS,
+    AddressUsageRow,
+    UsageRow,
+    addresses_by,
+    failed_by,
+    needed_by,
+    unfinished_by,
+    used_by,
+)
 from resources.ledger.writer import LedgerWriter
+from resources.reconnect import repeat_if_lost
+
+T = TypeVar("T")
 
 
 class SqlLedger:
@@ -62,7 +74,10 @@ class SqlLedger:
         self.close()
 
     async def get(self, digest: str) -> Completion | None:
-        """Return the completion of the request with this digest, or None. Concurrent lookups share one query."""
+        """Return the completion of the request with this digest, or None. Concurrent lookups share one query.
+
+        Raises DamagedRow if the stored row differs from its checksum.
+        """
         self._reopen_after_fork()
         loop = asyncio.get_running_loop()
         lookups = self._lookups.get(loop) or self._lookups.setdefault(loop, LookupBatcher(self._find))
@@ -103,53 +118,46 @@ class SqlLedger:
             self._engine.dispose()
 
     def messages(self, digest: str) -> tuple[ChatMessage, ...]:
-        """Return the messages of the request with this digest. Raises KeyError if the digest is unknown."""
-        with self.connect() as connection:
-            query = sa.select(completions.c.messages).where(completions.c.digest == digest)
-            written = connection.scalar(query)
-        if written is None:
+        """Return the messages of the request with this digest. Raises KeyError if it is unknown, and DamagedRow."""
+        messages = self._repeat(lambda connection: read_messages(connection, digest))
+        if messages is None:
             raise KeyError(digest)
-        return decompress_messages(written)
+        return messages
 
     def requests(self, digests: Sequence[str]) -> dict[str, RecordedRequest]:
-        """Return the recorded requests with these digests, by digest; unknown digests are omitted."""
-        with self.connect() as connection:
-            return read_requests(connection, digests)
+        """Return the recorded requests with these digests, by digest, without unknown ones. Raises DamagedRow."""
+        return self._repeat(lambda connection: read_requests(connection, digests))
 
     def run_starts(self, runs: Collection[str]) -> dict[str, float]:
         """Return the time of the first request of each run in seconds since 1970; runs without requests are omitted."""
         query = sa.select(uses.c.run, sa.func.min(uses.c.at)).where(uses.c.run.in_(sorted(runs)))
-        with self.connect() as connection:
-            return {run: at for run, at in connection.execute(query.group_by(uses.c.run))}
+        found = self._repeat(lambda connection: connection.execute(query.group_by(uses.c.run)).all())
+        return {run: at for run, at in found}
 
     def digests(self) -> set[str]:
         """Return the request digests of all completions."""
-        with self.connect() as connection:
-            return set(connection.scalars(sa.select(completions.c.digest)))
+        return self._repeat(lambda connection: set(connection.scalars(sa.select(completions.c.digest))))
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
-        """Return cached vectors by content hash of model and text; vectors from old ledgers have 0 seconds."""
-        found: dict[str, TimedVector] = {}
-        timed = sa.select(embeddings, embedding_times.c.seconds).join(
-            embedding_times, embeddings.c.digest == embedding_times.c.digest, isouter=True
-        )
-        with self.connect() as connection:
-            for start in range(0, len(digests), MAX_ROWS):
-                some = timed.where(embeddings.c.digest.in_(digests[start : start + MAX_ROWS]))
-                for digest, vector, seconds in connection.execute(some):
-                    found[digest] = TimedVector(np.frombuffer(vector, dtype="<f4"), seconds or 0.0)
-        return found
+        """Return cached vectors by content hash of model and text; vectors from old ledgers have 0 seconds.
+
+        Raises DamagedRow.
+        """
+        return self._repeat(lambda connection: read_vectors(connection, digests))
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
         """Cache vectors and their seconds by content hash of model and text; an already cached vector is kept."""
-        rows = sorted(vectors.items())
-        with self.connect(transaction=True) as connection:
-            for table, column, values in (
-                (embeddings, "vector", [np.asarray(each, dtype="<f4").tobytes() for _, (each, _) in rows]),
-                (embedding_times, "seconds", [seconds for _, (_, seconds) in rows]),
-            ):
-                insert = InsertStatement(self._engine, table, ("digest", column))
-                insert.execute(connection, list(zip((digest for digest, _ in rows), values, strict=True)))
+        stored, times = [], []
+        for digest, (vector, seconds) in sorted(vectors.items()):
+            written = np.asarray(vector, dtype="<f4").tobytes()
+            stored.append((digest, written, vector_checksum(digest, written)))
+            times.append((digest, seconds, seconds_checksum(digest, seconds)))
+
+        def insert(connection: Connection) -> None:
+            for table, column, rows in ((embeddings, "vector", stored), (embedding_times, "seconds", times)):
+                InsertStatement(self._engine, table, ("digest", column, "checksum")).execute(connection, rows)
+
+        self._repeat(insert, transaction=True)
 
     def usage(
         self, by: Sequence[str] = ("stage", "role", "model"), *, runs: Collection[str] | None = None
@@ -161,32 +169,48 @@ class SqlLedger:
         """Return the usage that a run would have with an empty ledger: each completion counts once, as a request."""
         return self._summarize(by, needed_by(_checked(by), run), failed_by(by, run))
 
+    def addresses(self, *, runs: Collection[str] | None = None) -> list[AddressUsageRow]:
+        """Return what each server of the models with several servers did, in the given runs (default: all)."""
+        self.flush()
+        with self.connect() as connection:
+            return [AddressUsageRow(*row) for row in connection.execute(addresses_by(runs))]
+
     def unfinished(self, run: str, stage: str) -> int:
         """Return the number of failed requests of one stage of a run that a later run has to send again."""
         self.flush()
-        with self.connect() as connection:
-            return connection.scalar(unfinished_by(run, stage)) or 0
+        return self._repeat(lambda connection: connection.scalar(unfinished_by(run, stage))) or 0
 
     def _summarize(self, by: Sequence[str], *queries: sa.Select[Any]) -> list[UsageRow]:
         self.flush()
         found: dict[tuple[str, ...], dict[str, Any]] = {}
-        with self.connect() as connection:
-            for query in queries:
-                for row in connection.execute(query):
-                    numbers = dict(row._mapping)
-                    names = tuple(numbers.pop(name) for name in by)
-                    found.setdefault(names, {}).update(numbers)
+        for query in queries:
+            for row in self._repeat(lambda connection, query=query: connection.execute(query).all()):  # type: ignore[misc]
+                numbers = dict(row._mapping)
+                names = tuple(numbers.pop(name) for name in by)
+                found.setdefault(names, {}).update(numbers)
         return [UsageRow(dict(zip(by, names, strict=True)), **found[names]) for names in sorted(found)]
 
-    async def _find(self, digests: Sequence[str]) -> Mapping[str, Completion]:
+    async def _find(self, digests: Sequence[str]) -> Mapping[str, Completion | DamagedRow]:
         # A query on SQLite takes less time than its way to another thread and back.
         if self._engine.dialect.name == "sqlite":
             return self._read(digests)
         return await asyncio.to_thread(self._read, digests)
 
-    def _read(self, digests: Sequence[str]) -> Mapping[str, Completion]:
-        with self.connect() as connection:
-            return read_completions(connection, digests)
+    def _read(self, digests: Sequence[str]) -> Mapping[str, Completion | DamagedRow]:
+        return self._repeat(lambda connection: read_completions(connection, digests))
+
+    def _repeat(self, read: Callable[[Connection], T], *, transaction: bool = False) -> T:
+        """Return the result of `read`, which is repeated if the connection to the server is lost."""
+
+        def attempt() -> T:
+            with self._engine.begin() if transaction else self._reader.connect() as connection:
+                return read(connection)
+
+        self._reopen_after_fork()
+        try:
+            return attempt() if self._engine.dialect.name == "sqlite" else repeat_if_lost(attempt)
+        except DBAPIError as error:
+            raise store_error(error, self.url) from error
 
     @contextmanager
     def connect(self, *, transaction: bool = False) -> Iterator[Connection]:

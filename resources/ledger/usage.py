@@ -12,9 +12,11 @@ from sqlalchemy.engine import Connection
 
 from resources.endpoints.limits import Prices
 from resources.ledger.tables import (
+    ADDRESS_SUMS,
     CONTEXT_COLUMNS,
     SUMS,
     TOKEN_SUMS,
+    address_usage,
     completions,
     failures,
     forgotten_usage,
@@ -46,6 +48,23 @@ class UsageRow:
     paid_completion_tokens: int = 0
     reasoning_tokens: int = 0
     cut: int = 0
+    paid_cached_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class AddressUsageRow:
+    """The requests of a model that one of its servers answered, their tokens, and its attempts without an answer.
+
+    `moved` is the number of failed attempts after which the request went to another server.
+    """
+
+    model: str
+    address: str
+    requests: int = 0
+    failed: int = 0
+    moved: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
 
 
 def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
@@ -83,6 +102,14 @@ def failed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
     names = [usage_totals.c[name] for name in by]
     query = sa.select(*names, _sum(usage_totals.c.failed)).where(usage_totals.c.run == run).group_by(*names)
     return query.having(sa.func.sum(usage_totals.c.failed) > 0)
+
+
+def addresses_by(runs: Collection[str] | None) -> sa.Select[Any]:
+    """Return a query of the columns of AddressUsageRow, summed over these runs, or over all."""
+    names = [address_usage.c.model, address_usage.c.address]
+    query = sa.select(*names, *(_sum(address_usage.c[name]) for name in ADDRESS_SUMS))
+    query = query.group_by(*names).order_by(*names)
+    return query if runs is None else query.where(address_usage.c.run.in_(sorted(runs)))
 
 
 def unfinished_by(run: str, stage: str) -> sa.Select[Any]:

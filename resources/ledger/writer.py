@@ -7,7 +7,7 @@ import asyncio
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import TypeVar
@@ -16,8 +16,10 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import DataError, DBAPIError
 
 from memflow.chat.requests import Completion
+from memflow.errors import DamagedRow
 from resources.ledger.database import store_error
 from resources.ledger.rows import Record, RecordWriter
+from resources.reconnect import is_lost, pauses
 
 T = TypeVar("T")
 
@@ -108,18 +110,40 @@ class LedgerWriter:
             stored = self._rows.write(records)
         except DBAPIError as error:
             if not isinstance(error, DataError):
-                return self._keep(records, store_error(error, self._url))
+                return self._commit_later(records, error) if is_lost(error) else self._fail(records, error)
             failed: Exception = error
         except Exception as error:  # noqa: BLE001  (the waiting requests raise it)
             failed = error
         else:
-            _announce(records, lambda future, key: future.set_result(stored[key]))
+            self._announce_stored(records, stored)
             return None
         if len(records) > 1:  # one of them cannot be stored: find it
             errors = [self._commit([record]) for record in records]
             return next((error for error in errors if error is not None), None)
         _announce(records, lambda future, _: future.set_exception(failed))
         return failed if records[0].stored is None else None
+
+    def _commit_later(self, records: Sequence[Record], lost: DBAPIError) -> Exception | None:
+        """Store records after a lost connection, which may have hidden that they are stored already."""
+        for _ in pauses():
+            try:
+                stored = self._rows.read_if_stored(records) or self._rows.write(records)
+            except DBAPIError as error:
+                if not is_lost(error):
+                    return self._fail(records, error)
+                lost = error
+            else:
+                self._announce_stored(records, stored)
+                return None
+        return self._fail(records, lost)
+
+    def _announce_stored(
+        self, records: Sequence[Record], stored: Mapping[str, Completion | DamagedRow]
+    ) -> None:
+        _announce(records, lambda future, key: _settle(future, stored[key]))
+
+    def _fail(self, records: Sequence[Record], error: DBAPIError) -> Exception | None:
+        return self._keep(records, store_error(error, self._url))
 
     def _keep(self, records: Sequence[Record], error: Exception) -> Exception | None:
         """Pass a database error to the waiting requests, and store the other records with the next commit."""
@@ -135,6 +159,13 @@ def _drain(queue: deque[T]) -> list[T]:
         while True:
             drained.append(queue.popleft())
     return drained
+
+
+def _settle(future: asyncio.Future[Completion], stored: Completion | DamagedRow) -> None:
+    if isinstance(stored, DamagedRow):
+        future.set_exception(stored)
+    else:
+        future.set_result(stored)
 
 
 def _announce(records: Sequence[Record], settle: Callable[[asyncio.Future[Completion], str], None]) -> None:

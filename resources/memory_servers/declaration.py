@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 from memflow.memories.server.protocol import Endpoint, Hello
+from resources.checked_json import with_check, without_check
 from resources.memory_servers.process import ServerCommand
 
 if TYPE_CHECKING:
@@ -91,8 +90,8 @@ def open_server(
 def read_hello(name: str, home: Path) -> Hello | None:
     """Return the last answer to `hello` of a memory's server, or None before its first start."""
     try:
-        return Hello.model_validate_json(_hello_file(name, home).read_bytes())
-    except (OSError, ValidationError):
+        return Hello.model_validate(without_check(json.loads(_hello_file(name, home).read_bytes())))
+    except (OSError, ValueError):  # a damaged file counts as missing
         return None
 
 
@@ -103,7 +102,8 @@ def write_hello(name: str, home: Path, hello: Hello) -> None:
     path = _hello_file(name, home)
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(json.dumps(hello.model_dump(mode="json"), ensure_ascii=True), encoding="utf-8")
+    text = json.dumps(with_check(hello.model_dump(mode="json")), ensure_ascii=True)
+    new.write_text(text, encoding="utf-8")
     new.replace(path)
 
 

@@ -4,11 +4,13 @@ A reader sees each file whole. `site.js`, which names the other files, is writte
 a usable report; the next export continues it.
 """
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 from memflow.errors import BadInput
+from resources.checked_json import with_check, without_check
 from resources.local_files import replace_file
 
 MANIFEST = "manifest.json"
@@ -29,8 +31,10 @@ class ReportFolder:
         self.root = root
         self.written: list[str] = []
         """Names of the data files that this export wrote."""
+        self._former_hashes: dict[str, str] = {}
         self._former = self._read_manifest()
         self._versions: dict[str, str] = {}
+        self._hashes: dict[str, str] = {}
 
     @property
     def names(self) -> list[str]:
@@ -48,7 +52,9 @@ class ReportFolder:
         return sorted(self._former.keys() - {SITE})
 
     def put(self, name: str, version: str, content: Callable[[], bytes]) -> None:
-        """Write a data file if its version differs from the last one; `content` is called only then.
+        """Write a data file if its version differs from the last one, or if the file changed meanwhile.
+
+        `content` is called only then.
 
         Raises BadInput if two names of a report are equal.
         """
@@ -57,11 +63,22 @@ class ReportFolder:
                 f"two data files of the report have the name {name}. Rename a domain or assistant."
             )
         path = self.path(name)
-        if self._former.get(name) != version or not path.is_file():
+        if self._former.get(name) != version or not self._is_intact(name, path):
             written = content()
             replace_file(path, lambda file: file.write(written))
             self.written.append(name)
+            self._former_hashes[name] = _hash_of(written)
         self._versions[name] = version
+        if name in self._former_hashes:
+            self._hashes[name] = self._former_hashes[name]
+
+    def _is_intact(self, name: str, path: Path) -> bool:
+        """Return whether a data file is there as it was written. A former version stored no hashes."""
+        try:
+            found = path.read_bytes()
+        except OSError:
+            return False
+        return self._former_hashes.get(name, "") in ("", _hash_of(found))
 
     def put_page(self, name: str, content: bytes) -> None:
         """Write a file beside the data files, such as index.html, if its content changed."""
@@ -100,7 +117,11 @@ class ReportFolder:
         """Return the versions of the last export; none if the manifest cannot be read, so that all are written."""
         try:
             found = json.loads((self.root / MANIFEST).read_text(encoding="utf-8"))
-            return dict(found["files"]) if found["format"] == FORMAT else {}
+            found = without_check(found)
+            if found["format"] != FORMAT:
+                return {}
+            self._former_hashes = dict(found.get("hashes", {}))
+            return dict(found["files"])
         except FileNotFoundError:
             if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):
                 raise BadInput(
@@ -112,5 +133,10 @@ class ReportFolder:
             return {}
 
     def _put_manifest(self, versions: dict[str, str]) -> None:
-        manifest = {"format": FORMAT, "files": dict(sorted(versions.items()))}
+        hashes = dict(sorted(self._hashes.items())) if versions else {}
+        manifest = with_check({"format": FORMAT, "files": dict(sorted(versions.items())), "hashes": hashes})
         self.put_page(MANIFEST, json.dumps(manifest, indent=0).encode())
+
+
+def _hash_of(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -98,11 +98,12 @@ def _body(draft: Draft, call: Call, name: str) -> dict[str, Any]:
     if draft.reports_usage:
         thoughts = estimate(draft.thoughts)
         answer = thoughts + estimate(draft.answer)
+        cached = draft.prompt_tokens // 2 if call.cached_tokens is None else call.cached_tokens
         body["usage"] = {
             "prompt_tokens": draft.prompt_tokens,
             "completion_tokens": answer,
             "total_tokens": draft.prompt_tokens + answer,
-            "prompt_tokens_details": {"cached_tokens": draft.prompt_tokens // 2},
+            "prompt_tokens_details": {"cached_tokens": cached},
         }
         if thoughts:
             body["usage"]["completion_tokens_details"] = {"reasoning_tokens": thoughts}

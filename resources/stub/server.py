@@ -12,7 +12,7 @@ import struct
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -24,6 +24,7 @@ from resources.stub.behavior import StubBehavior
 from resources.stub.calls import Call, Rejection
 from resources.stub.completions import completion, rejection
 from resources.stub.odd_responses import FATAL, OddResponse, odd_responses
+from resources.stub.prefix_cache import PrefixCache
 from resources.stub.providers import behaviors_of
 
 
@@ -37,6 +38,7 @@ class Counts:
     refused: int = 0
     garbled: int = 0
     prompt_tokens: int = 0
+    cached_tokens: int = 0
     in_flight: int = 0
     most_in_flight: int = 0
 
@@ -52,6 +54,7 @@ class Stub:
         self.port = self.behavior.port
         self.headers: list[dict[str, str]] = []
         """The headers of the first 100 requests."""
+        self._prefixes = PrefixCache(self.behavior.prefix_blocks)
         self._tries: Counter[str] = Counter()
         self._runner: web.ServerRunner | None = None
         self._outage: asyncio.Task[None] | None = None
@@ -100,8 +103,12 @@ class Stub:
             case ("GET", "/health"):
                 return web.Response()
             case ("GET", "/v1/models"):
-                model = {"id": self.behavior.model, "object": "model"}
+                model: dict[str, Any] = {"id": self.behavior.model, "object": "model"}
+                if self.behavior.max_model_len:
+                    model["max_model_len"] = self.behavior.max_model_len
                 return web.json_response({"object": "list", "data": [model]})
+            case ("GET", "/version") if self.behavior.version:
+                return web.json_response({"version": self.behavior.version})
             case ("GET", "/stub/counts"):
                 return web.json_response(asdict(self.counts))
             case ("POST", "/v1/chat/completions" | "/v1/embeddings"):
@@ -123,14 +130,15 @@ class Stub:
         if len(self.headers) < 100:
             self.headers.append(dict(request.headers))
         try:
-            if self.behavior.latency:
-                await asyncio.sleep(self.behavior.latency)
+            cached = self._cached_tokens(body)
+            if seconds := self._seconds(body, cached):
+                await asyncio.sleep(seconds)
             odd = self._odd_response(body, key)
             if odd is not None:
                 assert request.transport is not None
                 await odd.send(request.transport)
                 return web.Response()
-            status, answer, headers = self._answer(request, body, inputs, key, attempt)
+            status, answer, headers = self._answer(request, body, inputs, key, attempt, cached)
             self._note(request, key, status)
         finally:
             counts.in_flight -= 1
@@ -151,14 +159,32 @@ class Stub:
         return chance.choice([each for each in self._odd_responses.values() if each.outcome not in kept])
 
     def _note(self, request: web.BaseRequest, key: str, status: int) -> None:
-        if self._log is not None:
+        if self._log is not None and request.transport is not None and not request.transport.is_closing():
             asked = request.headers.get("Idempotency-Key")
             line = {"body": key, "key": asked, "status": status, "path": request.path, "at": time.time()}
             self._log.write(json.dumps(line) + "\n")
             self._log.flush()
 
+    def _cached_tokens(self, body: dict[str, Any]) -> int | None:
+        if not self.behavior.prefix_blocks or "messages" not in body:
+            return None
+        return self._prefixes.add(body["messages"])
+
+    def _seconds(self, body: dict[str, Any], cached: int | None) -> float:
+        """Return the seconds before the answer: the latency, and the time to compute what is not cached."""
+        if not self.behavior.prefill or "messages" not in body:
+            return self.behavior.latency
+        left = Call(body, self.behavior).tokens - (cached or 0)
+        return self.behavior.latency + self.behavior.prefill * max(0, left) / 1000
+
     def _answer(
-        self, request: web.BaseRequest, body: dict[str, Any], inputs: str, key: str, attempt: int
+        self,
+        request: web.BaseRequest,
+        body: dict[str, Any],
+        inputs: str,
+        key: str,
+        attempt: int,
+        cached: int | None,
     ) -> tuple[int, Any, Mapping[str, str]]:
         rejected = self._rejection(request, body, key, attempt)
         if rejected is not None:
@@ -166,7 +192,8 @@ class Stub:
         self.counts.answered += 1
         if request.path.endswith("/embeddings"):
             return 200, self._embeddings(body), {}
-        call = self._call(request, body, attempt)
+        call = replace(self._call(request, body, attempt), cached_tokens=cached)
+        self.counts.cached_tokens += cached or 0
         self.counts.prompt_tokens += call.tokens
         answer, garbled = completion(call, inputs, self.behaviors)
         self.counts.garbled += garbled

@@ -9,7 +9,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from resources.instance import IN_PROGRESS, dagster_home, open_instance
+from resources.instance import dagster_home, open_instance
+from resources.run_recovery import IN_PROGRESS
 
 WORKER = textwrap.dedent(
     """

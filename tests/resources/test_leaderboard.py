@@ -8,6 +8,7 @@ import duckdb
 import measured_lake
 import pyarrow.parquet as pq
 import pytest
+from former_files import former_metadata
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from measured_lake import ASSISTANTS, DOMAINS, remove_assistant, write_assistant, write_probes
@@ -164,10 +165,7 @@ def test_replies_with_outdated_columns_are_omitted_from_scores_and_reported(home
     path = home.lake.path("answer.replies", "comem_demo/full")
     stored = pq.read_table(path)
     names = ["former" if name == "parsed" else name for name in stored.column_names]
-    facts = {
-        name: value for name, value in pq.read_metadata(path).metadata.items() if name != b"ARROW:schema"
-    }
-    pq.write_table(stored.rename_columns(names).replace_schema_metadata(facts), path)
+    pq.write_table(stored.rename_columns(names).replace_schema_metadata(former_metadata(path)), path)
     assert former_partitions(home.settings, home.lake) == ["comem_demo/full"]
     found = {(score.domain, score.assistant) for score in home.cached()}
     assert ("comem_demo", "full") not in found and ("memorybench_demo", "full") in found
@@ -176,5 +174,5 @@ def test_replies_with_outdated_columns_are_omitted_from_scores_and_reported(home
 def test_damaged_score_cache_raises_error_with_advice_to_delete_the_file(home: Home) -> None:
     (Path(home.settings.home) / NAME).parent.mkdir(exist_ok=True)
     (Path(home.settings.home) / NAME).write_bytes(b"no database" * 100)
-    with pytest.raises(BadInput, match=r"scores-1\.sqlite is damaged .*Delete the file, then rerun"):
+    with pytest.raises(BadInput, match=r"scores-2\.sqlite is damaged .*Delete the file, then rerun"):
         home.cached()

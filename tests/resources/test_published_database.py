@@ -14,7 +14,8 @@ from measured_lake import DOMAINS, write_assistant, write_probes
 
 from resources import published_database
 from resources.lake import Lake
-from resources.published_database import RECORD, publish_database
+from resources.published_database import publish_database
+from resources.published_record import RECORD
 
 COUNT = "SELECT count(*), sum(value) FROM score.verdicts"
 

@@ -10,7 +10,8 @@ import pytest
 from lake_stores import memory_lake
 
 import resources.published_database
-from memflow.errors import BadInput, StoreBusy
+import resources.published_record
+from memflow.errors import BadInput, DamagedFile, StoreBusy
 from memflow.records import TABLES, columns
 from resources.lake import Lake
 from resources.published_database import METRICS
@@ -177,12 +178,18 @@ def test_warehouse_sql_rejects_invalid_statements_and_access_to_files(filled, te
 
 
 @pytest.mark.parametrize("assistant", ["full", "none"])
-def test_warehouse_query_names_an_invalid_parquet_file(tmp_path, assistant):
+def test_warehouse_query_leaves_out_a_damaged_file_and_names_its_partition(tmp_path, assistant):
     lake = Lake(tmp_path / "lake")
     fill(lake)
     Path(lake.path("score.verdicts", f"d/{assistant}")).write_bytes(b"not at all")
-    with pytest.raises(BadInput, match=rf"d,{assistant}\.parquet"):
-        Warehouse(lake, tmp_path / "memflow.duckdb").query("coverage")
+    warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
+    found = warehouse.query("coverage")
+    assert found.left_out == {"score.verdicts": [f"d/{assistant}"]}
+    rows = warehouse.sql("SELECT DISTINCT assistant FROM score.verdicts")
+    assert rows.left_out == found.left_out and len(rows) == 1
+    assert warehouse.sql("SELECT count(*) FROM answer.replies").left_out == {}
+    with pytest.raises(DamagedFile, match=rf"d,{assistant}\.parquet is damaged"), warehouse.session():
+        pass
 
 
 def test_published_duckdb_file_matches_the_lake(filled):
@@ -242,7 +249,7 @@ def test_publishing_retries_if_another_process_replaces_a_file(filled, monkeypat
         assert connection.execute("SELECT count(*) FROM score.verdicts").fetchone() == (3,)
     assert looked[0] == looked[1] == looked[2]
     troubles = 1000
-    (filled.path.parent / resources.published_database.RECORD).unlink()
+    (filled.path.parent / resources.published_record.RECORD).unlink()
     with pytest.raises(StoreBusy, match="after 5 attempts: IO Error: No files found"):
         filled.publish()
     assert filled.path.exists()

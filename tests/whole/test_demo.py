@@ -19,6 +19,7 @@ import dagster as dg
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from former_files import former_metadata
 
 from memflow.chat.scripted import LABEL
 from memflow.cli.planned_runs import Outcome
@@ -383,9 +384,8 @@ def test_run_rebuilds_selected_former_partitions_and_reports_the_others(
         path = Lake(home / "lake").path(table, partition)
         stored = pq.read_table(path)
         former = stored.rename_columns([renamed.get(name, name) for name in stored.column_names])
-        described = pq.read_metadata(path).metadata
         metadata = {
-            **{name: described[name] for name in described if name != b"ARROW:schema"},
+            **former_metadata(path),
             b"memflow.input_fingerprint": b"of the former version",
         }
         pq.write_table(former.replace_schema_metadata(metadata), path)

@@ -111,6 +111,15 @@ def test_init_command_writes_example_settings_and_overwrites_only_with_force(emp
     assert Path("memflow.toml").read_text(encoding="utf-8") == example()
 
 
+def test_init_command_writes_the_settings_of_dagster_for_a_ray_cluster(empty) -> None:
+    assert "DAGSTER_HOME" in empty("init", "dagster.yaml", "--cluster", "ray").stdout
+    written = Path("dagster.yaml").read_text(encoding="utf-8")
+    assert "resources.ray_launcher" in written
+    assert "--force" in empty.error("init", "dagster.yaml", "--cluster", "ray")
+    assert empty("init", "dagster.yaml", "--cluster", "ray", "--force").exit_code == 0
+    assert Path("dagster.yaml").read_text(encoding="utf-8") == written
+
+
 def findings(result) -> dict[str, dict]:
     return {row["what"]: row for row in json.loads(result.stdout)}
 
@@ -168,6 +177,18 @@ def test_doctor_command_requests_the_model_list_and_follows_no_redirect(empty, t
         server.shutdown()
     assert found["state"] == "missing" and "redirects to http://localhost/v1/models" in found["found"]
     assert "password" not in json.dumps(found)
+
+
+def test_doctor_command_examines_each_address_of_a_model(empty, tmp_path: Path) -> None:
+    with stub_process() as one, stub_process(model="other") as two:
+        urls = [one, two, "http://127.0.0.1:9/v1"]
+        settings = f'[models.m]\nurls = {json.dumps(urls)}\nmodel = "stub"\n[roles]\njudge = "m"\n'
+        (tmp_path / "memflow.toml").write_text(settings, encoding="utf-8")
+        lines = json.loads(empty("doctor", "--format", "json").stdout)
+    found = [line for line in lines if line["what"] == "model m"]
+    assert [line["state"] for line in found] == ["ok", "missing", "missing"]
+    assert found[1]["found"] == f"{two} serves other, but not 'stub'"
+    assert "127.0.0.1:9" in found[2]["found"]
 
 
 def test_doctor_command_names_an_unknown_setting(empty, tmp_path: Path) -> None:

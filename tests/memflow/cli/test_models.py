@@ -1,9 +1,14 @@
 """`memflow models`: the list of models, and the check of an endpoint."""
 
 import tomllib
+from contextlib import closing
 from pathlib import Path
 
+from fake_vllm import fake_vllm, is_alive, workers
+
+from resources.settings_sections import Model
 from resources.stub import stub_process
+from resources.vllm import VllmServers
 
 
 def write_settings(url: str) -> None:
@@ -44,6 +49,22 @@ def test_models_check_prints_the_profile_that_the_endpoint_accepts(empty) -> Non
     assert tomllib.loads(proposed) == {"models": {"hosted": {"preset": "vllm"}}}
 
 
+def test_models_check_examines_each_address_and_reports_one_that_differs(empty) -> None:
+    with stub_process() as one, stub_process() as two, stub_process(provider="openai") as other:
+        write_settings(one)
+        settings = Path("memflow.toml")
+        text = settings.read_text(encoding="utf-8").replace(f'url = "{one}"', f'urls = ["{one}", "{two}"]')
+        settings.write_text(text, encoding="utf-8")
+        same = empty.json("models", "check", "hosted")
+        settings.write_text(text.replace(two, other), encoding="utf-8")
+        result = empty.json("models", "check", "hosted")
+        shown = empty("models", "check", "hosted").stdout
+    assert same["addresses"] == [{"address": one, "differs": False}, {"address": two, "differs": False}]
+    assert result["addresses"] == [{"address": one, "differs": False}, {"address": other, "differs": True}]
+    assert result["requests"] >= 20
+    assert "which differs" in shown and "All addresses of a model need the same profile" in shown
+
+
 def test_models_check_names_the_setting_of_an_unreachable_address(empty) -> None:
     write_settings("http://127.0.0.1:1/v1")
     result = empty("models", "check", "hosted")
@@ -55,3 +76,17 @@ def test_models_check_rejects_a_model_without_an_address(empty) -> None:
     result = empty("models", "check", "scripted")
     assert result.exit_code == 1
     assert "no address" in result.stderr
+
+
+def test_models_servers_lists_and_ends_unused_servers(empty, tmp_path: Path) -> None:
+    program = fake_vllm(tmp_path / "fake")
+    model = Model(kind="vllm", model="tiny", executable=program, idle=600)
+    with closing(VllmServers({"small": model}, empty.folder)) as servers:
+        (url,) = servers.urls("small")
+        (row,) = empty.json("models", "servers", "--end")["servers"]
+        assert row["in use"] and row["addresses"] == [url]
+    (worker,) = workers(tmp_path / "fake")
+    assert is_alive(worker) and url in empty("models", "servers").stdout
+    result = empty.json("models", "servers", "--end")
+    assert result["servers"] == [] and len(result["ended"]) == 1 and not is_alive(worker)
+    assert "No vLLM server runs" in empty("models", "servers").stdout

@@ -81,7 +81,7 @@ def test_run_selection_adds_domains_and_assistants_to_the_settings(file: Path) -
 
 
 def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) -> None:
-    selection = selected(file, url="http://127.0.0.1:2/v1", model="b/small", judge="large")
+    selection = selected(file, url=["http://127.0.0.1:2/v1"], model="b/small", judge="large")
     assert selection.settings.model("cli_b_small").url == "http://127.0.0.1:2/v1"
     assert selection.settings.model("cli_b_small").model == "b/small"
     roles = selection.settings.roles
@@ -94,7 +94,7 @@ def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) 
 
 
 def test_preset_option_sets_the_preset_of_the_model_at_the_url(file: Path) -> None:
-    selection = selected(file, url="http://127.0.0.1:2/v1", model="m", preset="deepseek")
+    selection = selected(file, url=["http://127.0.0.1:2/v1"], model="m", preset="deepseek")
     assert selection.settings.model("cli_m").profile == profile_of("deepseek")
 
 
@@ -115,9 +115,9 @@ def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"url": "http://x/v1"}, "--url is given without a model"),
+        ({"url": ["http://x/v1"]}, "--url is given without a model"),
         ({"preset": "deepseek"}, "--preset is given without --url"),
-        ({"url": "http://x/v1", "model": "m", "preset": "deepsea"}, r"models\.cli_m\.preset.*'deepseek'"),
+        ({"url": ["http://x/v1"], "model": "m", "preset": "deepsea"}, r"models\.cli_m\.preset.*'deepseek'"),
         ({"demo": True, "model": "large"}, "--demo uses the scripted chat"),
         ({"domains": ["nosuch"]}, "there is no domain 'nosuch'"),
         ({"memories": ["nosuch"]}, "there is no memory 'nosuch'"),
@@ -129,7 +129,7 @@ def test_run_selection_rejects_invalid_options(file: Path, options: dict[str, An
         selected(file, **options)
 
 
-REAL = {"url": "http://127.0.0.1:2/v1", "model": "b/small", "memories": ["rag_2_4_30"]}
+REAL = {"url": ["http://127.0.0.1:2/v1"], "model": "b/small", "memories": ["rag_2_4_30"]}
 
 
 def test_run_selection_requires_an_explicit_embedder_with_a_language_model(
@@ -151,7 +151,7 @@ def test_embedder_option_accepts_a_folder_or_a_model_at_an_address(file: Path, t
     folder = selected(file, **REAL, embedder=str(tmp_path)).settings.embedder
     assert (folder.kind, folder.model) == ("folder", str(tmp_path))
     of_chat = selected(file, **REAL, embedder="bge-m3").settings.embedder
-    assert (of_chat.kind, of_chat.url, of_chat.model) == ("endpoint", REAL["url"], "bge-m3")
+    assert (of_chat.kind, of_chat.url, of_chat.model) == ("endpoint", *REAL["url"], "bge-m3")
     given = selected(file, **REAL, embedder="bge-m3", embedder_url="http://127.0.0.1:3/v1").settings.embedder
     assert given.url == "http://127.0.0.1:3/v1"
     configured = 'embedder = { kind = "endpoint", url = "http://e/v1", model = "x", key_variable = "KEY" }\n'
@@ -271,8 +271,8 @@ def test_assistants_of_another_model_than_the_default_have_its_name(file: Path) 
     url = "http://127.0.0.1:2/v1"
     memories = {"memories": ["full"], "bounds": False}
     assert selected(file, **memories).assistants == ("full",)
-    assert selected(file, url=url, model="a/One-2", **memories).assistants == ("full@cli_a_one_2",)
-    assert selected(file, url=url, model="a/Two", **memories).assistants == ("full@cli_a_two",)
+    assert selected(file, url=[url], model="a/One-2", **memories).assistants == ("full@cli_a_one_2",)
+    assert selected(file, url=[url], model="a/Two", **memories).assistants == ("full@cli_a_two",)
     assert selected(file, model="large", **memories).assistants == ("full@large",)
     assert selected(file, model="large", assistants=["full@scripted"], bounds=False).assistants == (
         "full@scripted",
@@ -284,9 +284,29 @@ def test_assistants_of_another_model_than_the_default_have_its_name(file: Path) 
 )
 def test_selection_rejects_a_url_without_scheme_or_host(file: Path, url: str) -> None:
     with pytest.raises(BadSettings, match=r"--url is '.*', which is no address"):
-        selected(file, url=url, model="m")
+        selected(file, url=[url], model="m")
 
 
 def test_selection_reports_an_unknown_domain_before_an_unknown_model(file: Path) -> None:
     with pytest.raises(BadSettings, match=r"there is no domain 'amemgym_dmo'\. Did you mean amemgym_demo"):
         selected(file, domains=["amemgym_dmo"], model="nosuch")
+
+
+def test_repeated_url_option_gives_the_model_several_addresses(file) -> None:
+    urls = ["http://127.0.0.1:2/v1", "http://127.0.0.1:3/v1"]
+    settings = selected(file, url=urls, model="m", embedder="bge-m3", memories=["rag_2_4_30"]).settings
+    assert settings.models["cli_m"].addresses == tuple(urls)
+    assert settings.embedder.addresses == tuple(urls[:1])
+    with pytest.raises(BadSettings, match="--url repeats an address"):
+        selected(file, url=[urls[0], urls[0]], model="m")
+
+
+def test_embedder_option_uses_all_addresses_of_the_configured_embedder(tmp_path) -> None:
+    (tmp_path / "memflow.toml").write_text(
+        'embedder = { kind = "endpoint", model = "m", urls = ["http://h:1/v1", "http://h:2/v1"] }',
+        encoding="utf-8",
+    )
+    chosen = selected(tmp_path / "memflow.toml", memories=["rag_2_4_30"], embedder="bge-m3").settings.embedder
+    assert chosen.addresses == ("http://h:1/v1", "http://h:2/v1")
+    one = {"memories": ["rag_2_4_30"], "embedder": "bge-m3", "embedder_url": "http://h:3/v1"}
+    assert selected(tmp_path / "memflow.toml", **one).settings.embedder.addresses == ("http://h:3/v1",)

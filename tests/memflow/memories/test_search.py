@@ -93,7 +93,64 @@ def test_search_index_drops_retired_entries_after_many_retirements() -> None:
     fresh = EntryStore.restored(list(store), store.sequence)
     assert lexical.search("word1 word2", 5) == Bm25(fresh, "message").search("word1 word2", 5)
     assert dense.search(query, 5) == Dense(fresh, "message").search(query, 5)
-    assert len(lexical._items) == len(dense._items) == 20
+    assert len(lexical._documents.items) == len(dense._documents.items) == 20
+
+
+def history(chance: random.Random, messages: int) -> EntryStore:
+    """Return a store to which entries were added and from which entries were retired, message by message."""
+    store = EntryStore()
+    for _ in range(messages):
+        store.advance(1)
+        vector = np.asarray([chance.gauss(0, 1) for _ in range(4)], np.float32)
+        text = " ".join(chance.choices(VOCABULARY[:8], k=3))  # few words, so that many scores are equal
+        store.add("message", text, sources=(), vector=vector / np.linalg.norm(vector))
+        if chance.random() < 0.4:
+            store.retire(chance.choice(store.live()).entry_id)
+    return store
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_indexes_that_share_documents_return_what_separate_indexes_return(seed: int) -> None:
+    chance = random.Random(seeded("shared", seed))
+    items, shared = list(history(chance, 200)), {}
+    kept = []
+    for sequence in sorted(chance.choices(range(1, 201), k=25)) + chance.choices(range(1, 201), k=5):
+        store = EntryStore.restored(items, sequence, shared)
+        if chance.random() < 0.2:  # this memory's read changes its store
+            store.add("message", "word1 word2", sources=(), vector=np.ones(4, np.float32) / 2)
+        lexical, dense = Bm25(store, "message"), Dense(store, "message")
+        fresh = store.fork()
+        for _ in range(2):
+            words = " ".join(chance.choices(VOCABULARY[:8], k=2))
+            assert lexical.scored(words, 9) == Bm25(fresh, "message").scored(words, 9)
+            query = items[0].vector
+            assert query is not None
+            assert dense.scored(query, 9) == Dense(fresh, "message").scored(query, 9)
+            if chance.random() < 0.3:
+                added = {"text": words, "sources": (), "vector": np.ones(4, np.float32) / 2}
+                store.add("message", **added), fresh.add("message", **added)
+        if chance.random() < 0.3:
+            kept.append((lexical, dense))  # still in use: its documents must not be taken over
+    for lexical, dense in kept:
+        fresh = lexical.store.fork()
+        assert lexical.scored("word1", 9) == Bm25(fresh, "message").scored("word1", 9)
+        query = items[0].vector
+        assert query is not None
+        assert dense.scored(query, 9) == Dense(fresh, "message").scored(query, 9)
+
+
+def test_an_episode_is_indexed_once_for_all_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    items, shared, indexed = list(history(random.Random(1), 100)), {}, []
+    index_entry = Bm25._index
+
+    def counted(self: Bm25, number: int, item: Item) -> None:
+        indexed.append(item.entry_id)
+        index_entry(self, number, item)
+
+    monkeypatch.setattr(Bm25, "_index", counted)
+    for sequence in range(90, 101):
+        Bm25(EntryStore.restored(items, sequence, shared), "message").search("word1", 3)
+    assert len(indexed) == len(set(indexed)) <= 100
 
 
 def test_dense_search_returns_the_same_entries_as_brute_force() -> None:

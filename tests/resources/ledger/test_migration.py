@@ -13,7 +13,9 @@ from resources.ledger.usage import GROUPS
 from resources.ledger.verification import problems
 
 ADDED = {
-    "completions": ("end", "reasoning_tokens", "estimated"),
+    "completions": ("end", "reasoning_tokens", "estimated", "checksum", "request_checksum"),
+    "embeddings": ("checksum",),
+    "embedding_times": ("checksum",),
     "failures": ("end", "repeats"),
     "usage_totals": ("cut", "reasoning_tokens"),
 }

@@ -19,7 +19,7 @@ import pytest
 from ledger_rows import ACCOUNT, Choice, completion, fill, find, request, store
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, StoreFailed
 from resources.endpoints.embedder import TimedVector
 from resources.ledger.sql_ledger import SqlLedger
 
@@ -91,9 +91,11 @@ def test_vectors_of_a_former_ledger_version_have_zero_seconds(tmp_path: Path) ->
 
 def test_ledger_rejects_an_invalid_url_without_showing_the_password(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a database, but long enough to be read as one" * 100)
-    for wrong in ("sqlite://", "nonsense", "oracle9://x/y", f"sqlite:///{tmp_path}/file"):
+    for wrong in ("sqlite://", "nonsense", "oracle9://x/y"):
         with pytest.raises(BadSettings):
             SqlLedger(wrong)
+    with pytest.raises(StoreFailed, match=r"not a database.*memflow ledger recover"):
+        SqlLedger(f"sqlite:///{tmp_path}/file")
     with pytest.raises(BadSettings) as caught:
         SqlLedger("postgresql+psycopg2://user:secret@127.0.0.1:1/none")
     assert "secret" not in str(caught.value)
@@ -203,5 +205,5 @@ def test_messages_of_former_ledger_can_be_read(url: str, path: Path) -> None:
         store(ledger, "a")
         with sqlite3.connect(path) as connection:
             written = zlib.compress(json.dumps([["user", "hé"]]).encode(), 1)
-            connection.execute("update completions set messages = ?", (written,))
+            connection.execute("update completions set messages = ?, request_checksum = null", (written,))
         assert ledger.messages("a") == (ChatMessage("user", "hé"),)

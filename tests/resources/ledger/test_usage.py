@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from ledger_rows import ACCOUNT, completion, request, store
 
 from memflow.chat.ledger import RequestContext
+from memflow.chat.requests import Completion, ServedCompletion
 from memflow.errors import BadSettings, ChatError, EndpointDown
 from resources.endpoints.limits import Prices
 from resources.ledger.database import open_engine
 from resources.ledger.sql_ledger import SqlLedger
 from resources.ledger.tables import usage_totals
-from resources.ledger.usage import GROUPS, UsageRow, cost, fill_totals
+from resources.ledger.usage import GROUPS, AddressUsageRow, UsageRow, cost, fill_totals
 
 JUDGE = RequestContext("run 1", "score", "judge", "d", "full", "j")
 LATER = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
@@ -35,8 +36,10 @@ def test_ledger_sums_usage_by_group(either_url: str) -> None:
         record_two_runs(ledger)
         rows = ledger.usage(by=("role", "model"), runs=["run 1"])
         assert rows == [
-            UsageRow({"role": "assistant", "model": "m"}, 2, 1, 1, 30, 9, 12, 0.75, 20, 6),
-            UsageRow({"role": "judge", "model": "j"}, 1, 0, 1, 10, 3, 4, 0.25, 10, 3),
+            UsageRow(
+                {"role": "assistant", "model": "m"}, 2, 1, 1, 30, 9, 12, 0.75, 20, 6, paid_cached_tokens=8
+            ),
+            UsageRow({"role": "judge", "model": "j"}, 1, 0, 1, 10, 3, 4, 0.25, 10, 3, paid_cached_tokens=4),
         ]
         assert all(type(number) is int for number in (rows[0].requests, rows[0].paid_prompt_tokens))
         assert cost(rows[0], {"m": Prices(prompt=1e6, completion=2e6)}) == 20 + 12
@@ -57,6 +60,35 @@ def test_usage_of_runs_covers_these_runs_only(either_url: str) -> None:
         assert ledger.usage(runs=[]) == []
 
 
+def test_ledger_records_the_requests_of_each_address_in_the_transaction_that_stores_them(
+    either_url: str,
+) -> None:
+    a, b = "http://a:8000/v1", "http://b:8000/v1"
+
+    def served(key: str, address: str, *failed_at: str) -> ServedCompletion:
+        return ServedCompletion("yes", "stop", 10, 3, 4, 0.25, key, address=address, failed_at=failed_at)
+
+    async def put(*answers: ServedCompletion, account: RequestContext = ACCOUNT) -> list[Completion]:
+        stored = [ledger.put(answer, request(answer.digest), account) for answer in answers]
+        return await asyncio.gather(*stored)
+
+    with SqlLedger(either_url) as ledger:
+        first, *_ = asyncio.run(put(served("1", a), served("2", b, a), served("3", b, a, a, b)))
+        asyncio.run(put(served("4", a), account=LATER))
+        ledger.used(first, request("1"), LATER)
+        store(ledger, "of a model with one address")
+        error = EndpointDown("all are down")
+        error.failed_at = (a, b)
+        ledger.failed(request("5"), ACCOUNT, error)
+        ledger.failed(request("6"), ACCOUNT, EndpointDown("of a model with one address"))
+        assert ledger.addresses(runs=["run 1"]) == [
+            AddressUsageRow("m", a, requests=1, failed=4, moved=3, prompt_tokens=10, cached_tokens=4),
+            AddressUsageRow("m", b, requests=2, failed=2, moved=0, prompt_tokens=20, cached_tokens=8),
+        ]
+        assert [row.requests for row in ledger.addresses()] == [2, 2]
+        assert ledger.addresses(runs=[]) == []
+
+
 def test_usage_by_unknown_group_is_rejected(url: str) -> None:
     with SqlLedger(url) as ledger, pytest.raises(BadSettings, match="cannot be grouped by colour"):
         ledger.usage(by=("colour",))
@@ -71,7 +103,8 @@ def test_usage_needed_without_cache_counts_each_completion_of_a_run_once(either_
             ledger.used(stored, request("x"), LATER)
         (played,) = ledger.needed(("role",), "run 1")
         (replayed,) = ledger.needed(("role",), "run 2")
-        assert played == UsageRow({"role": "assistant"}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6) == replayed
+        expected = UsageRow({"role": "assistant"}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6, paid_cached_tokens=8)
+        assert played == expected == replayed
         ledger.failed(request("c"), ACCOUNT, EndpointDown("nobody there"))
         assert ledger.needed(("role",), "run 1")[0].failed == 1
         assert ledger.needed(("role",), "run 3") == []
@@ -87,7 +120,7 @@ def test_usage_counts_stored_completion_if_another_process_stored_the_request_fi
             await ledger.put(longer.__class__("longer", "stop", 99, 99, 99, 9.0, "a"), request("a"), ACCOUNT)
 
         asyncio.run(overtaken())
-        assert ledger.usage(by=()) == [UsageRow({}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6)]
+        assert ledger.usage(by=()) == [UsageRow({}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6, paid_cached_tokens=8)]
 
 
 def test_totals_of_former_ledger_are_computed_when_it_is_opened(either_url: str) -> None:

@@ -1,0 +1,43 @@
+"""The repairs that need no run of the pipeline. Each returns nothing, and raises the error that prevented it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from memflow.errors import BadInput
+from resources.lake import Lake
+from resources.lake_storage.local import LocalStorage
+from resources.outputs import publish, rebuild_index
+from resources.repair.damages import Damage, Repair
+from resources.settings import Settings
+
+
+def apply_repair(settings: Settings, lake: Lake, damage: Damage) -> None:
+    """Repair a damage other than a damaged partition and the ledger."""
+    if damage.repair is Repair.copy:
+        lake.restore_copy(damage.table, damage.partition)
+    elif damage.repair is Repair.set_aside:
+        move_aside(lake, damage.path)
+    elif damage.repair is Repair.index:
+        rebuild_index(settings, lake, damage.partition)
+    elif damage.repair is Repair.database:
+        publish(settings, lake)
+    elif damage.repair is Repair.delete:
+        Path(damage.path).unlink(missing_ok=True)
+
+
+def move_aside(lake: Lake, path: str) -> None:
+    """Move a damaged file of the lake to the folder .damaged."""
+    if not isinstance(lake.storage, LocalStorage):
+        raise BadInput(f"{path} is in an object store. Remove this version there.")
+    lake.storage.set_aside(path)
+    Path(path).unlink(missing_ok=True)
+
+
+def repair_ledger(settings: Settings, damages: Sequence[Damage]) -> None:
+    """Repair the rows of the ledger that can be repaired; nothing if no damage is of this kind."""
+    from resources.ledger.sql_ledger import SqlLedger  # noqa: PLC0415
+    from resources.ledger.verification import repair  # noqa: PLC0415
+
+    if any(damage.repair is Repair.ledger for damage in damages):
+        with SqlLedger(settings.ledger_url) as opened, opened.connect(transaction=True) as connection:
+            repair(connection)

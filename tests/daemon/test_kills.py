@@ -1,0 +1,146 @@
+"""A real `memflow dev` that is killed in the middle of a backfill. bench/soak.py does this at random, many times."""
+
+import os
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment, request_digests
+from resources.leases import LEASES, holder_of, is_leased
+from resources.stub import stub_process
+
+pytestmark = [pytest.mark.daemon, pytest.mark.kill]
+
+ASSISTANTS = ("full", "recent", "bm25_message")
+PARTITIONS = [f"{assistant}|{DOMAIN}" for assistant in ASSISTANTS]
+SIZE = {"users": 1, "periods": 4}
+PATIENCE_S = 400.0
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the contents of the tables after a `memflow run` that nothing disturbs."""
+    with stub_process(latency=0.02) as url:
+        home = DevHome(tmp_path_factory.mktemp("undisturbed") / "home", url, ["none", *ASSISTANTS], **SIZE)
+        home.run("none", *ASSISTANTS)
+        return home.contents()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "requests.jsonl"
+
+
+@pytest.fixture
+def home(tmp_path: Path, log: Path) -> Iterator[DevHome]:
+    """Return a home with a generated domain. Its model answers after 0.3 s, so that runs take a while."""
+    with stub_process(latency=0.3, log=log) as url:
+        home = DevHome(tmp_path / "home", url, ["none", *ASSISTANTS], **SIZE)
+        home.run("none")
+        try:
+            yield home
+        finally:
+            home.stop()
+
+
+def await_requests(log: Path, number: int) -> None:
+    """Wait until the runs have received this number of further answers."""
+    before = len(request_digests(log))
+    await_true("requests", lambda: len(request_digests(log)) >= before + number, PATIENCE_S, 0.05)
+
+
+def test_backfill_of_a_killed_memflow_dev_ends_by_itself(
+    home: DevHome, log: Path, undisturbed: dict[str, str]
+) -> None:
+    home.start()
+    backfill = home.backfill("evaluate_memory", PARTITIONS)
+    await_requests(log, 5)
+    known = home.stored_digests()
+    home.kill_group()
+    killed = len(request_digests(log))
+    assert home.claimed_slots() > 0
+    assert home.statuses()["STARTED"] > 0
+
+    home.start()
+    assert "returned to the queue" in home.log.read_text()
+    await_requests(log, 5)
+    for what in ("worker", "daemon"):
+        assert home.kill(what)
+    await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S)
+    assert home.partitions(backfill) == {partition: ["SUCCESS"] for partition in PARTITIONS}
+    assert (home.claimed_slots(), home.runs_in_progress()) == (0, 0)
+    assert not known.intersection(request_digests(log)[killed:]), "requested again what the ledger contained"
+
+    refused = subprocess.run(
+        home.command("dev"), env=environment(), cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    assert refused.returncode == 1
+    assert f"already runs on this home at http://127.0.0.1:{home.port}" in " ".join(refused.stderr.split())
+    home.run(*ASSISTANTS)  # the leaderboard
+    assert home.contents() == undisturbed
+
+
+def test_backfill_continues_after_memflow_dev_is_stopped_and_after_its_parent_alone_is_killed(
+    home: DevHome, log: Path
+) -> None:
+    home.start()
+    backfill = home.backfill("evaluate_memory", PARTITIONS)
+    await_requests(log, 5)
+    assert home.stop() < 40
+    assert not any(is_leased(path) for path in (home.instance_folder / LEASES).rglob("*") if path.is_file())
+    assert "FAILURE" not in home.statuses(), "an interrupted run continues"
+
+    home.start()
+    await_requests(log, 5)
+    orphan = home.daemon()
+    assert home.process is not None
+    former = home.process
+    os.kill(former.pid, signal.SIGKILL)
+    former.wait()
+    assert home.daemon() == orphan
+    try:
+        home.start()
+        assert "Ended the daemon of a `memflow dev` that was killed." in home.log.read_text()
+        assert home.daemon() != orphan
+        await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S)
+    finally:
+        with_former_group(former.pid)
+    assert home.partitions(backfill) == {partition: ["SUCCESS"] for partition in PARTITIONS}
+    assert (home.claimed_slots(), home.runs_in_progress()) == (0, 0)
+
+
+def with_former_group(group: int) -> None:
+    """End what is left of the process group of a `memflow dev`."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def test_two_memflow_runs_beside_a_backfill_request_nothing_twice(
+    home: DevHome, log: Path, undisturbed: dict[str, str]
+) -> None:
+    home.start()
+    backfill = home.backfill("evaluate_memory", PARTITIONS)
+    await_requests(log, 1)
+    chosen = [part for name in ASSISTANTS for part in ("--memory", name)]
+    command = home.command("run", "--domain", DOMAIN, *chosen, "--no-bounds")
+    runs = [
+        subprocess.Popen(
+            command, env=environment(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    ends = [(run.communicate(timeout=PATIENCE_S)[1].decode(), run.returncode) for run in runs]
+    await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S)
+    assert [status for _, status in ends] == [0, 0], ends
+    assert home.partitions(backfill) == {partition: ["SUCCESS"] for partition in PARTITIONS}
+    assert (home.claimed_slots(), home.runs_in_progress()) == (0, 0)
+    twice = [digest for digest, count in Counter(request_digests(log)).items() if count > 1]
+    assert twice == []
+    assert home.contents() == undisturbed
+    assert holder_of(home.instance_folder / LEASES / "dev") is not None
