@@ -415,8 +415,8 @@ class Lake:
         """Return whether a copy of a partition's file in a snapshot has the bytes that memflow wrote."""
         try:
             state = FileState.of(at.stat())
-        except FileNotFoundError:  # removed rows of a past moment
-            return True
+        except FileNotFoundError:  # removed rows of a past moment, or a damaged object
+            return self._past is not None
         if VERIFIED.reason(state) == "":
             return True
         try:
@@ -459,11 +459,12 @@ class Lake:
         self, table: str, partition: str, vectors: bool
     ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
         """Open a partition. Yield the file and the names of its columns, with or without vectors."""
-        key = self._key(table, partition)
+        lake = self._on(self.storage.pinned())
+        key = lake._key(table, partition)
         try:
-            with self._open(table, partition) as file:
+            with lake._open(table, partition) as file:
                 if VERIFIED.reason(key) != "":
-                    self._verify(table, partition, file, key)
+                    lake._verify(table, partition, file, key)
                 file.seek(0)
                 parquet = pq.ParquetFile(file)
                 there = parquet.schema_arrow.remove_metadata()

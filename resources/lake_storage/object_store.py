@@ -9,7 +9,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import copy
 from pathlib import Path
 from random import uniform
@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 
 import pyarrow as pa
 
-from memflow.errors import BadInput, StoreBusy
+from memflow.errors import DamagedFile, StoreBusy
 from resources.facts import Facts
 from resources.file_cache import FileState
 from resources.kept_versions import content_of
@@ -72,6 +72,8 @@ class ObjectStorage:
         self.newest = NewestPointers(store, texts, _WRITES.setdefault(self.root, Counter()))
         self.versions = ObjectVersions(store, self.newest, grace_s)
         self._view: PointerView = self.newest
+        self._damaged: dict[str, str] = {}
+        """Why objects that this process tried to read cannot be used, by key."""
 
     @contextmanager
     def former_layout_accepted(self) -> Iterator[None]:
@@ -101,6 +103,8 @@ class ObjectStorage:
     def facts(self, table: str, partition: str, of_file: Callable[[], Facts | None]) -> Facts | None:
         """Return the metadata of a partition, which is in its pointer; None if it is missing."""
         pointer = self._pointer(table, partition)
+        if pointer is not None and pointer.object.key in self._damaged:
+            raise DamagedFile(self._damaged[pointer.object.key])
         return None if pointer is None else pointer.facts
 
     def open(self, table: str, partition: str) -> pa.NativeFile:
@@ -125,6 +129,7 @@ class ObjectStorage:
             timed = facts.after(former)
             if (
                 current is not None
+                and current.object.key not in self._damaged
                 and content_of(current.facts) == content_of(facts)
                 and self._exists(current)
             ):
@@ -192,11 +197,12 @@ class ObjectStorage:
         return self.cache.snapshot_folder()
 
     def copy(self, files: Mapping[Partition, Path]) -> None:
-        """Fetch the objects of partitions concurrently, and place them at these paths."""
+        """Fetch the objects of partitions concurrently, and place them at these paths, except damaged ones."""
 
         def place(item: tuple[Partition, Path]) -> None:
             (table, partition), at = item
-            _place(self._fetch_current(table, partition), at)
+            with suppress(DamagedFile):
+                _place(self._fetch_current(table, partition), at)
 
         in_threads(place, files.items())
 
@@ -222,7 +228,7 @@ class ObjectStorage:
         """Return the pointer that a write replaces, and its tag; a damaged pointer has only a tag."""
         try:
             pointer, tag = self.newest.tagged(table, stem)
-        except BadInput:
+        except DamagedFile:
             pointer, tag = None, self.newest.tag(table, stem)
         if new.expects is not None and new.expects != (None if pointer is None else pointer.state,):
             raise Changed(f"{table} of {partition_of(stem)}")
@@ -273,11 +279,8 @@ class ObjectStorage:
                 break
             view = self._with(self.newest)  # the pointer may have been swapped and the object removed
             time.sleep(0.02 * attempt)
-        key = "" if pointer is None else pointer.object.key
-        raise BadInput(
-            f"the object {self.root}/{key} of {table} of {partition} is missing from the store. Delete "
-            f"{self.path(table, partition)}, then rerun the partition with `memflow run`: answered requests come from "
-            "the ledger."
+        raise self._damage(
+            table, stem, None if pointer is None else pointer.object, "is missing from the store"
         )
 
     def _fetch_version(self, table: str, partition: str, facts: Facts) -> Path | bytes:
@@ -301,12 +304,17 @@ class ObjectStorage:
                 return None
             if name.describes(found.content):
                 return self.cache.store(name, found.content) or found.content
-        partition = partition_of(stem)
-        raise BadInput(
-            f"the object {self.root}/{name.key} of {table} of {partition} is damaged: its content differs from the "
-            f"hash in its name. Delete {self.path(table, partition)}, then rerun the partition with `memflow run`: "
-            "answered requests come from the ledger."
+        raise self._damage(table, stem, name, "is damaged: its content differs from the hash in its name")
+
+    def _damage(self, table: str, stem: str, name: ObjectName | None, reason: str) -> DamagedFile:
+        """Return the error for an object, and remember it, so that the partition is not up to date."""
+        key = "" if name is None else name.key
+        found = (
+            f"the object {self.root}/{key} of {table} of {partition_of(stem)} {reason}. Run `memflow repair`, which "
+            "rebuilds it without requests where the ledger has the answers."
         )
+        self._damaged[key] = found
+        return DamagedFile(found)
 
 
 def _place(found: Path | bytes, at: Path) -> None:

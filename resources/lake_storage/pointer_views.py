@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from memflow.errors import BadInput, StoreFailed
+from memflow.errors import BadInput, DamagedFile, StoreFailed
 from resources.lake_storage.client import ListedObject, ObjectStore
 from resources.lake_storage.keys import naming, pointer_folder, pointer_key, stem_of_pointer
 from resources.lake_storage.pointers import Pointer, TextCache
@@ -70,12 +70,17 @@ class NewestPointers:
         """Return the pointer in a text. Raises BadInput with the partition if it is damaged."""
         try:
             return Pointer.parse(text)
-        except (ValueError, KeyError, TypeError, BadInput) as wrong:
-            address = f"{self.store.address}/{pointer_key(table, stem)}"
-            raise BadInput(
-                f"the pointer {address} of {table} of {partition_of(stem)} cannot be read ({wrong}). Delete this "
-                "object, then rerun the partition with `memflow run`: answered requests come from the ledger."
+        except BadInput as later:
+            raise BadInput(f"{self._pointer_name(table, stem)} {later}") from None
+        except (ValueError, KeyError, TypeError) as wrong:
+            raise DamagedFile(
+                f"{self._pointer_name(table, stem)} is damaged ({wrong}). Run `memflow repair`, which rebuilds the "
+                "partition without requests where the ledger has the answers."
             ) from None
+
+    def _pointer_name(self, table: str, stem: str) -> str:
+        address = f"{self.store.address}/{pointer_key(table, stem)}"
+        return f"the pointer {address} of {table} of {partition_of(stem)}"
 
     def listed(self, table: str) -> dict[str, ListedObject]:
         """Return the listed pointers of a table, by the name of the partition's files."""

@@ -79,9 +79,7 @@ class Pointer:
         if hashed != sha256(_dump(found)).hexdigest():
             raise ValueError("its hash differs from its content")
         if found["format"] != FORMAT:
-            raise BadInput(
-                f"it has the format {found['format']} of a later version of memflow. Update memflow."
-            )
+            raise BadInput(f"has the format {found['format']} of a later version of memflow. Update memflow.")
         return cls(ObjectName(**found["object"]), Facts(**found["facts"]), found["token"])
 
     @property

@@ -208,11 +208,13 @@ def test_damaged_and_missing_objects_name_table_partition_and_fix(
     client.delete_object(Bucket=BUCKET, Key=f"{prefix}/{by_partition['d,b']}")
     other = other_host(lake, tmp_path, monkeypatch)
     for partition, reason in (("d/a", "is damaged"), ("d/b", "is missing")):
-        with pytest.raises(BadInput, match=rf"score\.verdicts of {partition} {reason}.*memflow run"):
+        with pytest.raises(BadInput, match=rf"score\.verdicts of {partition} {reason}.*memflow repair"):
             other.read(TABLE, partition)
     assert other.read(TABLE, "d/c") == ROWS
+    assert other.current_partitions(TABLE) == other.listed().current_partitions(TABLE) == ["d/c"]
+    with other.snapshot([TABLE]) as still:
+        assert (still.partitions(TABLE), still.left_out) == (["d/c"], {TABLE: ["d/a", "d/b"]})
     for partition in ("d/a", "d/b"):
-        client.delete_object(Bucket=BUCKET, Key=other.path(TABLE, partition).removeprefix(f"s3://{BUCKET}/"))
         other.write(TABLE, partition, ROWS, fingerprint="")
         assert other.read(TABLE, partition) == ROWS
 
@@ -229,7 +231,7 @@ def test_damaged_pointer_names_its_key_and_is_replaced_by_a_write(
         client.put_object(Bucket=BUCKET, Key=key, Body=content)
         for view in (lake, lake.listed()):
             with pytest.raises(
-                BadInput, match=r"pointer s3://.*d,a\.json of score\.verdicts of d/a cannot be read"
+                BadInput, match=r"pointer s3://.*d,a\.json of score\.verdicts of d/a is damaged"
             ):
                 view.facts(TABLE, "d/a")
             assert view.facts(TABLE, "d/b").rows == 4
