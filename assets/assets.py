@@ -21,6 +21,7 @@ from assets.partitions import Partitions, parts
 from assets.report import RowSummary, described, report, usage_of
 from assets.table_metadata import dataset_metadata, domain_metadata, summary_metadata
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
+from memflow.records import APPEND_ONLY
 from memflow.run.recording import scripted_meta
 from resources.comparisons import comparison_rows
 from resources.completeness import stored_gaps
@@ -35,7 +36,7 @@ from resources.process import release_freed_memory
 from resources.protocol_values import protocol_meta
 from resources.row_groups import GROUP_ROWS
 from resources.score_cache import NAME as SCORES
-from resources.score_history import history_rows
+from resources.score_history import add_to_history, history_rows
 from resources.settings import Settings
 from resources.steps import StepRunner
 from resources.warehouse import Warehouse
@@ -112,20 +113,22 @@ def _assets(
         where, assistant = parts(context) if context.has_partition_key else (ALL, "")
         domain = None
         cached = CachedScores(settings.home / SCORES, fingerprints.scoring)
+        source = lake.listed() if step.scope == "all" else lake
         runner = StepRunner(
             settings,
-            lake,
+            source,
             data,
             models,
-            lambda: leaderboard_rows(settings, lake, warehouse, cached),
-            lambda: comparison_rows(settings, lake, cached),
-            partial(history_rows, settings, lake),
-            lambda: drift_table(settings, lake),
+            lambda: leaderboard_rows(settings, source, warehouse, cached),
+            lambda: comparison_rows(settings, source, cached),
+            partial(history_rows, settings, source),
+            lambda: drift_table(settings, source),
         )
         run_id = context.run.run_id
         if step.scope in ("dataset", "all"):
-            tables = runner.run(step, run_id, dataset=where if step.scope == "dataset" else "")
+            # Inputs that another run writes from here on make the rows stale, whether they are read or not.
             fingerprint = fingerprints.step(step, where)
+            tables = runner.run(step, run_id, dataset=where if step.scope == "dataset" else "")
             provenance = scripted_meta(tables["raw.records"]) if step.scope == "dataset" else {}
         else:
             domain = settings.domain(where)
@@ -143,13 +146,13 @@ def _assets(
             gaps = stored_gaps(table, domain, assistant, lake, data) if domain else {}
             protocol = protocol_meta(table, settings, domain, assistant) if domain else {}
             inputs = inputs_meta(table, fingerprints, domain, assistant) if domain else {}
-            facts[table] = lake.write(
-                table,
-                key,
-                summary.observe(tables[table]),
-                fingerprint=UNFINISHED if unfinished else fingerprint,
-                meta={RUN: run_id, **provenance, **failed, **gaps, **protocol, **inputs},
-            )
+            meta = {RUN: run_id, **provenance, **failed, **gaps, **protocol, **inputs}
+            stored_fingerprint = UNFINISHED if unfinished else fingerprint
+            rows = summary.observe(tables[table])
+            if table in APPEND_ONLY:
+                facts[table] = add_to_history(lake, list(rows), fingerprint=stored_fingerprint, meta=meta)
+            else:
+                facts[table] = lake.write(table, key, rows, fingerprint=stored_fingerprint, meta=meta)
         del tables
         if any(each.rows > GROUP_ROWS for each in facts.values()):
             release_freed_memory()

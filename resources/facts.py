@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 
 import pyarrow as pa
@@ -86,6 +86,14 @@ class Facts:
     def at(self, moment: datetime) -> "Facts":
         """Return these facts with another time of the write."""
         return replace(self, written=moment.astimezone(UTC).isoformat(timespec="microseconds"))
+
+    def after(self, former: "Facts | None") -> "Facts":
+        """Return these facts with the time of the former version if nothing else differs, else with a later time."""
+        if former is None or former.since is None or self.since is None:
+            return self
+        return self.at(
+            former.since if former == self else max(self.since, former.since + timedelta.resolution)
+        )
 
 
 def _columns_digest(columns: pa.Schema) -> str:

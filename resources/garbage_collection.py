@@ -26,7 +26,7 @@ class KeptRows:
 
 def kept_bytes(lake: Lake) -> int:
     """Return the size of all kept rows, in bytes."""
-    listed = (kept for table in TABLES for kept in lake.kept.list(table).values())
+    listed = (kept for table in TABLES for kept in lake.kept.of_table(table).values())
     return sum(sum(kept.files.values()) for kept in listed)
 
 
@@ -73,7 +73,7 @@ def contents_in_use(versions: Sequence[Version]) -> set[str]:
 
 
 def _unused(lake: Lake, table: str) -> Iterator[KeptRows]:
-    for stem, kept in lake.kept.list(table).items():
+    for stem, kept in lake.kept.of_table(table).items():
         if not kept.files:
             continue
         versions = lake.versions(table, partition_of(stem))

@@ -118,7 +118,7 @@ class KeptVersions:
         content = json.dumps(with_check(asdict(facts)), ensure_ascii=False).encode()
         replace_file(Path(record), lambda file: file.write(content))
 
-    def list(self, table: str) -> dict[str, KeptPartition]:
+    def of_table(self, table: str) -> dict[str, KeptPartition]:
         """Return the kept versions of every partition of a table, by file name without ending."""
         selector = fs.FileSelector(self.folder(table), allow_not_found=True, recursive=True)
         return _by_partition(self._files.get_file_info(selector))

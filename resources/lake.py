@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,7 +25,7 @@ from resources.file_hash import WrongHash
 from resources.kept_versions import Version
 from resources.lake_storage.local import LocalStorage
 from resources.lake_storage.opening import open_storage
-from resources.lake_storage.storage import LakeStorage, Partition, Replacement, VersionStorage
+from resources.lake_storage.storage import Changed, LakeStorage, Partition, Replacement, VersionStorage
 from resources.lake_verification import VERIFIED, FileKey, read_facts, verify_metadata, verify_rows
 from resources.local_files import replace_file, stem_of
 from resources.past_partitions import PastPartitions, versions_of
@@ -70,7 +70,7 @@ class Lake:
         if storage is self.storage:
             return self
         view = copy(self)  # with the same cache of rows
-        view.storage = storage
+        view.storage, view.kept = storage, storage.versions
         return view
 
     def write(
@@ -87,6 +87,40 @@ class Lake:
         The replaced version is kept. Raises BadInput with column and row of an invalid value and for a view of a past
         moment, and the errors of `rows`; then the old file remains.
         """
+        return self._write(table, partition, rows, fingerprint, meta)
+
+    def update(
+        self,
+        table: str,
+        partition: str,
+        change: Callable[[list[Any]], Iterable[Any]],
+        *,
+        fingerprint: str,
+        meta: Mapping[str, str] | None = None,
+    ) -> Facts:
+        """Replace a partition by `change(rows)` of its rows: none if it is missing or has another version's columns.
+
+        No other update gets lost: locally a lock excludes it, and in an object store `change` is called again if the
+        partition was replaced meanwhile. Raises the errors of `read` and `write`.
+        """
+        with self.storage.update_lock(table):
+            while True:
+                lake = self._on(self.storage.pinned())
+                state = lake.state(table, partition)
+                is_there = state is not None and not lake.is_former(table, partition)
+                rows = lake.read(table, partition) if is_there else []
+                with suppress(Changed):
+                    return self._write(table, partition, change(rows), fingerprint, meta, (state,))
+
+    def _write(
+        self,
+        table: str,
+        partition: str,
+        rows: Iterable[Any],
+        fingerprint: str,
+        meta: Mapping[str, str] | None,
+        expects: tuple[FileState | None] | None = None,
+    ) -> Facts:
         if self._past is not None:
             raise BadInput(f"the lake as of {self._past.moment} cannot be changed. Write to the lake itself.")
         path = self.path(table, partition)
@@ -106,7 +140,7 @@ class Lake:
                     writer.quarantined,
                     writer.content,
                 )
-                facts = self._timed(facts, former)
+                facts = facts.at(self._clock()).after(former)
                 only = writer.only
                 writer.describe(facts.footer())
             return facts
@@ -114,8 +148,8 @@ class Lake:
         new = Replacement(
             write,
             lambda: self._replaceable(table, partition),
-            self._timed,
             table not in APPEND_ONLY,
+            expects,
             lambda: self.damage(table, partition) is not None,
             table in ACCUMULATED,
         )
@@ -133,13 +167,6 @@ class Lake:
             return None
         except BadInput:
             return None
-
-    def _timed(self, facts: Facts, former: Facts | None) -> Facts:
-        """Return facts with the time of a write: that of the former version if nothing differs, else a later one."""
-        now = self._clock()
-        if former is None or former.since is None:
-            return facts.at(now)
-        return facts.at(former.since if former == facts else max(now, former.since + timedelta.resolution))
 
     def versions(self, table: str, partition: str) -> list[Version]:
         """Return the versions of a partition, newest first; the first is the current one."""

@@ -58,7 +58,7 @@ class PastPartitions:
     def of(self, table: str) -> dict[str, _PastVersion]:
         """Return the versions that were current at the moment, by partition."""
         if table not in self._tables:
-            listed = {partition_of(stem): kept for stem, kept in self._kept.list(table).items()}
+            listed = {partition_of(stem): kept for stem, kept in self._kept.of_table(table).items()}
             names = sorted({*self.current.partitions(table), *listed})
             chosen = ((name, self._version(table, name, listed.get(name))) for name in names)
             self._tables[table] = {name: version for name, version in chosen if version is not None}

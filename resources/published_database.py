@@ -91,7 +91,7 @@ def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
     views = {table: _view_over(lake, table) for table in TABLES if table not in tables}
     layout = digest(views, [table_text(table) for table in TABLES], _metrics_and_views(), duckdb.__version__)
     former = PublishedRecord.read(path)
-    if former.layout != layout or not _copy(path, written, former):
+    if not lake.local or former.layout != layout or not _copy(path, written, former):
         former = PublishedRecord()
     changed = {
         table: [

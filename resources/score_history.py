@@ -1,12 +1,13 @@
 """The rows of score.history: those of earlier publications in the lake, and those that a publication adds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from memflow.benchmarks import registry
 from memflow.pipeline import WRITERS, partition_key
 from memflow.records import PublishedScore, Score
-from memflow.scoring.publications import Publication, ScoreInputs, rows_to_add
+from memflow.scoring.publications import Publication, ScoreInputs, merge_histories, rows_to_add
+from resources.facts import Facts
 from resources.lake import Lake
 from resources.settings import Settings
 
@@ -22,6 +23,19 @@ def history_rows(settings: Settings, lake: Lake, run: str, scores: Sequence[Scor
     inputs = {pair: _inputs(settings, lake, *pair) for pair in pairs}
     publication = Publication(datetime.now(UTC).isoformat(timespec="microseconds"), run)
     return [*history, *rows_to_add(history, scores, inputs, publication)]
+
+
+def add_to_history(
+    lake: Lake, history: Sequence[PublishedScore], *, fingerprint: str, meta: Mapping[str, str]
+) -> Facts:
+    """Write the history that `history_rows` returned. Rows that another run has added since then stay."""
+    return lake.update(
+        TABLE,
+        PARTITION,
+        lambda stored: merge_histories(stored, history),
+        fingerprint=fingerprint,
+        meta=meta,
+    )
 
 
 def _inputs(settings: Settings, lake: Lake, domain: str, assistant: str) -> ScoreInputs:

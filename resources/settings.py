@@ -28,6 +28,7 @@ from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.suggestions import unknown_name
 from resources.data_folder import default_data_folder
+from resources.lake_storage.client import check_address
 from resources.memory_servers.declaration import declared_server
 from resources.settings_paths import SettingsFileSource, resolve_dataset, resolve_memory
 from resources.settings_sections import (
@@ -136,6 +137,16 @@ class Settings(BaseSettings):
     @classmethod
     def _always_scripted(cls, models: dict[str, Model]) -> dict[str, Model]:
         return {"scripted": Model(kind="scripted"), **models}
+
+    @field_validator("lake")
+    @classmethod
+    def _lake_without_credentials(cls, lake: str) -> str:
+        if "://" in lake and not lake.startswith("file://"):
+            try:
+                check_address(lake)
+            except BadSettings as wrong:
+                raise ValueError(str(wrong)) from None
+        return lake
 
     @model_validator(mode="after")
     def _models_exist(self) -> "Settings":

@@ -15,6 +15,7 @@ from memflow.cli.annotate import annotate
 from memflow.cli.catalog import data, domains
 from memflow.cli.checks import checks
 from memflow.cli.compare import compare
+from memflow.cli.copy_lake import copy_lake
 from memflow.cli.dev import dev
 from memflow.cli.export import export
 from memflow.cli.finetune import finetune
@@ -116,6 +117,7 @@ app.command(rich_help_panel=LOOK)(checks)
 app.command(cls=MomentCommand, rich_help_panel=LOOK)(runs)
 app.command(rich_help_panel=LOOK)(gc)
 app.command(rich_help_panel=LOOK)(repair)
+app.command("copy-lake", rich_help_panel=LOOK)(copy_lake)
 app.command(rich_help_panel=LOOK)(usage)
 app.command("accounts", hidden=True, help="The former name of `usage`.")(usage)
 app.add_typer(ledger, name="ledger", rich_help_panel=LOOK)

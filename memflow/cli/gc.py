@@ -36,7 +36,7 @@ def gc(
     """Remove replaced rows that are old or exceed a size. Scores in `memflow runs` stay.
 
     Current rows stay, and so does the version before them. The defaults are `days` and `gigabytes` under [history] in
-    memflow.toml. For a lake in an object store, wait until no run writes.
+    memflow.toml. In an object store, what is younger than an hour stays.
     """
     from resources.garbage_collection import collect, collectable, kept_bytes
     from resources.lake import Lake

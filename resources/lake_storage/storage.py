@@ -21,23 +21,28 @@ class Replacement:
     """What a write of a partition needs besides the file.
 
     `write` fills a file and returns its metadata. `former` returns the metadata of the current file, None if there is
-    none or if it cannot be read. `timed` returns metadata with the time of the write, after that of the former version.
+    none or if it cannot be read.
     """
 
     write: Callable[[IO[bytes]], Facts]
     former: Callable[[], Facts | None]
-    timed: Callable[[Facts, Facts | None], Facts]
     keeps_former: bool = True
+    expects: tuple[FileState | None] | None = None
+    """The state of the version on which the new rows are based; None if they are based on none."""
     is_damaged: Callable[[], bool] = lambda: False
     """Whether the current file is damaged: it is set aside, and is no version."""
     is_copied: bool = False
     """Whether a copy of the new file is kept, because nothing else can rebuild its rows."""
 
 
+class Changed(Exception):
+    """The exception for a write that is based on a version which another process has replaced."""
+
+
 class VersionStorage(Protocol):
     """The replaced versions of partitions. A partition is given by the name of its files (`stem_of`)."""
 
-    def list(self, table: str) -> dict[str, KeptPartition]:
+    def of_table(self, table: str) -> dict[str, KeptPartition]:
         """Return the kept versions of every partition of a table."""
         ...
 

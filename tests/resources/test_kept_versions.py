@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import fs
+from lake_stores import memory_lake
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
+from resources.kept_versions import KeptPartition
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
@@ -38,7 +39,7 @@ def lake(request, tmp_path):
 def new_lake(kind, folder):
     if kind == "local":
         return Lake(folder / "lake", clock=Clock())
-    return Lake("lake", fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem()), Clock())
+    return memory_lake(folder / "cache", Clock())
 
 
 def hour(number):
@@ -46,8 +47,8 @@ def hour(number):
     return START + timedelta(hours=number + 0.5)
 
 
-def kept_files(folder, ending="parquet"):
-    return sorted((folder / "lake" / ".versions").rglob(f"*.{ending}"))
+def kept_partition(lake):
+    return lake.kept.of_table(TABLE).get("d,a", KeptPartition())
 
 
 def test_lake_as_of_returns_rows_and_metadata_of_that_moment(lake):
@@ -81,19 +82,19 @@ def test_lake_versions_are_intervals_that_meet_newest_first(lake):
     assert lake.versions(TABLE, "d/b") == []
 
 
-def test_rows_that_come_back_are_kept_in_one_file(lake, tmp_path):
+def test_rows_that_come_back_are_kept_under_one_hash(lake):
     for rows in (ROWS[:1], ROWS[:2], ROWS[:1], ROWS[:2]):
         lake.write(TABLE, "d/a", rows, fingerprint="")
-    assert len(kept_files(tmp_path)) == 2
+    assert len(kept_partition(lake).files) == 2
     assert [version.facts.rows for version in lake.versions(TABLE, "d/a")] == [2, 1, 2, 1]
     assert [len(lake.as_of(hour(number)).read(TABLE, "d/a")) for number in (1, 2, 3, 4)] == [1, 2, 1, 2]
 
 
-def test_write_of_equal_rows_keeps_no_file_and_only_other_metadata(lake, tmp_path):
+def test_write_of_equal_rows_keeps_no_file_and_only_other_metadata(lake):
     for run in ("r1", "r1", "r2"):
         lake.write(TABLE, "d/a", ROWS, fingerprint="f", meta={"run": run})
-    assert kept_files(tmp_path) == []
-    assert len(kept_files(tmp_path, "json")) == 1
+    assert kept_partition(lake).files == {}
+    assert len(kept_partition(lake).records) == 1
     assert lake.as_of(hour(2)).facts(TABLE, "d/a").run == "r1"
     assert lake.as_of(hour(2)).read(TABLE, "d/a") == ROWS
 

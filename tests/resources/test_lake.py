@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from former_files import former_metadata
-from pyarrow import fs
-from pyarrow._fs import _MockFileSystem
+from lake_stores import memory_lake
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
@@ -278,12 +277,8 @@ def test_lake_snapshot_returns_the_lake_itself_if_hard_links_fail(lake, monkeypa
     assert list((Path(lake.root) / ".snapshots").iterdir()) == []
 
 
-@pytest.mark.parametrize("store", ["mock", "subtree"])
-def test_lake_on_an_object_store_returns_the_last_written_rows(store, tmp_path):
-    filesystem = (
-        _MockFileSystem() if store == "mock" else fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
-    )
-    lake = Lake("bucket/lake", filesystem)
+def test_lake_on_an_object_store_returns_the_last_written_rows(tmp_path):
+    lake = memory_lake(tmp_path)
     assert not lake.local
     assert lake.partitions("memory.indexes") == []
     assert lake.facts("memory.indexes", "d/a") is None

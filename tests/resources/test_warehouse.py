@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import factories
 import pytest
-from pyarrow._fs import _MockFileSystem
+from lake_stores import memory_lake
 
 import resources.published_database
 import resources.published_record
@@ -65,9 +65,7 @@ def fill(lake):
 def lake(request, tmp_path):
     # A folder whose name would be a pattern, had it not been escaped.
     return (
-        Lake(tmp_path / "it's [1]*" / "lake")
-        if request.param == "disk"
-        else Lake("b/lake", _MockFileSystem())
+        Lake(tmp_path / "it's [1]*" / "lake") if request.param == "disk" else memory_lake(tmp_path / "cache")
     )
 
 
