@@ -47,6 +47,11 @@ class VerifiedFiles:
             with self._lock:
                 self._reasons.pop(key, None)
 
+    def clear(self) -> None:
+        """Forget all results."""
+        with self._lock:
+            self._reasons.clear()
+
     def put(self, key: FileKey | None, reason: str) -> None:
         """Remember the result of a verification."""
         if key is not None:

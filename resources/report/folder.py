@@ -63,7 +63,7 @@ class ReportFolder:
                 f"two data files of the report have the name {name}. Rename a domain or assistant."
             )
         path = self.path(name)
-        if self._former.get(name) != version or not self._is_intact(name, path):
+        if self._former.get(name) != version or not self.is_intact(name):
             written = content()
             replace_file(path, lambda file: file.write(written))
             self.written.append(name)
@@ -72,10 +72,10 @@ class ReportFolder:
         if name in self._former_hashes:
             self._hashes[name] = self._former_hashes[name]
 
-    def _is_intact(self, name: str, path: Path) -> bool:
+    def is_intact(self, name: str) -> bool:
         """Return whether a data file is there as it was written. A former version stored no hashes."""
         try:
-            found = path.read_bytes()
+            found = self.path(name).read_bytes()
         except OSError:
             return False
         return self._former_hashes.get(name, "") in ("", _hash_of(found))
