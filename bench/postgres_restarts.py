@@ -3,7 +3,7 @@
     python -m bench.postgres_restarts --restarts 5
 
 The modes `fast` and `immediate` alternate; the second is a crash. A run that fails is started again, at most three
-times. Bounds: no request is answered twice, and all tables equal those of an undisturbed run on SQLite.
+times. The domain is amemgym_base of MEMFLOW_DATA. Bounds: no request is answered twice, and all tables equal those of an undisturbed run on SQLite.
 """
 
 import os
@@ -22,7 +22,7 @@ from resources.stub import count_answers, stub_process
 
 ATTEMPTS = 3
 LATENCY = 0.2
-DOMAIN, MEMORIES = "amemgym_demo", ("none", "full", "recent", "rag_2_4_30")
+DOMAIN, MEMORIES = "amemgym_base", ("full", "rag_2_4_30")
 MODES = ("fast", "immediate")
 DEPLOYMENT = Path(__file__).parents[1] / "resources/deployment.yaml"
 
@@ -43,19 +43,21 @@ class RestartResult:
 def command(home: Path, url: str, limit: int) -> list[str]:
     """Return the command of a run against a stub server."""
     memories = [part for name in MEMORIES for part in ("--memory", name)]
-    wanted = (
-        f"--domain {DOMAIN} --limit {limit} --url {url} --model stub --embedder hashing --parallel 3".split()
-    )
+    wanted = f"--domain {DOMAIN} --limit {limit} --no-bounds --url {url} --model stub --embedder hashing --parallel 3".split()
     return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *memories, *wanted]
 
 
-def environment(folder: Path, server: PostgresServer) -> dict[str, str]:
+def environment(data: Path) -> dict[str, str]:
+    """Return the variables of a process that reads published files from `data`, without personal settings."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))}
+    return {**own, "MEMFLOW_DATA": str(data)}
+
+
+def on_postgres(folder: Path, server: PostgresServer) -> dict[str, str]:
     """Return the variables of a process whose ledger and instance are in PostgreSQL."""
+    folder.mkdir()
     shutil.copy(DEPLOYMENT, folder / "dagster.yaml")
-    names = {
-        name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
-    }
-    postgres = {
+    connection = {
         "HOST": "127.0.0.1",
         "PORT": str(server.port),
         "USER": "memflow",
@@ -63,10 +65,9 @@ def environment(folder: Path, server: PostgresServer) -> dict[str, str]:
         "DB": "postgres",
     }
     return {
-        **names,
         "DAGSTER_HOME": str(folder),
         "MEMFLOW_LEDGER": f"postgresql+psycopg2://memflow@127.0.0.1:{server.port}/postgres",
-        **{f"DAGSTER_POSTGRES_{name}": value for name, value in postgres.items()},
+        **{f"DAGSTER_POSTGRES_{name}": value for name, value in connection.items()},
     }
 
 
@@ -86,41 +87,36 @@ def answers(log: Path) -> int:
     return sum(count_answers(log).values()) if log.exists() else 0
 
 
-def drill(restarts: int, folder: Path, server: PostgresServer, limit: int = 1) -> RestartResult:
+def drill(restarts: int, folder: Path, data: Path, server: PostgresServer, limit: int = 1) -> RestartResult:
     """Run the pipeline while the server is restarted. Return what was answered and what differs."""
-    with stub_process(latency=LATENCY) as url:
-        own = {
-            name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
-        }
+    own = environment(data)
+    with stub_process(latency=0.01) as url:
         first = command(folder / "undisturbed", url, limit)
         subprocess.run(first, env=own, check=True, capture_output=True, cwd=folder)
-    instance = folder / "instance"
-    instance.mkdir()
+    variables = {**own, **on_postgres(folder / "instance", server)}
     log, output = folder / "answers.jsonl", folder / "output.txt"
     log.touch()
-    expected = len(contents(folder / "undisturbed"))
-    assert expected
     done, failed = 0, []
+    total = 0
     with stub_process(latency=LATENCY, log=log) as url:
         for _ in range(ATTEMPTS):
-            with output.open("w") as written:
+            with output.open("w", encoding="utf-8") as written:
                 process = subprocess.Popen(
                     command(folder / "home", url, limit),
-                    env=environment(instance, server),
+                    env=variables,
                     cwd=folder,
                     stdout=written,
                     stderr=subprocess.STDOUT,
                 )
-                before = answers(log)
                 while process.poll() is None:
-                    if done < restarts and answers(log) > before:
+                    if done < restarts and answers(log) > total:
                         server.restart(MODES[done % 2])
                         done += 1
-                        before = answers(log) + 5
+                        total = answers(log)
                     time.sleep(0.1)
             if process.returncode == 0:
                 break
-            failed.append(output.read_text()[-1500:])
+            failed.append(output.read_text(encoding="utf-8")[-1500:])
     counted = count_answers(log)
     found, wanted = contents(folder / "home"), contents(folder / "undisturbed")
     different = sorted(name for name in found.keys() | wanted.keys() if found.get(name) != wanted.get(name))
@@ -131,11 +127,12 @@ def drill(restarts: int, folder: Path, server: PostgresServer, limit: int = 1) -
 def main() -> int:
     """Restart PostgreSQL under a run. Return 1 if a request was repeated or a table differs."""
     options = arguments(restarts=5, limit=1)
+    data = os.environ.get("MEMFLOW_DATA", "")
     with tempfile.TemporaryDirectory() as folder, restartable_postgres() as server:
-        if server is None:
-            print("PostgreSQL is not installed")
+        if server is None or not data:
+            print("not run: PostgreSQL is not installed, or MEMFLOW_DATA is not set")
             return 0
-        result = drill(options.restarts, Path(folder), server, options.limit)
+        result = drill(options.restarts, Path(folder), Path(data), server, options.limit)
     report(
         {"name": "postgres_restarts", "value": result.restarts, "unit": "restarts"},
         answered=result.answered,
