@@ -3,7 +3,8 @@
     python -m bench.postgres_restarts --restarts 5
 
 The modes `fast` and `immediate` alternate; the second is a crash. A run that fails is started again, at most three
-times. The domain is amemgym_base of MEMFLOW_DATA. Bounds: no request is answered twice, and all tables equal those of an undisturbed run on SQLite.
+times. The domain is amemgym_base of MEMFLOW_DATA. Bounds: no request is answered twice, and all tables equal those of
+an undisturbed run on SQLite.
 """
 
 import os
@@ -43,7 +44,8 @@ class RestartResult:
 def command(home: Path, url: str, limit: int) -> list[str]:
     """Return the command of a run against a stub server."""
     memories = [part for name in MEMORIES for part in ("--memory", name)]
-    wanted = f"--domain {DOMAIN} --limit {limit} --no-bounds --url {url} --model stub --embedder hashing --parallel 3".split()
+    sizes = f"--limit {limit} --no-bounds --parallel 3"
+    wanted = f"--domain {DOMAIN} {sizes} --url {url} --model stub --embedder hashing".split()
     return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *memories, *wanted]
 
 
