@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -128,9 +129,28 @@ async def play_and_answer(
     return played, between - began, ended - between
 
 
+@dataclass(frozen=True)
+class PostgresServer:
+    """A running PostgreSQL server for the user memflow on 127.0.0.1, and the function that runs its programs."""
+
+    port: int
+    run: Callable[..., None]
+
+    def restart(self, mode: str) -> None:
+        """Restart the server; `mode` is `fast`, or `immediate` for a restart as after a crash."""
+        self.run("pg_ctl", "-w", "-m", mode, "restart")
+
+
 @contextmanager
 def postgres_server() -> Iterator[int | None]:
     """Start an empty PostgreSQL server for the user memflow, and yield its port; None if it is not installed."""
+    with restartable_postgres() as server:
+        yield None if server is None else server.port
+
+
+@contextmanager
+def restartable_postgres() -> Iterator[PostgresServer | None]:
+    """Start an empty PostgreSQL server, and yield it; None if it is not installed."""
     on_path = shutil.which("initdb")
     programs = [Path(on_path)] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not programs:
@@ -147,12 +167,14 @@ def postgres_server() -> Iterator[int | None]:
 
     def run(name: str, *options: str) -> None:
         command = [*as_user, str(programs[-1].parent / name), "-D", str(home / "data"), *options]
-        subprocess.run(command, check=True, capture_output=True, cwd=home)
+        subprocess.run(
+            command, check=True, cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )  # pipes would stay open as long as the server runs
 
     run("initdb", "-U", "memflow", "--auth=trust", "--no-sync")
     run("pg_ctl", "-w", "-l", str(home / "log"), "-o", f"-p {port} -h 127.0.0.1 -k {home}", "start")
     try:
-        yield port
+        yield PostgresServer(port, run)
     finally:
         run("pg_ctl", "-m", "immediate", "stop")
         shutil.rmtree(home, ignore_errors=True)

@@ -1,7 +1,7 @@
 """The rows of score.history: those of earlier publications in the lake, and those that a publication adds."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from memflow.benchmarks import registry
 from memflow.pipeline import WRITERS, partition_key
@@ -21,7 +21,7 @@ def history_rows(settings: Settings, lake: Lake, run: str, scores: Sequence[Scor
     history = lake.read(TABLE, PARTITION) if is_stored else []
     pairs = dict.fromkeys((score.domain, score.assistant) for score in scores)
     inputs = {pair: _inputs(settings, lake, *pair) for pair in pairs}
-    publication = Publication(datetime.now(UTC).isoformat(timespec="microseconds"), run)
+    publication = Publication(publication_time(history, datetime.now(UTC)), run)
     return [*history, *rows_to_add(history, scores, inputs, publication)]
 
 
@@ -36,6 +36,14 @@ def add_to_history(
         fingerprint=fingerprint,
         meta=meta,
     )
+
+
+def publication_time(history: Sequence[PublishedScore], now: datetime) -> str:
+    """Return the time of a new publication: now, or just after the last one if the clock has gone back since then."""
+    last = max((row.published_at for row in history), default="")
+    if last:
+        now = max(now, datetime.fromisoformat(last) + timedelta.resolution)
+    return now.isoformat(timespec="microseconds")
 
 
 def _inputs(settings: Settings, lake: Lake, domain: str, assistant: str) -> ScoreInputs:
