@@ -21,6 +21,7 @@ of the hits of one server.
 import asyncio
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -39,6 +40,7 @@ import uvloop
 from bench.measure import report
 from memflow.chat.conversation import ASSISTANT, EPISODE
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, ServedCompletion
+from memflow.fingerprint import seeded
 from resources.endpoints import replica_set
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
@@ -116,13 +118,14 @@ def chat_at(stubs: Sequence[StubServer]) -> OpenAIChat:
 
 
 async def converse(chat: OpenAIChat, name: str, requests: int, length: int = 60) -> list[Completion]:
-    """Send the requests of a conversation, each of which extends the one before by `length` characters."""
+    """Send the requests of a conversation, each of which extends the one before by about `length` characters."""
     EPISODE.set(name)
-    said = (WORDS + " ") * (length // len(WORDS) + 1)
+    chance = random.Random(seeded("bench", "replicas", name))
+    said = (WORDS + " ") * (2 * length // len(WORDS) + 1)
     messages = [ChatMessage("system", f"You are the assistant of {name}. {said[:length]}")]
     answers = []
     for number in range(requests):
-        messages.append(ChatMessage("user", f"{number}: {said[:length]}"))
+        messages.append(ChatMessage("user", f"{number}: {said[: chance.randint(1, 2 * length)]}"))
         answers.append(await chat.complete(ChatRequest("bench/replicas", {}, tuple(messages))))
         messages.append(ChatMessage("assistant", answers[-1].text))
     return answers
@@ -238,7 +241,7 @@ ROUTES: dict[str, Route] = {
 
 async def measure_routing() -> bool:
     """Report the hits of prefix caches by routing. Return whether memflow's reach the bound."""
-    conversations, requests, length, blocks = 90, 16, 700, 9_000
+    conversations, requests, length, blocks = 100, 16, 700, 9_000
     shares: dict[str, float] = {}
     for name, route in {"one server": choose, **ROUTES}.items():
         number = 1 if name == "one server" else SERVERS

@@ -41,7 +41,7 @@ from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.profiles import Profile
 from resources.endpoints.routing import choose
 
-USERS, EVENTS, ANSWER_TOKENS, CONCURRENCY = 16, 12, 32, 32
+USERS, EVENTS, ANSWER_TOKENS, CONCURRENCY = 12, 12, 32, 32
 METRIC = re.compile(r"^vllm:prefix_cache_(hits|queries)_total\{[^}]*\} ([0-9.e+]+)$", re.MULTILINE)
 
 

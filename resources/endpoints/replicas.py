@@ -25,7 +25,7 @@ from resources.endpoints.replies import BrokenReply
 
 FIRST_PROBE_S = 1.0
 """Seconds after which a server that has stopped responding is probed first; they double after each failed probe."""
-LAST_PROBE_S = 30.0
+LAST_PROBE_S = 5.0
 """Maximum of the seconds between two probes."""
 
 
