@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import fields
 
-from memflow.errors import MemflowError, StoreBusy, StoreFailed
+from memflow.errors import MemflowError
 from resources.endpoints.limits import Budget, Spending
 from resources.shared_limits.leases import (
     AMOUNTS,
@@ -158,11 +158,8 @@ class SharedBudget(Budget):
                 continue
             try:
                 is_enough = self.report()
-            except (StoreBusy, StoreFailed) as error:
-                self._wait_for_store(error)
             except MemflowError as error:
-                self._failure = error
-                return
+                self._wait_for_store(error)
             else:
                 self._failing_since = self._failure = None
                 if not is_enough:

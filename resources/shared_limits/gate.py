@@ -25,6 +25,8 @@ STARVED_S = 0.2
 """Seconds until the next heartbeat of a client that waits for slots."""
 LEAD_S = 0.2
 """Seconds before its last permit at which a client draws the next ones."""
+DRAW_S = 0.05
+"""Minimum number of seconds between two draws, so that a draw serves several requests."""
 PATIENCE_S = 60.0
 """Seconds without the database after which waiting requests fail."""
 
@@ -156,7 +158,7 @@ class SharedGate:
         permits = [Permit(now + s, each) for s, each in zip(waits, [*tokens, *demand.further], strict=False)]
         self._loop.call_soon_threadsafe(queue.grant, demand, permits)
         if tokens:
-            self._draw_at = permits[len(tokens) - 1].at - LEAD_S
+            self._draw_at = max(now + DRAW_S, permits[len(tokens) - 1].at - LEAD_S)
 
     def _wait_for_store(self, error: MemflowError) -> None:
         now = self._clock()
