@@ -10,8 +10,10 @@ ENV PYTHONUNBUFFERED=1 \
 
 WORKDIR /opt/memflow
 
-# Runtime dependencies first: they change less often than the code.
-COPY requirements.lock ./
+# Runtime dependencies first: they change less often than the code. For Kubernetes, Ray and object stores, build with
+# `--build-arg REQUIREMENTS=requirements-cluster.lock`.
+ARG REQUIREMENTS=requirements.lock
+COPY $REQUIREMENTS requirements.lock
 RUN pip install --require-hashes -r requirements.lock
 
 COPY pyproject.toml README.md LICENSE ./

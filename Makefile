@@ -5,13 +5,15 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 UV     := uv==0.13.8
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras
+# The extras of runs on several machines.
+CLUSTER := --extra object-store --extra ray --extra kubernetes
 # Concurrent test processes. The tests of a module stay in one process, because they share expensive fixtures.
 WORKERS ?= 2
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 # What `make test` leaves to `make test-rest`; the markers are described in pyproject.toml.
 NEEDS_MORE := postgres or browser or daemon or cluster or kill or pipeline or vllm or sft
 
-.PHONY: run test test-rest test-all dev check docs pictures bench example format lock clean
+.PHONY: run test test-rest test-all dev check docs pictures bench example format image-check lock clean
 
 run: $(READY)              ## run the pipeline on the two demo domains with the scripted chat
 	$(BIN)/memflow run --demo
@@ -56,9 +58,14 @@ format: $(READY)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-lock: $(READY)             ## resolve pyproject.toml into requirements.lock (runtime) and requirements-dev.lock (with development and docs)
+image-check: $(READY)      ## run the Dockerfile's commands in a fresh environment, without Docker; downloads the image's packages
+	$(BIN)/python tests/image_layers.py
+	$(BIN)/python tests/image_layers.py REQUIREMENTS=requirements-cluster.lock
+
+lock: $(READY)             ## resolve pyproject.toml into the locks: runtime, runtime for clusters, and development with docs
 	$(COMPILE) --extra dev --extra docs pyproject.toml -o requirements-dev.lock
 	$(COMPILE) pyproject.toml -c requirements-dev.lock -o requirements.lock
+	$(COMPILE) $(CLUSTER) pyproject.toml -c requirements-dev.lock -o requirements-cluster.lock
 
 $(READY): requirements-dev.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memflow needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

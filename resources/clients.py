@@ -24,6 +24,7 @@ from memflow.shares import Share
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
 from resources.endpoints.endpoint import Endpoint
+from resources.endpoints.gates import OPEN_GATE
 from resources.endpoints.limits import Budget, Prices
 from resources.event_loop import detached
 from resources.ledger.sql_ledger import SqlLedger
@@ -35,6 +36,8 @@ from resources.model_proxy.server import ModelProxy
 from resources.recorded_embedder import EMBEDDING, RecordedEmbedder
 from resources.settings import Settings
 from resources.settings_sections import COMMAND_LINE
+from resources.shared_limits.gate import shared_gate
+from resources.shared_limits.store import LimitStore
 from resources.vllm import VllmServers
 
 BUSY_S = 0.002
@@ -67,6 +70,7 @@ class Clients:
         self.answers = answers
         """When each reachable address last answered; the clients of several event loops share it."""
         self._stack = AsyncExitStack()
+        self._limits = LimitStore(ledger.url)
         self._opened: dict[str, asyncio.Task[Any]] = {}
         self._memory_servers: dict[tuple[str, str, str], tuple[ServerConnection, GuardedConnection]] = {}
         self._idle = asyncio.Lock()
@@ -158,6 +162,7 @@ class Clients:
         """Close the connections of all clients, and end the memory servers."""
         await self._stop_servers(list(self._memory_servers))
         await self._stack.aclose()
+        self._limits.close()
 
     async def _once(self, key: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         """Return the result of `work`, which runs once for concurrent callers, and again after an error."""
@@ -184,6 +189,12 @@ class Clients:
         # Starting a server takes minutes, in which other models are called.
         served = model.kind == "vllm"
         urls = await asyncio.to_thread(self.servers.urls, name) if served else model.addresses
+        gate = shared_gate(self._limits, name, model)
+        if gate is not None:
+            await self._stack.enter_async_context(gate)
+        setting = f"`{'urls' if model.urls else 'url'}` of model {name} in memflow.toml"
+        if name.startswith(COMMAND_LINE):
+            setting = "--url"
         chat = OpenAIChat(
             url=urls[0],
             model=model.served_as,
@@ -202,9 +213,10 @@ class Clients:
                 timeout=model.timeout,
                 response_bytes=model.response_bytes,
                 answers=self.answers,
-                setting="--url"
-                if name.startswith(COMMAND_LINE)
-                else f"`url` of model {name} in memflow.toml",
+                gate=gate or OPEN_GATE,
+                other_urls=urls[1:],
+                model=model.served_as,
+                setting=setting,
             ),
         )
         return await self._stack.enter_async_context(chat)

@@ -20,7 +20,8 @@ from resources.lance import LanceIndex
 from resources.ledger.sql_ledger import SqlLedger
 from resources.library import CHECKSUMS, Library
 from resources.models import Models
-from resources.settings import Embedder, Model, OwnDataset, OwnMemory, Roles, Settings
+from resources.settings import BudgetLimits, Embedder, Model, OwnDataset, OwnMemory, Roles, Settings
+from resources.shared_limits.opening import open_budget
 from resources.vllm import VllmServers
 from resources.warehouse import Warehouse
 
@@ -107,6 +108,9 @@ class ModelsResource(dg.ConfigurableResource[Models]):
     )
     embedder: dict[str, Any] = Field(default={}, description="The embedder; the scripted chat needs none.")
     memories: dict[str, Any] = Field(default={}, description="Memories of [memories] in memflow.toml.")
+    budget: dict[str, Any] = Field(
+        default={}, description="The limits on calls, tokens and cost, of this run or shared under a name."
+    )
     ledger: dg.ResourceDependency[SqlLedger]
     vllm: dg.ResourceDependency[VllmServers]
 
@@ -119,11 +123,12 @@ class ModelsResource(dg.ConfigurableResource[Models]):
             embedder=Embedder(**self.embedder),
             memories={name: OwnMemory(**value) for name, value in self.memories.items()},
         )
-        models = Models(settings, self.ledger, servers=self.vllm)
-        try:
-            yield models
-        finally:
-            models.close_clients()
+        with open_budget(BudgetLimits(**self.budget), self.ledger.url) as budget:
+            models = Models(settings, self.ledger, budget, servers=self.vllm)
+            try:
+                yield models
+            finally:
+                models.close_clients()
 
 
 def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResource[Any]]:
@@ -149,6 +154,7 @@ def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResou
             models=models,
             embedder=_plain(settings.embedder),
             memories={name: _plain(each) for name, each in settings.memories.items()},
+            budget=_plain(settings.budget),
             ledger=ledger,
             vllm=vllm,
         ),

@@ -33,6 +33,7 @@ from resources.memory_servers.declaration import declared_server
 from resources.settings_paths import SettingsFileSource, resolve_dataset, resolve_memory
 from resources.settings_sections import (
     Bounds,
+    BudgetLimits,
     Embedder,
     Encoder,
     History,
@@ -96,6 +97,7 @@ class Settings(BaseSettings):
         default_factory=dict, description="The judges of single domains, instead of the role `judge`."
     )
     bounds: Bounds = Bounds()
+    budget: BudgetLimits = BudgetLimits()
     embedder: Embedder = Embedder()
     training: Training = Training()
     history: History = History()

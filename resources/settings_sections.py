@@ -104,6 +104,23 @@ class Model(StrictModel):
         le=4096,
         description="Maximum number of concurrent requests; reduced when the server is overloaded.",
     )
+    total_concurrency: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Maximum number of concurrent requests of all processes and hosts with the same ledger.",
+    )
+    requests_per_minute: float | None = Field(
+        None,
+        ge=1,
+        description="Maximum number of requests in a minute, over all processes with the same ledger.",
+    )
+    tokens_per_minute: float | None = Field(
+        None,
+        ge=1,
+        description="Maximum number of prompt and answer tokens in a minute, over all processes with the same "
+        "ledger. Answers are expected to be as long as the last ones.",
+    )
     patience: float = Field(
         120.0,
         gt=0,
@@ -304,6 +321,21 @@ class Embedder(StrictModel):
     def fingerprint(self) -> str:
         """Return the content hash of the settings that determine the vectors."""
         return digest(self.kind or HASHING, self.model, self.name)
+
+
+class BudgetLimits(StrictModel):
+    """The hard limits on calls, tokens and cost."""
+
+    name: str = Field(
+        "",
+        max_length=100,
+        pattern=r"^[\w.-]*$",
+        description="All processes and hosts with the same ledger share the limits under this name, and what was spent "
+        "stays spent (`memflow budget`). Without a name, each command and each Dagster run has the whole limits.",
+    )
+    calls: int | None = Field(None, ge=1, description="Maximum number of requests.")
+    tokens: int | None = Field(None, ge=1, description="Maximum number of prompt and answer tokens.")
+    cost: float | None = Field(None, gt=0, description="Maximum cost, by the models' prices.")
 
 
 class History(StrictModel):

@@ -22,7 +22,7 @@ from resources.channel import Channel
 from resources.endpoints.limits import Budget, Spending
 from resources.process import default_signals, terminate
 from resources.request_claims import RequestClaims
-from resources.settings import Settings
+from resources.settings import BudgetLimits, Settings
 from resources.worker_ledger import Change, Grant
 
 PROGRAM = (
@@ -35,11 +35,12 @@ CLOSING_S = 3.0
 
 @dataclass(frozen=True)
 class WorkerSetup:
-    """The first message to a worker process: settings, budget flag, share of the concurrency, and prompts."""
+    """The first message to a worker process: settings, limits of the budget, share of the concurrency, and prompts."""
 
     settings: Settings
     share: Share
-    has_budget: bool
+    budget: BudgetLimits | None
+    """The limits of the parent's budget, if it has any: they determine what a request reserves."""
     collect_after: tuple[int, int, int]
     """The thresholds of the garbage collection."""
     prompts: Replacements
@@ -71,7 +72,7 @@ class Worker:
         setup = WorkerSetup(
             Settings.model_construct(**dict(settings) | {"processes": 1}),
             Share(number, settings.processes),
-            parent.budget is not None and parent.budget.is_limited,
+            _limits(parent.budget),
             gc.get_threshold(),
             dict(replacements()),
         )
@@ -154,6 +155,12 @@ class Worker:
         grant_following(self._parent.claims.release_all(self))
         if self._parent.budget is not None:
             self._parent.budget.settle(self._reserved, self._reserved)
+
+
+def _limits(budget: Budget | None) -> BudgetLimits | None:
+    if budget is None or not budget.is_limited:
+        return None
+    return BudgetLimits(calls=budget.calls, tokens=budget.tokens, cost=budget.cost)
 
 
 def grant_following(claims: Iterable[tuple[Worker, int]]) -> None:

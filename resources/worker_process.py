@@ -25,6 +25,7 @@ from resources.endpoints.limits import Budget, Spending
 from resources.lake import Lake
 from resources.library import CHECKSUMS, Library
 from resources.models import Models
+from resources.settings_sections import BudgetLimits
 from resources.steps import StepRunner
 from resources.vllm import VllmServers
 from resources.worker import WorkerSetup
@@ -64,7 +65,7 @@ class _StepServer:
         self._models = Models(
             settings,
             self._ledger,
-            _ParentBudget(self._channel) if self._setup.has_budget else None,
+            _ParentBudget(self._channel, self._setup.budget) if self._setup.budget else None,
             _ParentServers(self._channel),
             share=self._setup.share,
         )
@@ -117,8 +118,8 @@ class _StepServer:
 class _ParentBudget(Budget):
     """A budget that reserves spending at the parent process, whose budget all workers share."""
 
-    def __init__(self, channel: Channel) -> None:
-        super().__init__()
+    def __init__(self, channel: Channel, limits: BudgetLimits) -> None:
+        super().__init__(limits.calls, limits.tokens, limits.cost)
         self._channel = channel
 
     async def request(self, most: Spending) -> bool:

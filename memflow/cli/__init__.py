@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from memflow.cli.annotate import annotate
+from memflow.cli.budget import budget
 from memflow.cli.catalog import data, domains
 from memflow.cli.checks import checks
 from memflow.cli.compare import compare
@@ -108,6 +109,7 @@ app.command(cls=MomentCommand, rich_help_panel=LOOK)(runs)
 app.command(rich_help_panel=LOOK)(gc)
 app.command(rich_help_panel=LOOK)(usage)
 app.command("accounts", hidden=True, help="The former name of `usage`.")(usage)
+app.add_typer(budget, name="budget", rich_help_panel=LOOK)
 app.add_typer(ledger, name="ledger", rich_help_panel=LOOK)
 app.command(cls=MomentCommand, rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)

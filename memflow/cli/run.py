@@ -42,14 +42,34 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
 
 CallsOption = Annotated[
-    int, typer.Option("--budget-calls", min=0, help="Send at most this many requests; 0 is no limit.")
+    int | None,
+    typer.Option(
+        "--budget-calls",
+        min=0,
+        help="Send at most this many requests; 0 is no limit. [calls of the settings]",
+    ),
 ]
 TokensOption = Annotated[
-    int, typer.Option("--budget-tokens", min=0, help="Use at most this many tokens; 0 is no limit.")
+    int | None,
+    typer.Option(
+        "--budget-tokens", min=0, help="Use at most this many tokens; 0 is no limit. [tokens of the settings]"
+    ),
 ]
 CostOption = Annotated[
-    float,
-    typer.Option("--budget", min=0, help="Spend at most this much, by the models' prices; 0 is no limit."),
+    float | None,
+    typer.Option(
+        "--budget",
+        min=0,
+        help="Spend at most this much, by the models' prices; 0 is no limit. [cost of the settings]",
+    ),
+]
+BudgetNameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--budget-name",
+        metavar="NAME",
+        help="Share the limits with all commands and runs of this name (docs/how-to/budgets.md).",
+    ),
 ]
 ForceOption = Annotated[
     bool,
@@ -93,9 +113,10 @@ def run(
     judge: JudgeOption = None,
     annotator: AnnotatorOption = None,
     verifier: VerifierOption = None,
-    budget: CostOption = 0.0,
-    budget_calls: CallsOption = 0,
-    budget_tokens: TokensOption = 0,
+    budget: CostOption = None,
+    budget_calls: CallsOption = None,
+    budget_tokens: TokensOption = None,
+    budget_name: BudgetNameOption = None,
     parallel: ParallelOption = 0,
     processes: ProcessesOption = 0,
     force: ForceOption = False,
@@ -137,11 +158,13 @@ def run(
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
     from resources.added_partitions import add_partitions
-    from resources.endpoints.limits import Budget
     from resources.process import allow_open_files
+    from resources.shared_limits.opening import limits_with, open_budget
 
-    limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
     settings = selection.settings
+    limits = limits_with(
+        settings.budget, name=budget_name, calls=budget_calls, tokens=budget_tokens, cost=budget
+    )
     if processes:
         settings = settings.model_copy(update={"processes": processes})
     at_once = parallel or settings.partitions_at_once(selection.assistants)
@@ -163,8 +186,8 @@ def run(
         message(unset)
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
-        with ProgressWatcher() as watcher:
-            outcome = run_pipeline(settings, request, watcher, limits)
+        with open_budget(limits, settings.ledger_url) as shared, ProgressWatcher() as watcher:
+            outcome = run_pipeline(settings, request, watcher, shared)
     except KeyboardInterrupt:
         message(
             "memflow: interrupted. Rerun the command to continue: answered requests come from the ledger."

@@ -12,6 +12,7 @@ from typing import Any
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
+from memflow.chat.conversation import EPISODE
 from memflow.chat.requests import Chat, Completion
 from memflow.errors import BadInput, FatalChatError, MemflowError, ServerDown
 from memflow.memories.baselines import Oracle, PreviousState
@@ -114,6 +115,7 @@ async def answer_all(
                 done(probe)
 
     async def one(probe: Probe) -> Reply:
+        EPISODE.set(probe.episode_id)
         try:
             reply = await _ask(benchmark, domain, assistant, probe, await read(probe), chat)
         except (FatalChatError, ServerDown):

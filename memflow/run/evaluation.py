@@ -11,6 +11,7 @@ from typing import Any
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
+from memflow.chat.conversation import ASSISTANT
 from memflow.errors import BadSettings, MemflowError
 from memflow.memories.baselines import PreviousState
 from memflow.memories.external import ExternalMemory
@@ -61,6 +62,7 @@ def check_previous_state(benchmark: Benchmark, domain: Domain, memory: MemoryCon
 async def play_episodes(context: StepContext) -> Tables:
     """Play every episode with the assistant's memory."""
     domain, assistant, memory = context.domain, context.assistant, context.memory
+    ASSISTANT.set((domain.name, assistant))
     check_previous_state(context.benchmark, domain, memory)
     played = await _played(context) if memory.system.memory.needs_playing else []
 
@@ -162,6 +164,7 @@ async def _asker(context: StepContext, models: ModelProvider) -> Ask:
 
 async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
+    ASSISTANT.set((context.domain.name, context.assistant))
     probes = context.share.of_rows(context.test_probes())
     early = await context.early.replies() if context.early is not None else {}
     missing = [probe for probe in probes if probe.probe_id not in early]

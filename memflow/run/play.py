@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from memflow.chat.asking import Answer, ask
+from memflow.chat.conversation import EPISODE
 from memflow.chat.priority import REMAINING
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -347,6 +348,7 @@ async def play(
     `clock`, writes are timed. A memory with state outside its store gets `queries` when they are asked, and whether
     the episode `is_base` of another. The `observer` reads the memory.
     """
+    EPISODE.set(episode.episode_id)
     stage = _Stage(episode, memory, replier, clock, queries or EpisodeQueries())
     if not isinstance(memory, ExternalMemory):
         return await _play(stage, lived, ended, observer)

@@ -73,6 +73,10 @@ class KeyRing:
         until = self._paused_until.get(key.variable)
         return 0.0 if until is None else max(0.0, until - self._clock())
 
+    def shortest_pause(self) -> float:
+        """Return the seconds until any key may be used."""
+        return min(map(self.pause_of, self._keys)) if self._paused_until else 0.0
+
     def pause(self, key: ApiKey, seconds: float) -> None:
         """Do not use a key for some seconds."""
         self._paused_until[key.variable] = self._clock() + max(seconds, self.pause_of(key))

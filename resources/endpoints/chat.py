@@ -5,17 +5,17 @@ completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if 
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from memflow.chat.asking import parse_completion
-from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
+from memflow.chat.requests import ChatRequest, Completion, Sampling, ServedCompletion, TokenBound
 from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
 from memflow.tokens import estimate
-from resources.endpoints.endpoint import Endpoint
+from resources.endpoints.endpoint import Answer, Endpoint
 from resources.endpoints.limits import Budget, Prices, Spending
 from resources.endpoints.profile_advice import ignored_structure, misconfiguration, no_room_for_thoughts
 from resources.endpoints.replies import ChatReply, read_reply
@@ -121,9 +121,9 @@ class OpenAIChat:
         """Return the reply to a request, and its completion. The cost of every reply is charged to the budget."""
         async with self.budget.admit(self.most_spending(request)) as took:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
-            reply, latency = await self.endpoint.post("/chat/completions", body, self._read, key)
-            reply = self._with_recovered_text(self._without_secrets(reply), request)
-            completion = self.completion_of(reply, request, latency)
+            answer = await self.endpoint.post("/chat/completions", body, self._read, key)
+            reply = self._with_recovered_text(self._without_secrets(answer.value), request)
+            completion = self.completion_of(reply, request, answer)
             cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
             took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
         return reply, completion
@@ -187,17 +187,20 @@ class OpenAIChat:
         if self._prose >= PROSE_REPLIES and not self._follows_structure:
             raise ignored_structure(self.model, self.section, profile)
 
-    def completion_of(self, reply: ChatReply, request: ChatRequest, latency: float) -> Completion:
+    def completion_of(self, reply: ChatReply, request: ChatRequest, answer: Answer[Any]) -> Completion:
         """Return the completion of a reply. Token counts that the server does not report are estimated."""
         usage = reply.usage
         thoughts = estimate(reply.thoughts) if reply.thoughts else 0
-        return Completion(
+        build: Callable[..., Completion] = Completion
+        if answer.address:
+            build = partial(ServedCompletion, address=answer.address, failed_at=answer.failed_at)
+        return build(
             text=reply.text,
             finish_reason=reply.finish_reason,
             prompt_tokens=usage.prompt or sum(estimate(message.content) for message in request.messages),
             completion_tokens=usage.completion or estimate(reply.text) + thoughts,
             cached_tokens=usage.cached or 0,
-            latency_s=latency,
+            latency_s=answer.latency_s,
             end=reply.end,
             reasoning_tokens=thoughts if usage.reasoning is None else usage.reasoning,
             estimated=not (usage.prompt and usage.completion),

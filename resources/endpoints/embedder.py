@@ -139,7 +139,7 @@ class EndpointEmbedder:
 
     async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, TimedVector]:
         sent = {"model": self.model, "input": [text_of[key] for key in keys], "encoding_format": "float"}
-        received, latency = await self.endpoint.post("/embeddings", sent, read_vectors)
+        received, latency, *_ = await self.endpoint.post("/embeddings", sent, read_vectors)
         lengths = {len(vector) for vector in received}
         if len(received) != len(keys) or (self.dimensions and lengths != {self.dimensions}):
             wrong = (

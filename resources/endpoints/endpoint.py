@@ -1,22 +1,26 @@
-"""Requests to an OpenAI-compatible address: keys, pauses, retries with back-off, and error messages.
+"""Requests to OpenAI-compatible servers of one model: keys, pauses, retries with back-off, and error messages.
 
 chat.py and embedder.py build the requests and parse the responses, http_client.py sends them, limits.py bounds
-concurrency and spending. A request ends with a value or a ChatError, whatever the server sends.
+concurrency and spending, replica_set.py chooses one of several servers. A request ends with a value or a ChatError,
+whatever the servers send.
 """
 
 import asyncio
 import json
 import logging
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from memflow.chat.conversation import conversation_key
 from memflow.errors import ChatError, EndpointDown, NoAnswer, QuotaExhausted
 from resources.endpoints.addresses import display_address
 from resources.endpoints.api_keys import ApiKey, KeyRing
 from resources.endpoints.error_responses import ErrorResponse, error_in_body, error_response
+from resources.endpoints.gates import OPEN_GATE, Gate
 from resources.endpoints.http_client import (
     CONNECT_TIMEOUT,
     ExchangeFailed,
@@ -27,6 +31,8 @@ from resources.endpoints.http_client import (
 from resources.endpoints.limits import limiter_of
 from resources.endpoints.profiles import Profile
 from resources.endpoints.rate_limits import seconds_until_reset, should_retry
+from resources.endpoints.replica_set import ReplicaSet
+from resources.endpoints.replicas import Replica
 from resources.endpoints.replies import BrokenReply, ErrorReply
 from resources.endpoints.retries import Retries, RetryableError
 
@@ -41,7 +47,22 @@ LOGGED_PAUSE = 10.0
 
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
+SESSION_HEADER = "X-Session-ID"
+"""The header with the key of a conversation, by which routers such as vllm-router choose a server."""
+
 T = TypeVar("T")
+
+
+class Answer(NamedTuple, Generic[T]):
+    """The value in a response, the seconds of the successful attempt, and who answered.
+
+    With several addresses, `address` has answered, and `failed_at` has the addresses of the attempts before, in order.
+    """
+
+    value: T
+    latency_s: float
+    address: str = ""
+    failed_at: tuple[str, ...] = ()
 
 
 @dataclass
@@ -55,7 +76,7 @@ class Endpoint:
     profile: Profile = field(default_factory=Profile)
     """The headers, query, authentication and error codes of the endpoint."""
     concurrency: int = 64
-    """Maximum number of concurrent requests; users of one address in an event loop share the smallest."""
+    """Maximum number of concurrent requests per address; users of one address in an event loop share the smallest."""
     patience: float = 120.0
     """Seconds from the first failure during which a request is retried, without pauses that the server asks for."""
     longest_pause: float = LONGEST_PAUSE
@@ -72,184 +93,237 @@ class Endpoint:
     """Source of the back-off's jitter."""
     answers: dict[str, float] = field(default_factory=dict, repr=False)
     """When each reachable address last answered, on `clock`; endpoints may share it."""
+    other_urls: Sequence[str] = ()
+    """The base addresses of further servers of the same model."""
+    model: str = ""
+    """The model that each of several servers must list; empty: servers are not checked."""
     setting: str = "the url"
     """The setting that holds the address, for error messages."""
+    gate: Gate = field(default=OPEN_GATE, repr=False)
+    """Limits that hold over several processes."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
 
     def __post_init__(self) -> None:
         self.address = display_address(self.url)
-        """The address in messages."""
-        self._client: HttpClient | None = None
+        """The first address in messages."""
+        self._replicas: ReplicaSet | None = None
         self._down = False
 
     async def __aenter__(self) -> "Endpoint":
-        self._limiter = limiter_of(self.url, self.concurrency)
-        self._keys = KeyRing(
-            self.key_variables,
-            self.profile.auth,
-            paused_until=self._limiter.paused_until,
-            clock=self.clock,
+        replicas = [self._replica(url) for url in (self.url, *self.other_urls)]
+        self._replicas = ReplicaSet(replicas, self.model, self.setting)
+        self._redact = replicas[0].keys.redact
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        replicas, self._replicas = self._replicas, None
+        if replicas is not None:
+            await replicas.close()
+
+    def _replica(self, url: str) -> Replica:
+        limiter = limiter_of(url, self.concurrency)
+        keys = KeyRing(
+            self.key_variables, self.profile.auth, paused_until=limiter.paused_until, clock=self.clock
         )
-        self._client = HttpClient(
-            self.url,
+        client = HttpClient(
+            url,
             concurrency=self.concurrency,
             timeout=self.timeout,
             response_bytes=self.response_bytes,
             headers=self.profile.headers,
             query=self.profile.query,
         )
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        return Replica(url, client, limiter, keys, self.clock)
 
     def redact(self, text: str) -> str:
         """Return a text without the API keys, which a server may repeat."""
-        return self._keys.redact(text)
+        return self._redact(text)
 
     async def post(
         self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], key: str = ""
-    ) -> tuple[T, float]:
+    ) -> Answer[T]:
         """Return the value that `read` parses from the response, and the seconds of the successful attempt.
 
         `read` raises BrokenReply or ErrorReply. `key` is the header Idempotency-Key, the same for every attempt. Raises
         PromptTooLong and RequestRefused if the server rejects the request, NoAnswer if it blocks the prompt or all its
-        responses are broken, QuotaExhausted if no key has quota left, EndpointDown if the address never answers, and
-        ChatError if only this request keeps failing.
+        responses are broken, QuotaExhausted if no key has quota left, EndpointDown if no address answers, and ChatError
+        if only this request keeps failing.
         """
         headers = {"Idempotency-Key": key} if key and self.profile.idempotency else {}
+        conversation = conversation_key()
+        if conversation and self.profile.session:
+            headers[SESSION_HEADER] = conversation
         content = _JSON.encode(body).encode()
-        return await self._complete(
-            HttpRequest("POST", path, content, headers, str(body.get("model", ""))), read
-        )
+        request = HttpRequest("POST", path, content, headers, str(body.get("model", "")))
+        failed_at: list[str] = []
+        try:
+            return await self._complete(request, read, conversation, failed_at)
+        except ChatError as error:
+            error.failed_at = tuple(failed_at) if self.other_urls else ()
+            raise
 
     async def get(self, path: str, read: Callable[[bytes], T]) -> T:
-        """Return the value that `read` parses from a document at the address. Raises the errors of `post`."""
-        return (await self._complete(HttpRequest("GET", path), read))[0]
+        """Return the value that `read` parses from a document at an address. Raises the errors of `post`."""
+        return (await self._complete(HttpRequest("GET", path), read, "", [])).value
 
-    async def _complete(self, request: HttpRequest, read: Callable[[bytes], T]) -> tuple[T, float]:
-        assert self._client is not None, f"enter the endpoint {self.address} first (async with)"
+    async def _complete(
+        self, request: HttpRequest, read: Callable[[bytes], T], conversation: str, failed_at: list[str]
+    ) -> Answer[T]:
+        replicas = self._replicas
+        assert replicas is not None, f"enter the endpoint {self.address} first (async with)"
+        await replicas.check()
         retries = Retries(self.tries, self.first_wait, self.chance)
+        tried: set[str] = set()
         while True:
-            async with self._limiter:
-                api_key = await self._free_key(retries)
+            replica = replicas.choose(conversation, tried)
+            async with replica.limiter:
+                if not replica.is_up and replicas.has_left(tried):
+                    continue  # it has stopped responding since the request began to wait
+                api_key = await self._free_key(replica, retries)
                 try:
-                    value = await self._try(request, api_key, read)
+                    async with self.gate.turn(len(request.content or b"")) as turn:
+                        value, seconds = await self._try(replica, request, api_key, read)
+                        turn.settle(value)
                 except RetryableError as failure:
                     last = failure
+                    failed_at.append(replica.address)
                     if failure.overloaded:
-                        self._limiter.on_overload()
+                        replica.limiter.on_overload()
+                except ChatError:
+                    failed_at.append(replica.address)
+                    raise
                 else:
-                    self._limiter.on_success()
+                    replica.limiter.on_success()
                     self._down = False
-                    return value
+                    answered = (replica.address, tuple(failed_at)) if replicas.has_several else ()
+                    return Answer(value, seconds, *answered)
+            tried.add(replica.url)
+            if last.lost_connection and replicas.has_left(tried):
+                continue  # another server may answer at once
+            if replicas.are_all_in(tried):
+                tried.clear()
             wait = retries.next_wait(last, self.clock(), self._patience(last))
             paused = retries.paused + last.pause
-            if paused > self.longest_pause and not self._keys.set_aside(api_key, str(last)):
+            if paused > self.longest_pause and not replica.keys.set_aside(api_key, str(last)):
                 raise QuotaExhausted(
-                    f"{self.address} asks to wait for {paused:.0f} s, longer than `longest_pause` ({last}). Rerun "
+                    f"{replica.address} asks to wait for {paused:.0f} s, longer than `longest_pause` ({last}). Rerun "
                     "later, or raise `longest_pause` of the model in memflow.toml."
                 )
-            self._pause(api_key, last.pause, str(last))
+            self._pause(replica, api_key, last.pause, str(last))
             if wait is None or (last.unreachable and self._down):
-                raise await self._final_error(last, retries) from last.__cause__
+                raise await self._final_error(replicas, last, retries) from last.__cause__
             await self.sleep(wait)
 
     async def _try(
-        self, request: HttpRequest, api_key: ApiKey, read: Callable[[bytes], T]
+        self, replica: Replica, request: HttpRequest, api_key: ApiKey, read: Callable[[bytes], T]
     ) -> tuple[T, float]:
         started = time.perf_counter()
-        response = await self._exchange(request, api_key)
+        response = await self._exchange(replica, request, api_key)
         if response.status >= 300:
             error = error_response(response.status, response.content, self.redact)
-            raise self._exception(error, response.headers, api_key, request)
+            raise self._exception(replica, error, response.headers, api_key, request)
         if not response.complete:
             too_long = (
-                f"{self.address} sent more than {self.response_bytes} bytes, the limit `response_bytes`."
+                f"{replica.address} sent more than {self.response_bytes} bytes, the limit `response_bytes`."
             )
             raise NoAnswer(too_long, "broken")
-        self._pause(api_key, seconds_until_reset(response.headers), "its rate limit is used up")
+        self._pause(replica, api_key, seconds_until_reset(response.headers), "its rate limit is used up")
         try:
             return read(response.content), time.perf_counter() - started
         except ErrorReply as reply:
             error = error_in_body(reply.error, self.redact)
-            raise self._exception(error, response.headers, api_key, request) from None
+            raise self._exception(replica, error, response.headers, api_key, request) from None
         except BrokenReply as reply:
             raise RetryableError(self.redact(str(reply)), broken=True) from reply
 
-    async def _exchange(self, request: HttpRequest, api_key: ApiKey) -> HttpResponse:
-        assert self._client is not None
+    async def _exchange(self, replica: Replica, request: HttpRequest, api_key: ApiKey) -> HttpResponse:
+        began = self.clock()
         try:
-            response = await self._client.exchange(request, self._keys.headers(api_key))
+            response = await replica.client.exchange(request, replica.keys.headers(api_key))
         except ExchangeFailed as failed:
+            reason = self.redact(str(failed).replace(replica.url, replica.address))
+            if self.other_urls and self.answers.get(replica.url, -math.inf) <= began:
+                replica.mark_down(
+                    reason, connected=failed.connected
+                )  # it has answered no other request in the meantime
             raise RetryableError(
-                self.redact(str(failed).replace(self.url, self.address)),
-                unreachable=True,
-                connected=failed.connected,
-                overloaded=failed.timed_out,
+                reason, unreachable=True, connected=failed.connected, overloaded=failed.timed_out
             ) from failed
-        self.answers[self.url] = self.clock()
+        self.answers[replica.url] = self.clock()
+        replica.mark_up(began)
         return response
 
     def _exception(
-        self, error: ErrorResponse, headers: Mapping[str, str], api_key: ApiKey, request: HttpRequest
+        self,
+        replica: Replica,
+        error: ErrorResponse,
+        headers: Mapping[str, str],
+        api_key: ApiKey,
+        request: HttpRequest,
     ) -> Exception:
         consequence = error.consequence(self.profile, should_retry(headers))
         exception = error.exception(
-            consequence, headers, self.address, self.redact(request.model), api_key.variable
+            consequence, headers, replica.address, self.redact(request.model), api_key.variable
         )
-        if consequence in ("quota", "key") and self._keys.set_aside(api_key, str(exception)):
+        if consequence in ("quota", "key") and replica.keys.set_aside(api_key, str(exception)):
             return RetryableError(str(exception), immediate=True)
         return exception
 
-    async def _free_key(self, retries: Retries) -> ApiKey:
+    async def _free_key(self, replica: Replica, retries: Retries) -> ApiKey:
         """Return the next key, after a wait if all keys are paused at this address."""
-        while (seconds := self._keys.pause_of(api_key := self._keys.choose())) > 0:
+        keys = replica.keys
+        while (seconds := keys.pause_of(api_key := keys.choose())) > 0:
             seconds += self.chance.uniform(0, self.first_wait)  # not all requests at once
             retries.paused += seconds
             await self.sleep(seconds)
         return api_key
 
-    def _pause(self, api_key: ApiKey, seconds: float, reason: str) -> None:
+    def _pause(self, replica: Replica, api_key: ApiKey, seconds: float, reason: str) -> None:
         """Pause all requests with this key at this address, unless the pause exceeds `longest_pause`."""
         if 0 < seconds <= self.longest_pause:
-            self._keys.pause(api_key, seconds)
+            replica.keys.pause(api_key, seconds)
             level = logging.WARNING if seconds > LOGGED_PAUSE else logging.DEBUG
-            logging.getLogger("memflow").log(level, "%s: pause of %.1f s (%s)", self.address, seconds, reason)
+            logging.getLogger("memflow").log(
+                level, "%s: pause of %.1f s (%s)", replica.address, seconds, reason
+            )
 
     def _patience(self, last: RetryableError) -> float:
-        """Return the seconds during which a request is retried: few if the address has never responded."""
-        if last.unreachable and self.url not in self.answers:
+        """Return the seconds during which a request is retried: few if no address has ever responded."""
+        if last.unreachable and not any(url in self.answers for url in (self.url, *self.other_urls)):
             return min(self.patience, FIRST_CONTACT)
         return self.patience
 
-    async def _final_error(self, last: RetryableError, retries: Retries) -> ChatError:
+    async def _final_error(self, replicas: ReplicaSet, last: RetryableError, retries: Retries) -> ChatError:
         history = f"{retries.attempts} attempts in {self.clock() - retries.since:.0f} s; last error: {last}"
-        if last.unreachable and not await self._answers_others(last, retries.since):
+        if last.unreachable and not await self._any_answers_others(replicas, last, retries.since):
             self._down = True
-            self.answers.pop(self.url, None)
+            for each in replicas.replicas:
+                self.answers.pop(each.url, None)
+            server = "a server" if replicas.has_several else "the server"
             return EndpointDown(
-                f"Cannot connect to {self.address} ({history}). Start the server or fix {self.setting}, then rerun."
+                f"Cannot connect to {replicas.addresses} ({history}). Start {server} or fix {self.setting}, then rerun."
             )
         if last.broken:
-            return NoAnswer(f"{self.address} kept sending broken responses ({history}).", "broken")
+            return NoAnswer(f"{replicas.addresses} kept sending broken responses ({history}).", "broken")
         return ChatError(
-            f"{self.address} kept failing ({history}). Rerun when the server works, or lower `concurrency` of the "
-            "model in memflow.toml."
+            f"{replicas.addresses} kept failing ({history}). Rerun when the server works, or lower `concurrency` of "
+            "the model in memflow.toml."
         )
 
-    async def _answers_others(self, last: RetryableError, since: float) -> bool:
-        """Return whether the address answers other requests, so that only this request fails."""
-        if self.answers.get(self.url, since) > since:
+    async def _any_answers_others(self, replicas: ReplicaSet, last: RetryableError, since: float) -> bool:
+        """Return whether an address answers other requests, so that only this request fails."""
+        found = (self._answers_others(each, last, since) for each in replicas.replicas)
+        return any(await asyncio.gather(*found))
+
+    async def _answers_others(self, replica: Replica, last: RetryableError, since: float) -> bool:
+        if self.answers.get(replica.url, since) > since:
             return True
         if not last.connected:
             return False
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
-                await self._exchange(HttpRequest("GET", "/models"), self._keys.choose())
+                await self._exchange(replica, HttpRequest("GET", "/models"), replica.keys.choose())
         except (RetryableError, TimeoutError):
             return False
         return True

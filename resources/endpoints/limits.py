@@ -28,6 +28,8 @@ class AdaptiveLimiter:
         self.most = most
         self.limit = float(most)
         self.in_flight = 0
+        self.outstanding = 0
+        """The number of requests in flight and of those that wait."""
         self._window = window
         self._clock = clock
         self._halved_at = float("-inf")
@@ -37,12 +39,14 @@ class AdaptiveLimiter:
         """Until when the server asks all requests with a key to wait, by the key's variable (api_keys.py)."""
 
     async def __aenter__(self) -> "AdaptiveLimiter":
+        self.outstanding += 1
         if self._waiting or self.in_flight >= int(self.limit):
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             heappush(self._waiting, (-REMAINING.get(), next(self._arrivals), turn))
             try:
                 await turn  # whoever sets it has incremented in_flight
             except asyncio.CancelledError:
+                self.outstanding -= 1
                 if turn.done() and not turn.cancelled():
                     self._leave()
                 raise
@@ -51,6 +55,7 @@ class AdaptiveLimiter:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self.outstanding -= 1
         self._leave()
 
     def on_overload(self) -> None:
@@ -150,11 +155,7 @@ class Budget:
     def reserve(self, most: Spending) -> bool:
         """Reserve spending. Return False if running requests reserve too much. Raises BudgetSpent."""
         with self._lock:
-            broken = self._broken(self.spent + most)
-            if broken:
-                raise BudgetSpent(
-                    f"the budget of {broken} is used up, so no more requests are sent. Raise the budget, then rerun."
-                )
+            self._require_rest(self.spent + most)
             fits = not self._broken(self.spent + self._reserved + most)
             if fits:
                 self._reserved += most
@@ -170,6 +171,13 @@ class Budget:
     def is_limited(self) -> bool:
         """Whether the budget has any limit."""
         return (self.calls, self.tokens, self.cost) != (None, None, None)
+
+    def _require_rest(self, then: Spending) -> None:
+        broken = self._broken(then)
+        if broken:
+            raise BudgetSpent(
+                f"the budget of {broken} is used up, so no more requests are sent. Raise the budget, then rerun."
+            )
 
     def _broken(self, then: Spending) -> str:
         if self.calls is not None and then.calls > self.calls:

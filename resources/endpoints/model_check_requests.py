@@ -100,7 +100,7 @@ async def open_post(model: Model) -> AsyncIterator[Post]:
                 )
                 endpoints[key] = await stack.enter_async_context(endpoint)
             try:
-                reply, _ = await endpoints[key].post(
+                answer = await endpoints[key].post(
                     "/chat/completions", body, lambda content: read_reply(content, profile)
                 )
             except FatalChatError:
@@ -109,7 +109,7 @@ async def open_post(model: Model) -> AsyncIterator[Post]:
                 return CheckResponse(error.status, error=_shortened(str(error)))
             except ChatError as error:
                 return CheckResponse(500, error=_shortened(str(error)))
-            return CheckResponse(200, reply)
+            return CheckResponse(200, answer.value)
 
         yield post
 

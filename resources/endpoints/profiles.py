@@ -56,8 +56,8 @@ OVERFLOW = (
 
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key"})
 _REQUEST_KEYS = frozenset({"messages", "model", "n", "response_format", "stream", "tool_choice", "tools"})
-_OF_ERRORS = frozenset({"overflow", "quota", "window", "auth", "idempotency"})
-"""Fields that decide which requests fail, not what is answered."""
+_OF_ERRORS = frozenset({"overflow", "quota", "window", "auth", "idempotency", "session"})
+"""Fields that decide which requests fail and who answers, not what is answered."""
 
 
 class Profile(BaseModel):
@@ -129,6 +129,10 @@ class Profile(BaseModel):
         None, ge=1, description="The context window in tokens. Longer requests are not sent."
     )
     idempotency: bool = Field(True, description="Whether the header Idempotency-Key is sent.")
+    session: bool = Field(
+        True,
+        description="Whether the header X-Session-ID is sent: a digest of the conversation, for a router of servers.",
+    )
 
     @field_validator("overflow")
     @classmethod

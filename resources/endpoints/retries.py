@@ -33,6 +33,11 @@ class RetryableError(Exception):
         self.pause, self.unreachable, self.connected = pause, unreachable, connected
         self.overloaded, self.broken, self.immediate = overloaded, broken, immediate
 
+    @property
+    def lost_connection(self) -> bool:
+        """Whether no connection was opened, or it ended before the response; not a timeout of the response."""
+        return self.unreachable and not (self.connected and self.overloaded)
+
 
 @dataclass
 class Retries:

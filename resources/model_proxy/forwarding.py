@@ -58,8 +58,9 @@ class ForwardingChat:
         inner = self.inner
         async with inner.budget.admit(inner.most_spending(request)) as took:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
-            (reply, answer), latency = await inner.endpoint.post("/chat/completions", body, self._read, key)
-            completion = inner.completion_of(reply, request, latency)
+            received = await inner.endpoint.post("/chat/completions", body, self._read, key)
+            reply, answer = received.value
+            completion = inner.completion_of(reply, request, received)
             cost = inner.prices.cost(completion.prompt_tokens, completion.completion_tokens)
             took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
         return reply, _with_answer(completion, reply, answer)

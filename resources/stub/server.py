@@ -151,7 +151,7 @@ class Stub:
         return chance.choice([each for each in self._odd_responses.values() if each.outcome not in kept])
 
     def _note(self, request: web.BaseRequest, key: str, status: int) -> None:
-        if self._log is not None:
+        if self._log is not None and request.transport is not None and not request.transport.is_closing():
             asked = request.headers.get("Idempotency-Key")
             line = {"body": key, "key": asked, "status": status, "path": request.path, "at": time.time()}
             self._log.write(json.dumps(line) + "\n")

@@ -11,6 +11,7 @@ from assets.definitions import build_defs
 from resources.configurable import configurable_resources
 from resources.lake import Lake
 from resources.settings import Settings, load
+from resources.shared_limits.budget import SharedBudget
 
 FILE = """
 ledger = "postgresql+psycopg2://me:topsecret@host/name"
@@ -75,3 +76,16 @@ def test_jobs_write_lake_warehouse_and_ledger_into_the_configured_home(tmp_path:
     assert lake.read("score.leaderboard", "all")
     assert lake.facts("answer.replies", "amemgym_demo~1/full").fingerprint != ""
     assert settings.warehouse_path.exists() and (settings.home / "ledger.sqlite").exists()
+
+
+def test_runs_share_the_named_budget_of_the_settings(tmp_path: Path) -> None:
+    settings = load(over={"home": tmp_path, "budget": {"name": "october", "calls": 5}})
+    resources = configurable_resources(settings)
+    needed = {name: resources[name] for name in ("models", "ledger", "vllm")}
+    with dg.build_resources(needed) as built:
+        budget = built.models.budget
+        assert isinstance(budget, SharedBudget)
+        assert (budget.name, budget.calls, budget.tokens) == ("october", 5, None)
+    plain = configurable_resources(load(over={"home": tmp_path}))
+    with dg.build_resources({name: plain[name] for name in needed}) as built:
+        assert not built.models.budget.is_limited

@@ -18,16 +18,20 @@ import pytest
 from memflow.chat.ledger import RequestContext
 from memflow.chat.prompts import packaged_text
 from memflow.chat.replacements import PromptFile, replace_prompts
+from memflow.chat.requests import ChatMessage, ChatRequest
 from memflow.cli.selection import ROLES
 from memflow.errors import BudgetSpent, Interrupted, MissingData, WorkerLost
 from memflow.pipeline import WRITERS, steps_of
 from memflow.run.context import STATES, Tables
+from resources import worker_process
+from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.limits import Budget
 from resources.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
 from resources.library import Library
 from resources.models import Models
 from resources.settings import Settings, load
+from resources.settings_sections import BudgetLimits
 from resources.steps import StepRunner
 from resources.stub import count_answers, stub_process
 
@@ -308,3 +312,11 @@ def test_program_of_a_worker_does_not_import_dagster() -> None:
     code = "import resources.worker_process, sys; print('dagster' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "False"
+
+
+def test_worker_reserves_tokens_for_a_budget_of_tokens() -> None:
+    request = ChatRequest("p", {}, (ChatMessage("user", "some words"),))
+    for limits, tokens in ((BudgetLimits(calls=5), False), (BudgetLimits(tokens=5), True)):
+        budget = worker_process._ParentBudget(None, limits)  # type: ignore[arg-type]
+        chat = OpenAIChat("http://127.0.0.1:9", "m", "f", budget=budget)
+        assert (chat.most_spending(request).tokens > 0) is tokens

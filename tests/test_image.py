@@ -1,0 +1,52 @@
+"""The Dockerfile: its instructions are known, and what it copies exists. `make image-check` runs its commands."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from image_layers import ROOT, ImageLayers, instructions, substitute
+
+
+def dockerfile() -> str:
+    return (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def test_instructions_are_read_with_continued_lines_and_without_comments() -> None:
+    found = [*instructions("# a comment\nFROM x\nRUN a \\\n    && b\n\nENV A=1 \\\n    B=2\n")]
+    assert [(each.name, " ".join(each.text.split())) for each in found] == [
+        ("FROM", "x"),
+        ("RUN", "a && b"),
+        ("ENV", "A=1 B=2"),
+    ]
+    assert substitute("$A ${B} $C", {"A": "1", "B": "2"}) == "1 2 $C"
+
+
+@pytest.mark.parametrize("requirements", ["requirements.lock", "requirements-cluster.lock"])
+def test_everything_but_the_commands_of_the_dockerfile_works(
+    tmp_path: Path, requirements: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[str] = []
+    layers = ImageLayers(tmp_path, {"REQUIREMENTS": requirements})
+    monkeypatch.setattr(layers, "run", commands.append)
+    (tmp_path / "opt/dagster").mkdir(parents=True)
+    for instruction in instructions(dockerfile()):
+        layers.apply(instruction)
+    assert layers.variables["MEMFLOW_HOME"] == f"{tmp_path}/var/lib/memflow"
+    assert (tmp_path / "opt/memflow/requirements.lock").read_bytes() == (ROOT / requirements).read_bytes()
+    assert (tmp_path / "opt/memflow/resources/deployment.yaml").is_file()
+    settings = yaml.safe_load((tmp_path / "opt/dagster/dagster.yaml").read_text(encoding="utf-8"))
+    assert "run_storage" in settings
+    assert commands[0] == "pip install --require-hashes -r requirements.lock"
+
+
+def packages(lock: str) -> dict[str, str]:
+    lines = (ROOT / lock).read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(" ")[0].partition("==") for line in lines if "==" in line and line[0].isalnum())
+    return {name.partition("[")[0]: version for name, _, version in pairs}
+
+
+def test_lock_for_clusters_adds_the_extras_to_the_same_versions() -> None:
+    runtime, cluster = packages("requirements.lock"), packages("requirements-cluster.lock")
+    assert runtime.items() <= cluster.items()
+    assert {"dagster-k8s", "dagster-ray", "kubernetes", "obstore", "ray"} <= cluster.keys() - runtime.keys()
+    assert cluster.items() <= packages("requirements-dev.lock").items()
