@@ -198,15 +198,17 @@ def write_settings(file: Path, url: str, domains: Sequence[str], assistants: Seq
 
 
 def run_jobs(found: Cluster, domains: Sequence[str], assistants: Sequence[str], kill_after: int = 0) -> None:
-    """Backfill all jobs in order, and wait for each. With `kill_after`, kill the second node.
+    """Run all jobs in order, the evaluations as a backfill, and wait for each. With `kill_after`, kill the second node.
 
     It is killed when the evaluations have had this many answers, and a run is on that node.
     """
     settings = load(found.log.with_name("memflow.toml"))
     datasets = list(dict.fromkeys(name for each in domains for name in settings.domain(each).datasets))
     pairs = [f"{assistant}|{domain}" for domain in domains for assistant in assistants]
-    for job, partitions in (("ingest_datasets", datasets), ("generate_domain", list(domains))):
-        wait_for(found.dev, found.dev.backfill(job, partitions))
+    for job, partitions in (("ingest_datasets", datasets), ("generate_domain", domains)):
+        for partition in partitions:
+            found.dev.launch(job, partition)
+        wait_for_runs(found.dev)
     answered = sum(found.answered().values())
     backfill = found.dev.backfill("evaluate_memory", pairs)
     if kill_after:
@@ -217,19 +219,20 @@ def run_jobs(found: Cluster, domains: Sequence[str], assistants: Sequence[str], 
             pause=0.1,
         )
         found.kill_second_node()
-    wait_for(found.dev, backfill)
+    wait(
+        "the backfill to end",
+        lambda: found.dev.ask("Backfill", id=backfill)["status"].startswith("COMPLETED"),
+        PATIENCE_S,
+        found.dev.progress,
+    )
+    wait_for_runs(found.dev)
     found.dev.launch("publish_leaderboard")
-    wait("the leaderboard", lambda: {run["status"] for run in found.dev.runs()} <= ENDED, PATIENCE_S)
+    wait_for_runs(found.dev)
 
 
-def wait_for(dev: Served, backfill: str) -> None:
-    """Wait until a backfill and its runs have ended."""
-
-    def over() -> bool:
-        status = dev.ask("Backfill", id=backfill)["status"]
-        return status.startswith("COMPLETED") and {run["status"] for run in dev.runs()} <= ENDED
-
-    wait(f"the backfill {backfill} to end", over, PATIENCE_S, dev.progress)
+def wait_for_runs(dev: Served) -> None:
+    """Wait until all runs have ended."""
+    wait("the runs to end", lambda: {run["status"] for run in dev.runs()} <= ENDED, PATIENCE_S, dev.progress)
 
 
 def run_embedded(folder: Path, domains: Sequence[str], assistants: Sequence[str]) -> Lake:

@@ -51,9 +51,14 @@ class Served:
         params = {"selector": selector, "partitionNames": partitions}
         return self._backfill(self.ask("LaunchBackfill", params=params))
 
-    def launch(self, job: str) -> str:
-        """Start a job without partitions and return its run id."""
-        execution = {"selector": {**LOCATION, "jobName": job}, "runConfigData": {}}
+    def launch(self, job: str, partition: str = "") -> str:
+        """Start a job, for one partition if it has any, and return its run id."""
+        tags = [{"key": "dagster/partition", "value": partition}] if partition else []
+        execution = {
+            "selector": {**LOCATION, "jobName": job},
+            "runConfigData": {},
+            "executionMetadata": {"tags": tags},
+        }
         found = self.ask("Launch", execution=execution)
         assert found["__typename"] == "LaunchRunSuccess", found
         return str(found["run"]["runId"])
