@@ -116,9 +116,12 @@ async def send_requests(
             phase.estimated += completion.estimated
 
     began = time.perf_counter()
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(concurrency, len(requests))):
-            group.create_task(send_next())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(concurrency, len(requests))):
+                group.create_task(send_next())
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
     phase.seconds = time.perf_counter() - began
     return phase
 

@@ -47,6 +47,10 @@ def servers_of(home: Path, program: str, **settings: Any) -> Iterator[VllmServer
         yield servers
 
 
+def statuses_of(home: Path) -> list[str]:
+    return [each["status"] for each in state_of(home)["replicas"]]  # type: ignore[attr-defined]
+
+
 def models_at(url: str) -> int:
     with urllib.request.urlopen(url + "/models", timeout=5) as response:
         return int(response.status)
@@ -219,6 +223,25 @@ def test_crashed_server_is_restarted_once_and_requests_go_on(tmp_path: Path) -> 
         ):
             ask("three")
     assert len(starts(tmp_path / "fake")) == 2
+
+
+@pytest.mark.kill
+def test_other_replica_answers_while_one_restarts(tmp_path: Path) -> None:
+    program = fake_vllm(tmp_path / "fake", "[ $number = 3 ] && sleep 8")
+    with (
+        servers_of(tmp_path / "home", program, replicas=2) as servers,
+        chat_with(tmp_path / "home", servers) as ask,
+    ):
+        assert ask("one")
+        killed, other = workers(tmp_path / "fake")
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda: "restarting" in statuses_of(tmp_path / "home"))
+        for number in range(8):
+            assert ask(f"while it restarts {number}")
+        assert sorted(statuses_of(tmp_path / "home")) == ["ready", "restarting"] and is_alive(other)
+        wait_until(lambda: statuses_of(tmp_path / "home") == ["ready", "ready"])
+        assert [models_at(url) for url in servers.urls("small")] == [200, 200]
+    assert len(starts(tmp_path / "fake")) == 3
 
 
 USER = """

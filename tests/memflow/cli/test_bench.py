@@ -1,5 +1,6 @@
 """`memflow bench model`: figures of the requests of a run, as text and JSON; nothing is stored."""
 
+import json
 from pathlib import Path
 
 from fake_vllm import fake_vllm, is_alive, workers
@@ -45,11 +46,19 @@ def test_bench_of_several_addresses_compares_them_without_affinity(empty) -> Non
 def test_bench_starts_a_vllm_server_and_leaves_long_requests_out(empty, tmp_path: Path) -> None:
     program = fake_vllm(tmp_path / "fake", options="--version 0.32.0 --max-model-len 2200")
     write_settings(f'kind = "vllm"\nmodel = "tiny"\nexecutable = "{program}"\nidle = 0')
-    result = empty.json(*OPTIONS, "--no-vllm", "--answer-tokens", "16")
+    ran = empty(*OPTIONS, "--no-vllm", "--answer-tokens", "16", "--json")
+    assert ran.exit_code == 0, ran.stderr
+    result = json.loads(ran.stdout)
     assert result["vllm"] == ["0.32.0"] and result["left_out"] > 0
     assert [row["failed"] for row in result["phases"]] == [0, 0]
     assert result["server"]["replicas"][0]["startup_s"] > 0
     assert not any(map(is_alive, workers(tmp_path / "fake")))
+
+
+def test_bench_ends_with_a_sentence_if_the_server_ends(empty) -> None:
+    with stub_process(model="stub", die_after=10, down=60) as url:
+        write_settings(f'url = "{url}"\nmodel = "stub"\npatience = 1')
+        assert "Cannot connect to" in empty.error(*OPTIONS)
 
 
 def test_bench_rejects_the_scripted_chat_and_names_an_unreachable_address(empty) -> None:
