@@ -14,7 +14,7 @@ from resources.facts import Facts
 from resources.kept_versions import KeptPartition, RecordName, content_of
 from resources.lake_storage.client import ListedObject, ObjectStore
 from resources.lake_storage.keys import PROBES, naming, object_folder, record_folder
-from resources.lake_storage.pointer_views import LISTED_S, NewestPointers
+from resources.lake_storage.pointer_views import LISTED_S, NewestPointers, read_listed
 from resources.lake_storage.pointers import ObjectName, Pointer
 
 GRACE_S = 3600.0
@@ -38,11 +38,8 @@ class ObjectVersions:
         """Return the kept versions of every partition of a table."""
         objects = self._store.list(f"{object_folder(table)}/")
         records = self._store.list(f"{record_folder(table)}/")
-        current = {}
-        for stem in {_stem(each) for each in objects}:
-            pointer = self._newest.get(table, stem)
-            if pointer is not None:
-                current[stem] = pointer.object.key
+        pointers = read_listed(self._newest, table, self._newest.listed(table)) if objects else {}
+        current = {stem: each.object.key for stem, each in pointers.items() if isinstance(each, Pointer)}
         return _by_partition(records, objects, current)
 
     def of(self, table: str, stem: str) -> KeptPartition:

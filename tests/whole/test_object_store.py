@@ -156,7 +156,7 @@ def test_two_hosts_write_the_same_and_different_partitions_beside_a_reader(
     assert failures == []
     assert questions[0] > 3
     assistants = {name.partition("/")[2] for name in lake.partitions("score.verdicts")}
-    assert assistants == {"full", "recent", "none"}
+    assert assistants >= {"full", "recent", "none"}
     for table in TABLES:
         for partition in lake.partitions(table):
             assert len(lake.read(table, partition)) == lake.facts(table, partition).rows

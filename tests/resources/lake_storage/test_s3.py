@@ -155,6 +155,7 @@ def test_reading_costs_one_request_and_a_view_lists_each_table_once(lake):
     assert requests_of(lake, lambda: [listed.facts(TABLE, name) for name in partitions]) == {"list": 1}
     assert requests_of(lake, lambda: [listed.read(TABLE, name) for name in partitions]) == {}
     assert requests_of(lake, lambda: PartitionCatalog(lake, [TABLE])) == {"list": 1}
+    assert requests_of(lake, lambda: lake.kept.of_table(TABLE)) == {"list": 3}
 
 
 def test_new_host_reads_pointers_and_objects_once(lake, tmp_path, monkeypatch):
