@@ -96,7 +96,7 @@ def _kept_versions(lake: Lake, progress: Progress) -> Iterator[Damage]:
     kept = lake.storage.versions
     for number, table in enumerate(TABLES):
         progress("replaced versions", number, len(TABLES))
-        for stem, versions in kept.list(table).items():
+        for stem, versions in kept.of_table(table).items():
             partition = partition_of(stem)
             for record in versions.records:
                 yield from _record(lake.storage, table, stem, record)
