@@ -17,7 +17,7 @@ def apply_repair(settings: Settings, lake: Lake, damage: Damage) -> None:
         lake.restore_copy(damage.table, damage.partition)
     elif damage.repair is Repair.set_aside:
         move_aside(lake, damage.path)
-    elif damage.repair is Repair.index:
+    elif damage.repair is Repair.search_index:
         rebuild_index(settings, lake, damage.partition)
     elif damage.repair is Repair.database:
         publish(settings, lake)

@@ -15,7 +15,7 @@ class Repair(StrEnum):
     rerun = "rebuild from the ledger"
     copy = "restore from its copy"
     set_aside = "move to .damaged"
-    index = "rebuild from the lake"
+    search_index = "rebuild from the lake"
     database = "publish again"
     delete = "delete; it is computed again"
     ledger = "recompute, and move damaged rows aside"

@@ -1,62 +1,161 @@
-"""A partition with failed requests: the next run sends these again, and only these."""
+"""`memflow run` and `memflow repair` on a home with damaged files: everything comes back, and no request is sent."""
 
+import json
+import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from memflow.chat import scripted
+from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
-from resources.lake import Lake
-from resources.stub import count_answers, stub_process
+from resources.lake import VERIFIED, Lake
 
-DOMAIN, ASSISTANT = "amemgym_demo~1", "rag_2_4_30"
+pytestmark = pytest.mark.pipeline
+
+DOMAIN, ASSISTANTS = "memorybench_demo", ("none", "oracle", "full")
+Contents = Callable[[Path], dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home with the results of three assistants in one domain."""
+    home = tmp_path_factory.mktemp("built") / "home"
+    run(home)
+    return home
 
 
 @pytest.fixture
-def run_with(run_in: Callable[..., Outcome], tmp_path: Path) -> Callable[..., tuple[Outcome, set[str]]]:
-    """Return a function that runs one user against a stub, and returns the outcome and the answered requests."""
-
-    def run(folder: str = "home", **behavior: Any) -> tuple[Outcome, set[str]]:
-        log = tmp_path / "answers.jsonl"
-        log.write_text("")
-        with stub_process(log=log, seed=7, **behavior) as url:
-            model = {"kind": "endpoint", "url": url, "model": "stub", "patience": 0.01}
-            outcome = run_in(
-                tmp_path / folder,
-                (DOMAIN,),
-                (ASSISTANT,),
-                models={"m": model},
-                roles={"assistant": "m"},
-                embedder={"kind": "hashing"},
-            )
-        return outcome, set(count_answers(log))
-
-    return run
+def home(built: Path, tmp_path: Path) -> Path:
+    """Return a copy of the home, whose files may be damaged."""
+    shutil.copytree(built, tmp_path / "home")
+    VERIFIED.clear()
+    return tmp_path / "home"
 
 
-@pytest.mark.pipeline
-def test_rerun_sends_only_the_failed_requests_again(
-    run_with: Callable[..., tuple[Outcome, set[str]]],
-    contents: Callable[[Path], dict[str, str]],
-    tmp_path: Path,
+def command(home: Path, *arguments: str) -> Any:
+    return CliRunner().invoke(app, ["--home", str(home), *arguments])
+
+
+def run(home: Path) -> dict[str, Any]:
+    chosen = [part for name in ASSISTANTS for part in ("--memory", name)]
+    result = command(home, "run", "--domain", DOMAIN, *chosen, "--no-bounds", "--format", "json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def flip(path: Path, at: int = 200) -> None:
+    content = bytearray(path.read_bytes())
+    content[at] ^= 4
+    path.unlink()
+    path.write_bytes(content)
+
+
+def sent(home: Path) -> int:
+    """Return the number of requests that were sent in a home."""
+    with sqlite3.connect(home / "ledger.sqlite") as connection:
+        [(number,)] = connection.execute("select count(*) from uses where not kept").fetchall()
+        [(failed,)] = connection.execute("select count(*) from failures").fetchall()
+    return number + failed
+
+
+def test_run_rebuilds_damaged_partitions_and_names_them(home: Path, contents: Contents) -> None:
+    whole, requests = contents(home), sent(home)
+    lake = Lake(home / "lake")
+    flip(Path(lake.path("answer.replies", f"{DOMAIN}/full")))
+    Path(lake.path("question.probes", DOMAIN)).write_bytes(b"PAR1")
+    flip(Path(lake.path("score.leaderboard", "all")))
+    flip(Path(lake.path("score.history", "all")))
+    answer = run(home)
+    assert answer["damaged"]["rebuilt"] == {
+        f"generate_domain {DOMAIN}": ["question.probes"],
+        f"evaluate_memory {DOMAIN} · full": ["answer.replies"],
+        "publish_leaderboard": ["score.leaderboard"],
+    }
+    assert answer["damaged"]["restored"] == ["score.history"]
+    assert (contents(home), sent(home)) == (whole, requests)
+    assert len([path for path in (home / "lake" / ".damaged").rglob("*") if path.is_file()]) == 4
+    assert run(home)["runs"]["up_to_date"] == 6
+
+
+def test_damaged_partition_of_another_domain_is_left_out_of_the_leaderboard_and_named(
+    home: Path, run_in: Callable[..., Outcome]
 ) -> None:
-    undisturbed, needed = run_with("undisturbed")
-    assert undisturbed.failed_requests == {} and undisturbed.failed == []
+    lake = Lake(home / "lake")
+    flip(Path(lake.path("answer.replies", f"{DOMAIN}/full")))
+    flip(Path(lake.path("score.leaderboard", "all")))
+    outcome = run_in(home, (DOMAIN,), ("none",))
+    assert (outcome.failed, outcome.left_out) == ([], [f"{DOMAIN}/full"])
+    assert {score.assistant for score in outcome.scores} == {"none", "oracle"}
+    found = command(
+        home, "sql", "SELECT DISTINCT assistant FROM answer.replies ORDER BY 1", "--format", "json"
+    )
+    assert [row["assistant"] for row in json.loads(found.stdout)] == ["none", "oracle"]
+    assert f"answer.replies of {DOMAIN}/full" in found.stderr and "memflow repair" in found.stderr
+    other = command(home, "sql", "SELECT count(*) AS n FROM question.probes", "--format", "json")
+    assert (other.exit_code, other.stderr) == (0, "")
 
-    disturbed, answered = run_with(fail=0.3)
-    name = f"evaluate_memory {DOMAIN} · {ASSISTANT}"
-    assert disturbed.failed == []
-    assert set(disturbed.failed_requests) == {name}
-    replies = Lake(tmp_path / "home" / "lake").read("answer.replies", f"{DOMAIN}/{ASSISTANT}")
-    assert any(reply.reason for reply in replies)
 
-    repaired, rest = run_with()
-    assert [run.name for run in repaired.ran] == [name, "publish_leaderboard"]
-    assert repaired.failed_requests == {}
-    assert contents(tmp_path / "home") == contents(tmp_path / "undisturbed")
-    assert disturbed.failed_requests[name] > 0
-    assert rest == needed - answered
+def test_run_restores_a_deleted_search_index_and_database(home: Path) -> None:
+    shutil.rmtree(home / "lance")
+    (home / "memflow.duckdb").unlink()
+    answer = run(home)
+    assert answer["runs"]["up_to_date"] == 6
+    names = {f"search index of {DOMAIN}/{name}" for name in ASSISTANTS}
+    assert set(answer["damaged"]["restored"]) == {*names, str(home / "memflow.duckdb")}
+    assert (home / "memflow.duckdb").is_file()
+    assert run(home)["damaged"]["restored"] == []
 
-    again, none = run_with()
-    assert (again.ran, none) == ([], set())
+
+def test_repair_rebuilds_everything_that_the_ledger_covers_without_requests(
+    home: Path, contents: Contents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, requests = contents(home), sent(home)
+    calls: list[Any] = []
+    complete = scripted.ScriptedChat.complete
+
+    async def counted(chat: Any, *arguments: Any, **named: Any) -> Any:
+        calls.append(arguments)
+        return await complete(chat, *arguments, **named)
+
+    monkeypatch.setattr(scripted.ScriptedChat, "complete", counted)
+    for path in sorted((home / "lake").glob("[a-z]*/*/*.parquet")):
+        flip(path)
+    for path in sorted((home / "lance").rglob("data/*.lance")):
+        flip(path, 3)
+    flip(home / "memflow.duckdb", 9000)
+    looked = command(home, "repair", "--dry-run", "--format", "json")
+    assert looked.exit_code == 1 and contents_are_damaged(home, whole)
+    assert {row["kind"] for row in json.loads(looked.stdout)["damages"]} == {"lake", "index", "database"}
+    assert command(home, "doctor", "--full").exit_code == 1
+    repaired = command(home, "repair", "--yes", "--format", "json")
+    assert repaired.exit_code == 0, repaired.output
+    answer = json.loads(repaired.stdout)
+    assert answer["repaired"] == len(answer["damages"]) > len(whole)
+    VERIFIED.clear()
+    assert (contents(home), sent(home), calls) == (whole, requests, [])
+    again = command(home, "repair", "--yes")
+    assert again.exit_code == 0 and "Everything is intact" in again.stdout
+
+
+def contents_are_damaged(home: Path, whole: dict[str, str]) -> bool:
+    lake = Lake(home / "lake")
+    return all(lake.damage(*name.split(" ")) is not None for name in whole)
+
+
+def test_repair_names_the_command_for_what_would_need_requests(home: Path) -> None:
+    path = Path(Lake(home / "lake").path("answer.replies", f"{DOMAIN}/full"))
+    flip(path)
+    with sqlite3.connect(home / "ledger.sqlite") as connection:
+        connection.execute("delete from completions")
+        connection.execute("delete from uses")
+    requests = sent(home)
+    result = command(home, "repair", "--yes")
+    assert result.exit_code == 1 and sent(home) == requests
+    assert "cannot be rebuilt without requests" in " ".join(result.stdout.split())
+    assert f"memflow run --domain {DOMAIN} --memory full" in " ".join(result.stdout.split())
+    assert path.is_file()
