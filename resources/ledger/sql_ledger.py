@@ -131,8 +131,7 @@ class SqlLedger:
     def run_starts(self, runs: Collection[str]) -> dict[str, float]:
         """Return the time of the first request of each run in seconds since 1970; runs without requests are omitted."""
         query = sa.select(uses.c.run, sa.func.min(uses.c.at)).where(uses.c.run.in_(sorted(runs)))
-        found = self._repeat(lambda connection: connection.execute(query.group_by(uses.c.run)).all())
-        return {run: at for run, at in found}
+        return {run: at for run, at in self._all(query.group_by(uses.c.run))}
 
     def digests(self) -> set[str]:
         """Return the request digests of all completions."""
@@ -184,11 +183,14 @@ class SqlLedger:
         self.flush()
         found: dict[tuple[str, ...], dict[str, Any]] = {}
         for query in queries:
-            for row in self._repeat(lambda connection, query=query: connection.execute(query).all()):  # type: ignore[misc]
+            for row in self._all(query):
                 numbers = dict(row._mapping)
                 names = tuple(numbers.pop(name) for name in by)
                 found.setdefault(names, {}).update(numbers)
         return [UsageRow(dict(zip(by, names, strict=True)), **found[names]) for names in sorted(found)]
+
+    def _all(self, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+        return self._repeat(lambda connection: connection.execute(query).all())
 
     async def _find(self, digests: Sequence[str]) -> Mapping[str, Completion | DamagedRow]:
         # A query on SQLite takes less time than its way to another thread and back.

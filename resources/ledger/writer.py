@@ -127,7 +127,8 @@ class LedgerWriter:
         """Store records after a lost connection, which may have hidden that they are stored already."""
         for _ in pauses():
             try:
-                stored = self._rows.read_if_stored(records) or self._rows.write(records)
+                earlier = self._rows.read_if_stored(records)
+                stored = self._rows.write(records) if earlier is None else earlier
             except DBAPIError as error:
                 if not is_lost(error):
                     return self._fail(records, error)

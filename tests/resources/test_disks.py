@@ -35,10 +35,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def fill_disk(folder: Path) -> Path:
     """Write a file that takes all space of a file system. Return its path."""
     file = folder / "filler"
-    with file.open("wb") as written, pytest.raises(OSError, match="No space"):
+    with file.open("wb", buffering=0) as written, pytest.raises(OSError, match="No space"):
         while True:
             written.write(bytes(4096))
-            written.flush()
     return file
 
 
@@ -73,7 +72,7 @@ def test_ledger_on_a_full_disk_fails_in_a_sentence_and_loses_nothing(small_disk:
     with SqlLedger(url) as ledger:
         (stored,) = store(ledger, KEY)
         filler = fill_disk(small_disk)
-        with pytest.raises(StoreFailed, match=r"the disk of .*small is full .*Free some space, then rerun"):
+        with pytest.raises(StoreFailed, match=r"the disk of .*small is full.*Free some space, then rerun"):
             put(ledger, os.urandom(400_000).hex())
         filler.unlink()
         put(ledger, "short")
@@ -92,7 +91,7 @@ def test_new_ledger_on_a_full_disk_is_reported_without_waiting(small_disk: Path)
 def test_read_only_disk_is_reported_without_waiting(small_disk: Path) -> None:
     remount(small_disk, "ro")
     for folder in (small_disk, small_disk / "deeper"):
-        with pytest.raises(StoreFailed, match="is read-only .*Make it writable"):
+        with pytest.raises(StoreFailed, match=r"is read-only .*Make it writable"):
             SqlLedger(sqlite_url(folder / "ledger.sqlite"))
         with pytest.raises(StoreFailed, match="is read-only"):
             replace_file(folder / "rows.parquet", lambda file: file.write(b"x"))

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -12,7 +12,9 @@ from ledger_rows import ACCOUNT, completion, find, request, store
 
 from memflow.chat.requests import Completion
 from memflow.errors import ChatError, StoreBusy, StoreFailed
+from resources import reconnect
 from resources.ledger import database
+from resources.ledger.rows import Record, RecordWriter
 from resources.ledger.sql_ledger import SqlLedger
 
 
@@ -119,7 +121,10 @@ def test_full_disk_fails_waiting_requests_and_the_ledger_works_again(url: str) -
 
 
 @pytest.mark.postgres
-def test_lost_connection_fails_waiting_requests_and_the_ledger_works_again(postgres_ledger_url: str) -> None:
+def test_connection_lost_for_long_fails_waiting_requests_and_the_ledger_works_again(
+    postgres_ledger_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconnect, "RECONNECT_S", 0.5)
     blocker = sa.create_engine(postgres_ledger_url)
     with SqlLedger(postgres_ledger_url) as ledger:
         (stored,) = store(ledger, "a")
@@ -144,6 +149,61 @@ def test_lost_connection_fails_waiting_requests_and_the_ledger_works_again(postg
         assert ledger.digests() == {"a", "b"}
         assert [(row.requests, row.cache_hits) for row in ledger.usage(by=())] == [(2, 1)]
     blocker.dispose()
+
+
+@pytest.mark.postgres
+def test_lost_connection_is_opened_again_and_the_completions_are_stored_once(
+    postgres_ledger_url: str,
+) -> None:
+    blocker = sa.create_engine(postgres_ledger_url)
+    with SqlLedger(postgres_ledger_url) as ledger:
+
+        async def lose_connection_once() -> list[Completion | BaseException]:
+            with blocker.connect() as connection:
+                connection.exec_driver_sql("LOCK TABLE uses IN EXCLUSIVE MODE")
+                puts = asyncio.create_task(put_all(ledger, completion(key="b"), completion(key="c")))
+                ended: list[object] = []
+                while not ended:
+                    await asyncio.sleep(0.05)
+                    ended = list(
+                        connection.exec_driver_sql(
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                            "WHERE wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
+                        )
+                    )
+            return await puts
+
+        assert asyncio.run(lose_connection_once()) == [completion(key="b"), completion(key="c")]
+        assert ledger.digests() == {"b", "c"}
+        assert [row.requests for row in ledger.usage(by=())] == [2]
+    blocker.dispose()
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_transaction_whose_commit_was_not_confirmed_is_not_stored_twice(
+    url: str, cached: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = RecordWriter.write
+    attempts: list[int] = []
+
+    def lose_confirmation(self: RecordWriter, records: Sequence[Record]) -> object:
+        stored = write(self, records)
+        attempts.append(len(records))
+        if len(attempts) == 1:
+            raise sa.exc.OperationalError("COMMIT", None, Exception("server closed the connection"))
+        return stored
+
+    monkeypatch.setattr(RecordWriter, "write", lose_confirmation)
+    with SqlLedger(url) as ledger:
+        if cached:
+            ledger.used(completion(key="a"), request("a"), ACCOUNT)
+            ledger.failed(request("b"), ACCOUNT, ValueError("wrong"))
+            ledger.flush()
+        else:
+            assert store(ledger, "a") == [completion(key="a")]
+        assert len(attempts) == 1
+        (row,) = ledger.usage(by=())
+        assert (row.requests, row.cache_hits, row.failed) == ((0, 1, 1) if cached else (1, 0, 0))
 
 
 async def test_completion_that_cannot_be_stored_does_not_fail_other_completions(either_url: str) -> None:
