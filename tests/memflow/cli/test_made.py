@@ -71,7 +71,7 @@ def test_run_summary_lists_quarantined_rows_with_reasons():
 
 def test_run_summary_states_failed_requests_and_cut_answers_with_the_next_step():
     usage = {"stage": "memory", "role": "assistant", "requests": 3, "cache_hits": 1, "failed": 2, "cut": 1}
-    usage |= {"prompt_tokens": 9, "completion_tokens": 9, "latency_s": 1.0}
+    usage |= {"prompt_tokens": 9, "cached_tokens": 0, "completion_tokens": 9, "latency_s": 1.0}
     summary = Summary([], [], [usage], [], {}, [], 1, 0, [], "x.duckdb", [], {"evaluate_memory d · full": 2})
     assert summary.data()["failed_requests"] == {"evaluate_memory d · full": 2}
     console = Console(file=StringIO(), width=160)

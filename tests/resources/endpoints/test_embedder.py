@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from memflow.chat.conversation import EPISODE
 from memflow.errors import BadInput, BadSettings, MissingData, NoAnswer, PromptTooLong
 from memflow.timing import timed
 from resources.endpoints.embedder import BATCH, EndpointEmbedder, FolderEmbedder, read_vectors
@@ -209,3 +210,14 @@ async def test_folder_embedder_loads_its_folder_with_sentence_transformers(
     assert (vectors.shape, vectors.dtype, embedder.dimensions) == ((2, 3), np.float32, 3)
     (tmp_path / "weights").write_bytes(b"2")
     assert FolderEmbedder(tmp_path).fingerprint != embedder.fingerprint
+
+
+async def test_embedder_spreads_its_requests_over_several_servers_without_affinity(ledger: SqlLedger) -> None:
+    settings = StubBehavior(model="embedder", latency=0.02)
+    async with Stub(settings) as one, Stub(settings) as two:
+        embedder = EndpointEmbedder(one.url, "embedder", ledger, other_urls=[two.url])
+        async with embedder:
+            EPISODE.set("e1")
+            await embedder.embed([f"text {number}" for number in range(8 * BATCH)])
+        assert one.counts.answered == two.counts.answered == 4
+        assert not any("X-Session-ID" in header for header in (*one.headers, *two.headers))

@@ -166,8 +166,9 @@ async def test_lost_address_loses_no_request_and_is_used_again_when_it_returns(t
             servers[0] = await Stub(
                 StubBehavior(model="m", port=servers[0].port, log=servers[0].behavior.log, latency=0.01)
             ).__aenter__()
-            while servers[0].counts.answered < 20:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+            async with asyncio.timeout(60):
+                while servers[0].counts.answered < 20:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
             ended.set()
             played = await load
     answers = sum((count_answers(tmp_path / f"{number}.jsonl") for number in range(3)), Counter[str]())
