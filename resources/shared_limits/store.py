@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
@@ -20,7 +21,7 @@ _LOCKS = 0x6C696D69
 def database_time(connection: Connection) -> float:
     """Return the seconds since 1970 by the clock of the database, which all hosts share."""
     if connection.dialect.name == "postgresql":
-        seconds: sa.ColumnElement[float] = sa.extract("epoch", sa.func.clock_timestamp())
+        seconds: sa.ColumnElement[Any] = sa.extract("epoch", sa.func.clock_timestamp())
     else:
         seconds = (sa.func.julianday("now") - UNIX_EPOCH_JULIAN_DAY) * 86400.0
     return float(connection.execute(sa.select(seconds)).scalar_one())
