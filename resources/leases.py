@@ -197,7 +197,7 @@ def lease_folder_id(folder: Path) -> str:
 def process_start(pid: int) -> str:
     """Return the start time of a process in the system's own unit, or an empty string if there is no such process.
 
-    On Linux it counts from the boot, so a changed clock does not change it.
+    On Linux it is measured from the boot, so a changed clock does not change it.
     """
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

@@ -63,7 +63,7 @@ def test_backfill_of_a_killed_memflow_dev_ends_by_itself(
     home.kill_group()
     killed = len(request_digests(log))
     assert home.claimed_slots() > 0
-    assert home.statuses()["STARTED"] > 0
+    assert "STARTED" in home.statuses()
 
     home.start()
     assert "returned to the queue" in home.log.read_text()
