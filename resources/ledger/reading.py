@@ -113,11 +113,7 @@ def verified_answer(row: Row) -> Completion | None:
     """
     _, *values, estimated, checksum = row
     try:
-<<<<<<< HEAD
         answer = Completion(*(*values, bool(estimated)))
-=======
-        answer = Completion(*(*values, bool(estimated)))
->>>>>>> ledger_checks
         if estimated not in (0, 1):
             return None
         if checksum is None:
