@@ -1,7 +1,5 @@
 """A real `memflow dev` that is killed in the middle of a backfill. bench/soak.py does this at random, many times."""
 
-import os
-import signal
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -84,48 +82,18 @@ def test_backfill_of_a_killed_memflow_dev_ends_by_itself(
     assert home.contents() == undisturbed
 
 
-def test_backfill_continues_after_memflow_dev_is_stopped_and_after_its_parent_alone_is_killed(
-    home: DevHome, log: Path
-) -> None:
-    home.start()
-    backfill = home.backfill("evaluate_memory", PARTITIONS)
-    await_requests(log, 5)
-    assert home.stop() < 40
-    assert not any(is_leased(path) for path in (home.instance_folder / LEASES).rglob("*") if path.is_file())
-    assert "FAILURE" not in home.statuses(), "an interrupted run continues"
-
-    home.start()
-    await_requests(log, 5)
-    orphan = home.daemon()
-    assert home.process is not None
-    former = home.process
-    os.kill(former.pid, signal.SIGKILL)
-    former.wait()
-    assert home.daemon() == orphan
-    try:
-        home.start()
-        assert "Ended the daemon of a `memflow dev` that was killed." in home.log.read_text()
-        assert home.daemon() != orphan
-        await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S)
-    finally:
-        with_former_group(former.pid)
-    assert home.partitions(backfill) == {partition: ["SUCCESS"] for partition in PARTITIONS}
-    assert (home.claimed_slots(), home.runs_in_progress()) == (0, 0)
-
-
-def with_former_group(group: int) -> None:
-    """End what is left of the process group of a `memflow dev`."""
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-
-
-def test_two_memflow_runs_beside_a_backfill_request_nothing_twice(
+def test_two_memflow_runs_beside_a_backfill_that_was_stopped_request_nothing_stored_twice(
     home: DevHome, log: Path, undisturbed: dict[str, str]
 ) -> None:
     home.start()
     backfill = home.backfill("evaluate_memory", PARTITIONS)
+    await_requests(log, 3)
+    home.stop()
+    assert not any(is_leased(path) for path in (home.instance_folder / LEASES).rglob("*") if path.is_file())
+    assert "FAILURE" not in home.statuses(), "an interrupted run continues"
+    known, stopped = home.stored_digests(), len(request_digests(log))
+
+    home.start()
     await_requests(log, 1)
     chosen = [part for name in ASSISTANTS for part in ("--memory", name)]
     command = home.command("run", "--domain", DOMAIN, *chosen, "--no-bounds")
@@ -140,7 +108,8 @@ def test_two_memflow_runs_beside_a_backfill_request_nothing_twice(
     assert [status for _, status in ends] == [0, 0], ends
     assert home.partitions(backfill) == {partition: ["SUCCESS"] for partition in PARTITIONS}
     assert (home.claimed_slots(), home.runs_in_progress()) == (0, 0)
-    twice = [digest for digest, count in Counter(request_digests(log)).items() if count > 1]
+    twice = [digest for digest, count in Counter(request_digests(log)[stopped:]).items() if count > 1]
     assert twice == []
+    assert not known.intersection(request_digests(log)[stopped:])
     assert home.contents() == undisturbed
     assert holder_of(home.instance_folder / LEASES / "dev") is not None
