@@ -64,17 +64,18 @@ class RayJobLauncher(RayRunLauncher):
 
     def _launch_ray_job(self, submission_id: str, entrypoint: str, run: dg.DagsterRun) -> None:
         """Submit the job of a run. A former job of this id is replaced if it has ended, and otherwise left alone."""
-        if self._submit(submission_id, entrypoint, run) and run.status in STARTING:
+        self._submit(submission_id, entrypoint, run)
+        if run.status in STARTING:
             self._watch(_Submission(submission_id, entrypoint, run))
 
-    def _submit(self, submission_id: str, entrypoint: str, run: dg.DagsterRun) -> bool:
-        """Submit a job, unless one with this id works. Return whether Ray has a job of this id now."""
+    def _submit(self, submission_id: str, entrypoint: str, run: dg.DagsterRun) -> None:
+        """Submit a job, unless one with this id works."""
         has_ended = self._has_ended(submission_id)
         if has_ended is False:
             self._instance.report_engine_event(
                 "A Ray job already works on the run; no other is started.", run
             )
-            return True
+            return
         if has_ended:
             self.client.delete_job(submission_id)
         # The slots of a process that was killed.
@@ -82,7 +83,6 @@ class RayJobLauncher(RayRunLauncher):
         # Names of partitions, which are no secrets: Ray shows these variables.
         self.env_vars = [f"{name}={value}" for name, value in partition_variables(load()).items()]
         super()._launch_ray_job(submission_id, entrypoint, run)
-        return True
 
     def _has_ended(self, submission_id: str) -> bool | None:
         """Return whether a job has ended; None if Ray does not know it."""
@@ -117,9 +117,9 @@ class RayJobLauncher(RayRunLauncher):
                         "The Ray job %s cannot be checked now. It is checked again.", submission.submission_id
                     )
                     continue
-                if not is_watched:
-                    with self._lock:
-                        self._starting.pop(submission.run.run_id, None)
+                with self._lock:
+                    if not is_watched and self._starting.get(submission.run.run_id) is submission:
+                        del self._starting[submission.run.run_id]
 
     def _check_job(self, submission: _Submission) -> bool:
         """Submit a job again if it has ended and its run has not begun. Return whether to check it again."""
@@ -137,4 +137,5 @@ class RayJobLauncher(RayRunLauncher):
             "The Ray job has ended before the run began, for example because its node was lost. It is submitted again.",
             run,
         )
-        return self._submit(submission.submission_id, submission.entrypoint, run)
+        self._submit(submission.submission_id, submission.entrypoint, run)
+        return True
