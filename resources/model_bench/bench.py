@@ -37,7 +37,9 @@ TEMPLATE_TOKENS = 64
 """Tokens that a chat template and a marker add to a prompt at most."""
 FIRST_TOKEN = ("vllm:time_to_first_token_seconds_sum", "vllm:time_to_first_token_seconds_count")
 ROUND_NAMES = ((IN_ORDER, "a"), (SHUFFLED, "b"), (SHUFFLED, "c"), (IN_ORDER, "d"))
-"""The phases of the mix and their markers: in this order, a steady change of the machine's load affects both alike."""
+"""The phases of the mix and their markers: in this order, a steady change of the machine's load affects all alike."""
+OF_REPLICAS = (*ROUND_NAMES[:2], (WITHOUT_AFFINITY, "g"), (WITHOUT_AFFINITY, "h"), *ROUND_NAMES[2:])
+"""The same for a model with several addresses."""
 
 
 @dataclass(frozen=True)
@@ -151,12 +153,10 @@ class ModelBench:
             warm_up = await send("warm-up", self._select(WARM_UP_ROUNDS * model.concurrency, "w"), of_mix)
             count = self._count(warm_up, model.concurrency)
             phases: dict[str, Phase] = {}
-            for name, marker in ROUND_NAMES:
+            for name, marker in OF_REPLICAS if len(urls) > 1 else ROUND_NAMES:
                 chosen = self._select(-(-count // 2), marker)
                 phase = await send(name, shuffled(chosen) if name == SHUFFLED else chosen, of_mix)
                 phases[name] = phases[name] + phase if name in phases else phase
-            if len(urls) > 1:
-                phases[WITHOUT_AFFINITY] = await send(WITHOUT_AFFINITY, self._select(count, "g"), of_mix)
             compared: dict[str, Any] = {}
             if self.options.with_vllm:
                 plain = [each.plain() for each in self._select(count, "e")]
