@@ -41,11 +41,11 @@ def domain_metadata(
     if domain.limit:
         found["sample"] = sample_text(domain.limit, spec_of(domain.benchmark).unit, domain.base)
     if table == "question.probes":
-        gap = all_gaps(lake.facts(table, domain.name), None)
+        gap = all_gaps(lake.intact_facts(table, domain.name), None)
         found |= {INCOMPLETE: gap} if gap else {}
     if table == "score.verdicts":
         gap = all_gaps(
-            lake.facts("question.probes", domain.name), lake.facts(table, f"{domain.name}/{assistant}")
+            lake.intact_facts("question.probes", domain.name), lake.intact_facts(table, f"{domain.name}/{assistant}")
         )
         found |= {INCOMPLETE: gap} if gap else {}
         found |= score_metadata(partition_scores(domain, assistant, lake, warehouse))

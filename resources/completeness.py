@@ -53,8 +53,8 @@ def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
         records = lake.read_all("raw.records", found)
         size, left_out = benchmark.size(domain, records), benchmark.left_out(domain, records)
     unit = registry.spec_of(domain.benchmark).unit
-    rows = [(lake.facts("raw.records", name), "records") for name in found]
-    rows += [(lake.facts(table, domain.name), what) for table, what in QUARANTINED.items()]
+    rows = [(lake.intact_facts("raw.records", name), "records") for name in found]
+    rows += [(lake.intact_facts(table, domain.name), what) for table, what in QUARANTINED.items()]
     return joined(
         [
             dataset_gap([name for name in domain.datasets if name not in stored], len(domain.datasets)),
@@ -80,7 +80,7 @@ def assistant_gaps(domain: str, assistant: str, lake: Lake) -> str | None:
     """Return a text on an assistant's failed items: messages of its dialogues, rounds of feedback, and replies."""
     gaps = []
     for table, what in FAILED.items():
-        facts = lake.facts(table, partition_key(domain, assistant))
+        facts = lake.intact_facts(table, partition_key(domain, assistant))
         if facts is not None and facts.quarantined:
             failed = facts.quarantined
             if table == "answer.replies":

@@ -70,10 +70,10 @@ def stored_values(lake: Lake, domain: Domain, assistant: str) -> dict[str, Any] 
 
     The variants are those that the domain's profile shows now, since every variant is stored.
     """
-    verdicts = lake.facts(VERDICTS, partition_key(domain.name, assistant))
+    verdicts = lake.intact_facts(VERDICTS, partition_key(domain.name, assistant))
     if verdicts is None or PROTOCOL not in verdicts.meta:
         return None
-    sample = all_gaps(lake.facts("question.probes", domain.name), verdicts) or ALL
+    sample = all_gaps(lake.intact_facts("question.probes", domain.name), verdicts) or ALL
     return {
         **json.loads(verdicts.meta[PROTOCOL]),
         **{point.name: _shown_variant(point.setting, domain) for point in _points(domain, Variant)},
