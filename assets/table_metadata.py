@@ -45,7 +45,8 @@ def domain_metadata(
         found |= {INCOMPLETE: gap} if gap else {}
     if table == "score.verdicts":
         gap = all_gaps(
-            lake.intact_facts("question.probes", domain.name), lake.intact_facts(table, f"{domain.name}/{assistant}")
+            lake.intact_facts("question.probes", domain.name),
+            lake.intact_facts(table, f"{domain.name}/{assistant}"),
         )
         found |= {INCOMPLETE: gap} if gap else {}
         found |= score_metadata(partition_scores(domain, assistant, lake, warehouse))

@@ -157,7 +157,9 @@ def _indexes(settings: Settings, lake: Lake, progress: Progress, whole: bool) ->
         if reason is None and needs_index(settings, lake, partition):
             reason = "it is missing, or of other entries"
         if reason is not None:
-            yield Damage("index", f"search index of {partition}", reason, Repair.search_index, partition=partition)
+            yield Damage(
+                "index", f"search index of {partition}", reason, Repair.search_index, partition=partition
+            )
 
 
 def _database(settings: Settings, lake: Lake, whole: bool) -> Iterator[Damage]:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from memflow.chat import scripted
 from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
+from memflow.errors import BudgetSpent
 from resources.lake import VERIFIED, Lake
 
 pytestmark = pytest.mark.pipeline
@@ -147,15 +148,21 @@ def contents_are_damaged(home: Path, whole: dict[str, str]) -> bool:
     return all(lake.damage(*name.split(" ")) is not None for name in whole)
 
 
-def test_repair_names_the_command_for_what_would_need_requests(home: Path) -> None:
+def test_repair_runs_without_requests_and_names_the_command_for_what_needs_them(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = Path(Lake(home / "lake").path("answer.replies", f"{DOMAIN}/full"))
     flip(path)
-    with sqlite3.connect(home / "ledger.sqlite") as connection:
-        connection.execute("delete from completions")
-        connection.execute("delete from uses")
-    requests = sent(home)
+    budgets: list[Any] = []
+
+    def run_pipeline(settings: Any, request: Any, watcher: Any, budget: Any) -> Outcome:
+        budgets.append((list(request.domains), list(request.assistants), budget.calls))
+        raise BudgetSpent("the budget of 0 calls is used up")
+
+    monkeypatch.setattr("memflow.cli.pipeline.run_pipeline", run_pipeline)
     result = command(home, "repair", "--yes")
-    assert result.exit_code == 1 and sent(home) == requests
-    assert "cannot be rebuilt without requests" in " ".join(result.stdout.split())
-    assert f"memflow run --domain {DOMAIN} --memory full" in " ".join(result.stdout.split())
+    assert (result.exit_code, budgets) == (1, [([DOMAIN], ["full"], 0)])
+    shown = " ".join(result.stdout.split())
+    assert "cannot be rebuilt without requests (the budget of 0 calls is used up)" in shown
+    assert f"memflow run --domain {DOMAIN} --memory full" in shown
     assert path.is_file()
