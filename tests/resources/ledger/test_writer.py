@@ -136,6 +136,7 @@ def test_connection_lost_for_long_fails_waiting_requests_and_the_ledger_works_ag
                 puts = asyncio.create_task(put_all(ledger, completion(key="b"), completion(key="c")))
                 while not puts.done():  # the writer may take them in one transaction or in two
                     await asyncio.sleep(0.05)
+                    connection.exec_driver_sql("SELECT pg_stat_clear_snapshot()")  # else one per transaction
                     connection.exec_driver_sql(
                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                         "WHERE wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
@@ -165,6 +166,7 @@ def test_lost_connection_is_opened_again_and_the_completions_are_stored_once(
                 ended: list[object] = []
                 while not ended:
                     await asyncio.sleep(0.05)
+                    connection.exec_driver_sql("SELECT pg_stat_clear_snapshot()")  # else one per transaction
                     ended = list(
                         connection.exec_driver_sql(
                             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
