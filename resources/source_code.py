@@ -8,6 +8,7 @@ of each step.
 import ast
 import os
 import sys
+import threading
 from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,8 @@ TEXTS = (".md", ".yaml")
 """Files that count as text: prompts, personas, reference values."""
 SKIPPED = {"__pycache__", "cli", "page", "prompts"}
 MEMFLOW = Path(str(memflow.__file__)).parent
+_PARSING = threading.Lock()
+"""Python 3.11 counts the depth of syntax trees for all threads together: SystemError if two threads parse."""
 
 
 class Source(NamedTuple):
@@ -112,7 +115,9 @@ class SourceCode:
 
 
 def _parsed(path: Path) -> Source:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    with _PARSING:
+        tree = ast.parse(text)
     imports: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
