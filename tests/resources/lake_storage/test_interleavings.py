@@ -20,7 +20,7 @@ from resources.lake_storage.object_store import ObjectStorage
 TABLE = "score.verdicts"
 ROW = valid_rows()[TABLE][0]
 PARTITIONS = ("d/a", "d/b")
-SEEDS, LONGEST = st.integers(0, 10**9), st.sampled_from([1, 3, 12])
+SEEDS, LONGEST = st.integers(0, 10**9), st.sampled_from([1, 3, 12, 40])
 
 
 @pytest.fixture(autouse=True)
@@ -172,3 +172,18 @@ def test_rows_are_removed_during_writes(tmp_path):
     hosts = Hosts(tmp_path, grace_s=20.0)
     hosts.store.run([hosts.writer("x", "d/a", 12), hosts.collector(6)], Random(1), 12)
     assert hosts.removed > 0
+
+
+def test_object_of_a_writer_that_has_not_swapped_yet_is_not_removed(tmp_path, monkeypatch):
+    hosts = Hosts(tmp_path, grace_s=3600.0)
+    writing, collecting, swap = hosts.lake(), hosts.collector(1), ObjectStorage._swap
+
+    def remove_before(self, *given):
+        collecting()
+        return swap(self, *given)
+
+    monkeypatch.setattr(ObjectStorage, "_swap", remove_before)
+    for text in ("first", "second"):
+        writing.write(TABLE, "d/a", [replace(ROW, probe_id=text)] * 2, fingerprint=text)
+        assert value(hosts.lake(), "d/a") == text
+    assert hosts.removed == 0
