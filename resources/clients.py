@@ -25,7 +25,7 @@ from memflow.shares import Share
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
 from resources.endpoints.endpoint import Endpoint
-from resources.endpoints.gates import OPEN_GATE
+from resources.endpoints.gates import OPEN_GATE, Gate
 from resources.endpoints.limits import Budget, Prices
 from resources.event_loop import detached
 from resources.ledger.sql_ledger import SqlLedger
@@ -36,7 +36,7 @@ from resources.model_proxy.opening import given_variables, open_access, reaches_
 from resources.model_proxy.server import ModelProxy
 from resources.recorded_embedder import EMBEDDING, RecordedEmbedder
 from resources.settings import Settings
-from resources.settings_sections import COMMAND_LINE
+from resources.settings_sections import COMMAND_LINE, Model
 from resources.shared_limits.gate import shared_gate
 from resources.shared_limits.store import LimitStore
 from resources.vllm import VllmServers
@@ -71,7 +71,7 @@ class Clients:
         self.answers = answers
         """When each reachable address last answered; the clients of several event loops share it."""
         self._stack = AsyncExitStack()
-        self._limits = LimitStore(ledger.url)
+        self._limits: LimitStore | None = None
         self._opened: dict[str, asyncio.Task[Any]] = {}
         self._memory_servers: dict[tuple[str, str, str], tuple[ServerConnection, GuardedConnection]] = {}
         self._idle = asyncio.Lock()
@@ -163,7 +163,8 @@ class Clients:
         """Close the connections of all clients, and end the memory servers."""
         await self._stop_servers(list(self._memory_servers))
         await self._stack.aclose()
-        self._limits.close()
+        if self._limits is not None:
+            self._limits.close()
 
     async def _once(self, key: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         """Return the result of `work`, which runs once for concurrent callers, and again after an error."""
@@ -190,9 +191,7 @@ class Clients:
         # Starting a server takes minutes, in which other models are called.
         served = model.kind == "vllm"
         urls = await asyncio.to_thread(self.servers.urls, name) if served else model.addresses
-        gate = shared_gate(self._limits, name, model)
-        if gate is not None:
-            await self._stack.enter_async_context(gate)
+        gate = await self._open_gate(name, model)
         setting = f"`{'urls' if model.urls else 'url'}` of model {name} in memflow.toml"
         if name.startswith(COMMAND_LINE):
             setting = "--url"
@@ -214,7 +213,7 @@ class Clients:
                 timeout=model.timeout,
                 response_bytes=model.response_bytes,
                 answers=self.answers,
-                gate=gate or OPEN_GATE,
+                gate=gate,
                 other_urls=urls[1:],
                 model=model.served_as,
                 setting=setting,
@@ -222,6 +221,14 @@ class Clients:
             ),
         )
         return await self._stack.enter_async_context(chat)
+
+    async def _open_gate(self, name: str, model: Model) -> Gate:
+        """Open the gate of a model. Without limits over processes, no database is needed."""
+        if not model.has_shared_limits:
+            return OPEN_GATE
+        if self._limits is None:
+            self._limits = LimitStore(self.ledger.url)
+        return await self._stack.enter_async_context(shared_gate(self._limits, name, model))
 
     async def _open_embedder(self) -> Embedder:
         chosen = self.settings.embedder

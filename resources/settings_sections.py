@@ -251,6 +251,12 @@ class Model(StrictModel):
         return self.urls or ((self.url,) if self.url else ())
 
     @property
+    def has_shared_limits(self) -> bool:
+        """Whether limits of the model hold over all processes with the same ledger."""
+        limits = (self.total_concurrency, self.requests_per_minute, self.tokens_per_minute)
+        return any(limit is not None for limit in limits)
+
+    @property
     def capacity(self) -> int:
         """The maximum number of concurrent requests at all addresses together."""
         return self.concurrency * max(1, len(self.addresses))

@@ -230,11 +230,9 @@ def reported_tokens(value: Any) -> int:
     return (getattr(usage, "prompt", None) or 0) + (getattr(usage, "completion", None) or 0)
 
 
-def shared_gate(store: LimitStore, name: str, model: Model) -> SharedGate | None:
-    """Return the gate of a model of the settings; None if it has no limits over processes."""
+def shared_gate(store: LimitStore, name: str, model: Model) -> SharedGate:
+    """Return the gate of a model of the settings that has limits over processes."""
     rates = Rates(model.requests_per_minute, model.tokens_per_minute)
-    if model.total_concurrency is None and rates == Rates():
-        return None
     identity = digest(model.served_as, sorted(model.addresses) or name)
     return SharedGate(
         store,
