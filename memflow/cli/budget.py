@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 budget = typer.Typer(
     no_args_is_help=True,
-    help="Show, reset and release the budgets that processes share by name ([budget] of memflow.toml).",
+    help="List, reset and release the budgets that several processes share (`name` in [budget] of memflow.toml).",
 )
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The budget's name.")]
 AMOUNTS = ("calls", "tokens", "cost")
@@ -52,14 +52,13 @@ def list_budgets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         for name in AMOUNTS
         if row["spent"][name] or row["leased"][name] or row["limits"][name]
     ]
-    columns = ("budget", "amount", *PARTS, "limit", "running", "ended")
+    columns = ("budget", "amount", *PARTS, "limit", "running processes", "killed processes")
     answer(
         form,
         {"budgets": rows},
-        table("Shared budgets", columns, shown, right=columns[2:]),
-        note(
-            "" if rows else "There are no shared budgets. Name one with `name` in [budget] of memflow.toml."
-        ),
+        table("Shared budgets", columns, shown, right=columns[2:])
+        if rows
+        else note("There are no shared budgets. Name one with `name` in [budget] of memflow.toml."),
     )
 
 
@@ -90,7 +89,7 @@ def release(ctx: typer.Context, name: NameArgument, form: FormatOption = Format.
     answer(
         form,
         {"released": count},
-        note(f"Released the leases of {count} ended processes of the budget {name}."),
+        note(f"Leases of killed processes given back to the budget {name}: {count}."),
     )
 
 

@@ -92,9 +92,9 @@ data.command("check")(check)
 
 @data.callback()
 def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """List the data sets of all benchmarks: license, origin, whether the files are found, checksums, and how to get the
-    files. `list` is a table of the same, `get` downloads, and `check` reads the files.
+    """List the data sets of all benchmarks: license, origin, files found, checksums, and how to get them.
 
+    `list` prints a table, `get` downloads the files, and `check` reads them.
     Published files are searched in the data folder: MEMFLOW_DATA, or `data` in memflow.toml.
     """
     if ctx.invoked_subcommand is not None:

@@ -16,7 +16,7 @@ def copy_lake(
     ],
     form: FormatOption = Format.text,
 ) -> None:
-    """Copy every partition of a lake, with its kept earlier versions, into the `lake` of memflow.toml.
+    """Copy a lake, with its earlier versions, into the `lake` of memflow.toml.
 
     Partitions that are as new there are skipped, so the command can be repeated. The source stays as it is. An address
     of the former layout, with one plain file per partition, may be copied onto itself.

@@ -15,7 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 NAMES = frozenset(
-    {"assistant", "domain", "episode", "memory", "metric", "probe", "role", "slice", "stage", "variant"}
+    {
+        *("address", "addresses", "assistant", "domain", "episode", "memory", "metric", "probe", "role"),
+        *("slice", "stage", "variant"),
+    }
 )
 """Columns that identify a row, as the first column does."""
 LEAST_NAME, LEAST_TEXT = 12, 24

@@ -317,12 +317,12 @@ def _stored_results(settings: "Settings", full: bool) -> Iterator[Finding]:
     lake = Lake(settings.lake_root)
     found = find_damages(settings, lake, lambda *_: None, whole=full)
     files = sum(len(lake.partitions(table)) for table in TABLES)
-    depth = "every byte read" if full else "a quick look; `memflow doctor --full` reads every byte"
+    depth = "intact" if full else "intact at a quick look"
     for what, kinds in STORED.items():
         damages = [each for each in found if each.kind in kinds]
         if not damages:
-            number = f"{files:,} files, " if what == "lake" else ""
-            yield Finding(what, "ok", f"intact: {number}{depth}")
+            number = f", {files:,} files" if what == "lake" else ""
+            yield Finding(what, "ok", f"{depth}{number}")
             continue
         names = [each.what for each in damages]
         some = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")

@@ -1,4 +1,4 @@
-"""`memflow ledger`: show the contents of the ledger, verify the ledger, and delete completions."""
+"""`memflow ledger`: show, verify and recover the ledger, and delete completions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ledger = typer.Typer(
     no_args_is_help=True,
-    help="Show what the ledger of answered requests contains, verify it, and forget completions.",
+    help="Show, verify and recover the ledger of answered requests, and forget answers.",
 )
 NUMBERS = ("requests", "prompt_tokens", "completion_tokens", "reasoning_tokens", "cut", "bytes")
 

@@ -19,12 +19,16 @@ models = typer.Typer(invoke_without_command=True)
 
 @models.callback()
 def list_models(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """List the models of the settings: address, roles, profile and prices. `check` sends requests to one model."""
+    """List the models of the settings: addresses, roles, profiles and prices.
+
+    `check` sends requests to one model, and `servers` lists the vLLM servers that run.
+    """
     if ctx.invoked_subcommand is not None:
         return
     settings = front_of(ctx).load()
     rows = [_row(settings, name, model) for name, model in settings.models.items()]
-    shown = [(*(row[name] for name in _COLUMNS[:-1]), _prices(row)) for row in rows]
+    lines = [{**row, "address": row["address"].replace(", ", "\n")} for row in rows]
+    shown = [(*(row[name] for name in _COLUMNS[:-1]), _prices(row)) for row in lines]
     answer(
         form,
         rows,
@@ -51,9 +55,7 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
     return {
         "model": name,
         "served as": "" if scripted else model.served_as,
-        "address": {"scripted": "no model", "vllm": "started by memflow"}.get(
-            model.kind, ", ".join(model.addresses)
-        ),
+        "address": ", ".join(model.addresses) or ("no model" if scripted else "started by memflow"),
         "roles": [*roles, *assistants],
         "preset": "" if scripted else model.preset,
         "changed fields": sorted(changed_fields(model.profile, model.preset)),
@@ -134,14 +136,18 @@ def list_servers(
     end: Annotated[bool, typer.Option("--end", help="End the servers that no process uses.")] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """List the vLLM servers that run in the home folder, with their users' state, addresses and logs."""
+    """List the vLLM servers that run in the home folder, with their addresses and logs, and whether they are in use."""
     from resources.vllm_servers.shared import end_unused, running_servers
 
     home = front_of(ctx).load().home
     ended = end_unused(home) if end else []
     rows = running_servers(home)
-    columns = ("server", "status", "in use", "addresses", "supervisor")
-    shown = [tuple(str(row[name]) if name == "supervisor" else row[name] for name in columns) for row in rows]
+    columns = ("server", "addresses", "status", "in use", "supervisor")
+    lines = [
+        {**row, "addresses": "\n".join(row["addresses"]), "supervisor": str(row["supervisor"])}
+        for row in rows
+    ]
+    shown = [tuple(line[name] for name in columns) for line in lines]
     answer(
         form,
         {"servers": rows, "ended": ended},

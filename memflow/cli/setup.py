@@ -108,6 +108,7 @@ def doctor(
         [finding.as_dict() for finding in findings],
         table("", ("", "what", "found"), rows),
         *(note(f"\n{finding.what}: {finding.fix}") for finding in findings if finding.fix),
+        note("" if full else "\n`memflow doctor --full` reads every byte of the stored results."),
     )
     missing = [finding for finding in findings if finding.state == "missing"]
     if missing:

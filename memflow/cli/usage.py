@@ -10,7 +10,7 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.memory_servers import servers_with_own_models
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.output import Format, FormatOption, answer, heading, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS
@@ -164,7 +164,14 @@ def address_table(rows: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
         for row in rows
     ]
     return [
-        table("Addresses", ("model", "address", *labels), shown, right=labels),
+        heading("Addresses"),
+        table(
+            "",
+            ("model", "address", *labels),
+            shown,
+            right=labels,
+            optional=("failed attempts", "moved", "cached", "cached share"),
+        ),
         note(
             "A failed attempt got no answer from the address; after a moved one, the request went to another address."
         ),

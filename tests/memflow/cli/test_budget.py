@@ -55,7 +55,7 @@ def test_reset_and_release_change_what_is_spent(
     assert "begins again" in home("budget", "reset", "october").stdout
     assert "no shared budgets" in home("budget", "list").stdout
     spend(tmp_path, 3, end=False)
-    assert "ended processes" in home("budget", "release", "october").stdout
+    assert "Leases of killed processes" in home("budget", "release", "october").stdout
 
 
 def test_unknown_budget_is_named_with_the_known_ones(home, tmp_path: Path) -> None:

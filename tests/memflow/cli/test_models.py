@@ -38,6 +38,17 @@ def test_models_command_lists_roles_profile_and_prices(empty) -> None:
     assert "0.3 / 1.2" in empty("models").stdout
 
 
+def test_models_command_lists_the_addresses_of_running_vllm_servers(empty, monkeypatch) -> None:
+    urls = [f"http://gpu-{number}.example.com:8000/v1" for number in (1, 2)]
+    Path("memflow.toml").write_text(
+        f'[models.large]\nkind = "vllm"\nmodel = "large"\nurls = {urls}\n', encoding="utf-8"
+    )
+    monkeypatch.setenv("COLUMNS", "80")
+    assert empty.json("models")[1]["address"] == ", ".join(urls)
+    shown = empty("models").stdout
+    assert all(any(url in line for line in shown.splitlines()) for url in urls)
+
+
 def test_models_check_prints_the_profile_that_the_endpoint_accepts(empty) -> None:
     with stub_process() as url:
         write_settings(url)
