@@ -31,11 +31,11 @@ class Damaged(Lake):
 
     def __init__(self, root: Path, damage: Damage) -> None:
         super().__init__(root)
-        self.damage = damage
+        self.change = damage
 
     def write(self, table: str, partition: str, rows: Any, **more: Any) -> Any:
         return super().write(
-            table, partition, self.damage(list(rows)) if table == self.table else rows, **more
+            table, partition, self.change(list(rows)) if table == self.table else rows, **more
         )
 
 
