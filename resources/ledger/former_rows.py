@@ -75,7 +75,7 @@ def checksums_of(table: str, row: Row) -> dict[str, int] | None:
         }
     if table == embeddings.name:
         vector = verified_vector(row)
-        return None if vector is None else {"checksum": vector_checksum(digest, vector)}
+        return None if vector is None else {"checksum": vector_checksum(digest, vector, timed=False)}
     return {"checksum": seconds_checksum(digest, row[1])} if verified_seconds(row) else None
 
 

@@ -102,6 +102,8 @@ def read_vectors(connection: Connection, digests: Sequence[str]) -> dict[str, Ti
         vector = None if row is None else verified_vector(row)
         if vector is None:
             raise damaged_row(digest, "vector")
+        if digest not in seconds and row is not None and is_timed(row):
+            raise damaged_row(digest, "embedding time")
         found[digest] = TimedVector(np.frombuffer(vector, dtype="<f4"), seconds.get(digest, 0.0))
     return found
 
@@ -148,10 +150,18 @@ def verified_vector(row: Row) -> bytes | None:
     digest, vector, checksum = row
     try:
         written = bytes(vector)
-        valid = vector_checksum(digest, written) == checksum if checksum is not None else True
+        valid = checksum is None or checksum in (
+            vector_checksum(digest, written, timed=timed) for timed in (True, False)
+        )
     except (TypeError, AttributeError):
         return None
     return written if valid and len(written) % 4 == 0 and written else None
+
+
+def is_timed(row: Row) -> bool:
+    """Return whether the seconds of an undamaged vector are stored, too: in ledgers of former versions, some are not."""
+    digest, vector, checksum = row
+    return bool(vector_checksum(digest, bytes(vector), timed=True) == checksum)
 
 
 def verified_seconds(row: Row) -> bool:

@@ -31,9 +31,12 @@ def request_checksum(digest: str, values: Sequence[Any], messages: bytes) -> int
     return _number(hashed)
 
 
-def vector_checksum(digest: str, vector: bytes) -> int:
-    """Return the checksum of an embedding vector."""
-    return _number(blake2b(digest.encode("utf-8", "surrogatepass") + vector, digest_size=8))
+def vector_checksum(digest: str, vector: bytes, *, timed: bool) -> int:
+    """Return the checksum of an embedding vector; `timed` if its seconds are stored, in a row of another table."""
+    hashed = blake2b(digest.encode("utf-8", "surrogatepass") + vector, digest_size=8)
+    if timed:
+        hashed.update(b" timed")
+    return _number(hashed)
 
 
 def seconds_checksum(digest: str, seconds: float) -> int:

@@ -149,7 +149,7 @@ class SqlLedger:
         stored, times = [], []
         for digest, (vector, seconds) in sorted(vectors.items()):
             written = np.asarray(vector, dtype="<f4").tobytes()
-            stored.append((digest, written, vector_checksum(digest, written)))
+            stored.append((digest, written, vector_checksum(digest, written, timed=True)))
             times.append((digest, seconds, seconds_checksum(digest, seconds)))
 
         def insert(connection: Connection) -> None:

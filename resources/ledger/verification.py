@@ -20,6 +20,7 @@ from resources.ledger.former_rows import COLUMNS, store_checksums
 from resources.ledger.reading import (
     STORED_ENDS,
     decodable,
+    is_timed,
     verified_answer,
     verified_messages,
     verified_seconds,
@@ -30,6 +31,7 @@ from resources.ledger.tables import (
     SUMS,
     completions,
     damaged_rows,
+    embedding_times,
     embeddings,
     failures,
     forgotten_usage,
@@ -101,6 +103,8 @@ def problems(connection: Connection) -> list[LedgerProblem]:
         for row in stored_rows(connection, name):
             for fault in _faults(name, row):
                 kinds[fault].add(str(row[0]))
+    for row in _vectors_without_time(connection):
+        kinds[DAMAGED].add(str(row[0]))
     for digest in connection.scalars(sa.select(uses.c.digest).where(orphaned())):
         kinds["use of a missing completion"].add(digest)
     unknown = sa.select(failures.c.failure).where(failures.c.end.not_in(known_failure_ends()))
@@ -132,6 +136,9 @@ def repair(connection: Connection) -> LedgerRepair:
                 result.digests = sorted(str(row[0]) for row in damaged)
         if lacking:
             result.checksums[name] = _add_checksums(connection, name, lacking)
+    if untimed := _vectors_without_time(connection):
+        result.moved[embeddings.name] = result.moved.get(embeddings.name, 0) + len(untimed)
+        _move(connection, embeddings.name, untimed)
     connection.execute(sa.delete(unchecked_rows))
     connection.execute(sa.delete(uses).where(orphaned()))
     unknown = failures.c.end.not_in(known_failure_ends())
@@ -173,6 +180,16 @@ def known_failure_ends() -> list[str]:
 def orphaned() -> sa.ColumnElement[bool]:
     """Return the condition that the completion of a use is missing."""
     return ~sa.exists().where(completions.c.digest == uses.c.digest)
+
+
+def _vectors_without_time(connection: Connection) -> list[Row]:
+    """Return the undamaged vectors whose seconds were stored and are missing."""
+    _, names = COLUMNS[embeddings.name]
+    is_lost = ~sa.exists().where(embedding_times.c.digest == embeddings.c.digest)
+    rows = connection.execute(sa.select(*(embeddings.c[each] for each in names)).where(is_lost))
+    return [
+        tuple(row) for row in rows if not is_damaged(embeddings.name, tuple(row)) and is_timed(tuple(row))
+    ]
 
 
 def _faults(name: str, row: Row) -> Iterator[str]:

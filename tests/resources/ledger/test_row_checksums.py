@@ -94,6 +94,20 @@ def test_changed_vectors_and_their_seconds_are_not_returned(
             ledger.vectors([A, B])
 
 
+def test_vector_whose_seconds_are_lost_is_not_returned_and_is_moved_aside(either_url: str) -> None:
+    with SqlLedger(either_url) as ledger:
+        ledger.keep_vectors({each: TimedVector(np.ones(2, "<f4"), 0.5) for each in (A, B)})
+        with ledger.connect(transaction=True) as connection:
+            connection.execute(sa.delete(embedding_times).where(embedding_times.c.digest == A))
+        with pytest.raises(DamagedRow, match=A):
+            ledger.vectors([A])
+    assert [(each.name, each.rows) for each in verify_ledger(either_url).problems] == [("damaged row", 1)]
+    repaired = repair_ledger(either_url)
+    assert repaired.valid and repaired.repair is not None and repaired.repair.moved == {"embeddings": 1}
+    with SqlLedger(either_url) as ledger:
+        assert list(ledger.vectors([A, B])) == [B]
+
+
 def test_damaged_answer_is_a_failed_request_and_is_not_sent_again_before_the_repair(either_url: str) -> None:
     class CountingChat(RecordedChat):
         sent = 0
