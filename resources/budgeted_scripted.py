@@ -1,4 +1,4 @@
-"""The scripted chat with a budget, for `memflow repair`, which regenerates nothing: only answers in the ledger are used.
+"""The scripted chat with a budget, for `memflow repair`, which uses only answers in the ledger.
 
 A home whose models were given on the command line has other settings in a repair. There the scripted chat would replace
 what a language model wrote.

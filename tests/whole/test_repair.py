@@ -112,6 +112,21 @@ def test_run_restores_a_deleted_search_index_and_database(home: Path) -> None:
     assert run(home)["damaged"]["restored"] == []
 
 
+def test_deleted_history_is_restored_from_its_copy(home: Path) -> None:
+    lake = Lake(home / "lake")
+    before = lake.read("score.history", "all")
+    path = Path(lake.path("score.history", "all"))
+    path.unlink()
+    shown = json.loads(command(home, "repair", "--dry-run", "--format", "json").stdout)
+    assert [row["what"] for row in shown["damages"]] == ["score.history of all"]
+    answer = run(home)
+    assert answer["damaged"]["restored"] == ["score.history"]
+    assert lake.read("score.history", "all") == before, "no publication is lost, and none is added"
+    path.unlink()
+    assert command(home, "repair", "--yes").exit_code == 0
+    assert lake.read("score.history", "all") == before
+
+
 def test_repair_rebuilds_everything_that_the_ledger_covers_without_requests(
     home: Path, contents: Contents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
