@@ -33,6 +33,7 @@ from resources.lance import LanceIndex
 from resources.leaderboard import CachedScores, leaderboard_rows
 from resources.library import Library
 from resources.models import Models
+from resources.outputs import restore_accumulated
 from resources.process import release_freed_memory
 from resources.protocol_values import protocol_meta
 from resources.row_groups import GROUP_ROWS
@@ -126,6 +127,8 @@ def _assets(
             lambda: drift_table(settings, source),
         )
         run_id = context.run.run_id
+        if step.scope == "all":
+            restore_accumulated(lake)
         if step.scope in ("dataset", "all"):
             # Inputs that another run writes from here on make the rows stale, whether they are read or not.
             fingerprint = fingerprints.step(step, where)

@@ -22,6 +22,7 @@ from memflow.memories.memory import Embedder, Tools
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
 from memflow.shares import Share
+from resources.budgeted_scripted import BudgetedScriptedChat
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
 from resources.endpoints.endpoint import Endpoint
@@ -187,7 +188,10 @@ class Clients:
                 answers = obedient_handlers(answers, all_cases(), model.model)
             elif model.model == SHIFTED:
                 answers = shifted_handlers(answers)
-            return ScriptedChat(answers, name=model.fingerprint(), sampling=model.sampling())
+            label, sampling = model.fingerprint(), model.sampling()
+            if self.budget is not None and self.budget.covers_scripted:
+                return BudgetedScriptedChat(answers, name=label, sampling=sampling, budget=self.budget)
+            return ScriptedChat(answers, name=label, sampling=sampling)
         # Starting a server takes minutes, in which other models are called.
         served = model.kind == "vllm"
         urls = await asyncio.to_thread(self.servers.urls, name) if served else model.addresses

@@ -324,8 +324,11 @@ class Lake:
             return True  # missing, or of another version
 
     def restore_copy(self, table: str, partition: str) -> bool:
-        """Replace a damaged file by its copy, if there is an intact one. Return whether it was replaced."""
-        if not isinstance(self.storage, LocalStorage) or self.damage(table, partition) is None:
+        """Replace a damaged or deleted file by its copy, if there is an intact one. Return whether it was replaced."""
+        if not isinstance(self.storage, LocalStorage):
+            return False
+        is_there = self.state(table, partition) is not None
+        if is_there and self.damage(table, partition) is None:
             return False
         path = self.path(table, partition)
         try:
@@ -333,10 +336,17 @@ class Lake:
                 verify_rows(table, file)
         except (OSError, WrongHash, KeyError):
             return False
-        self.storage.set_aside(path)
+        if is_there:
+            self.storage.set_aside(path)
         with self.storage.copy_path(path).open("rb") as source:
             replace_file(Path(path), lambda file: shutil.copyfileobj(source, file))
         return True
+
+    def deleted_partitions(self, table: str) -> list[str]:
+        """Return the partitions of a table that have a copy and no file."""
+        if not isinstance(self.storage, LocalStorage) or self._past is not None:
+            return []
+        return sorted({*self.storage.copied_partitions(table)} - {*self.partitions(table)})
 
     def check(self, table: str, partition: str) -> Facts:
         """Read the whole file of a partition again, compare its hashes, and return its metadata.

@@ -34,12 +34,20 @@ def restore_outputs(
 
 
 def restore_accumulated(lake: Lake) -> list[str]:
-    """Restore the tables with rows of earlier publications from their copies, if damaged. Return their names."""
+    """Restore the tables with rows of earlier publications from their copies, if damaged or deleted.
+
+    Return their names. An object store keeps no copies.
+    """
+    if not lake.local:
+        return []
     return [
         table
         for table in ACCUMULATED
-        for partition in lake.partitions(table)
-        if not lake.verify(table, partition) and lake.restore_copy(table, partition)
+        for partition in (
+            *(name for name in lake.partitions(table) if not lake.verify(table, name)),
+            *lake.deleted_partitions(table),
+        )
+        if lake.restore_copy(table, partition)
     ]
 
 

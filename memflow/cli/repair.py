@@ -140,12 +140,13 @@ def _run_without_requests(settings: "Settings", domain: str, assistants: Sequenc
             update={
                 "domains": tuple(dict.fromkeys((*settings.domains, domain))),
                 "assistants": tuple(dict.fromkeys((*settings.assistants, *assistants))),
+                "processes": 1,  # the limits of workers are at least one call
             }
         )
         activate_prompts(chosen)
-        request = RunRequest([domain], assistants, parallel=1)
+        request = RunRequest([domain], assistants, parallel=1, only_damaged=True)
         with ProgressWatcher() as watcher:
-            outcome = run_pipeline(chosen, request, watcher, Budget(calls=0))
+            outcome = run_pipeline(chosen, request, watcher, Budget(calls=0, covers_scripted=True))
     except MemflowError as wrong:
         return str(wrong)
     return "; ".join(f"{run.name}: {reason}" for run, reason in outcome.failed)

@@ -130,6 +130,11 @@ class LocalStorage:
         """Return the path of the copy of a file whose rows nothing else can rebuild."""
         return Path(self.root, COPIES, path.removeprefix(f"{self.root}/"))
 
+    def copied_partitions(self, table: str) -> list[str]:
+        """Return the partitions of a table that have a copy."""
+        folder = self.copy_path(self.folder(table))
+        return [partition_of(path.stem) for path in folder.glob("[!.]*.parquet")]
+
     @contextmanager
     def update_lock(self, table: str) -> Iterator[None]:
         """Exclude other processes that change the rows of a partition on the basis of its current ones."""

@@ -32,6 +32,7 @@ def find_damages(settings: Settings, lake: Lake, progress: Progress, *, whole: b
     """Return all damages of a home folder."""
     return [
         *_partitions(settings, lake, progress, whole),
+        *_deleted_partitions(lake),
         *(_kept_versions(lake, progress) if whole else ()),
         *ledger_damages(settings, whole=whole),
         *_indexes(settings, lake, progress, whole),
@@ -58,6 +59,14 @@ def _partitions(settings: Settings, lake: Lake, progress: Progress, whole: bool)
             yield Damage(
                 "lake", f"{table} of {partition}", str(wrong), Repair.none, advice="Move the file away."
             )
+
+
+def _deleted_partitions(lake: Lake) -> Iterator[Damage]:
+    for table in ACCUMULATED:
+        for partition in lake.deleted_partitions(table):
+            if has_copy(lake, table, partition):
+                what = f"{table} of {partition}"
+                yield Damage("lake", what, "the file was deleted", Repair.copy, table, partition)
 
 
 def _damaged_partition(settings: Settings, lake: Lake, table: str, partition: str, reason: str) -> Damage:

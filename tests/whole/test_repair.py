@@ -112,6 +112,21 @@ def test_run_restores_a_deleted_search_index_and_database(home: Path) -> None:
     assert run(home)["damaged"]["restored"] == []
 
 
+def test_deleted_history_is_restored_from_its_copy(home: Path) -> None:
+    lake = Lake(home / "lake")
+    before = lake.read("score.history", "all")
+    path = Path(lake.path("score.history", "all"))
+    path.unlink()
+    shown = json.loads(command(home, "repair", "--dry-run", "--format", "json").stdout)
+    assert [row["what"] for row in shown["damages"]] == ["score.history of all"]
+    answer = run(home)
+    assert answer["damaged"]["restored"] == ["score.history"]
+    assert lake.read("score.history", "all") == before, "no publication is lost, and none is added"
+    path.unlink()
+    assert command(home, "repair", "--yes").exit_code == 0
+    assert lake.read("score.history", "all") == before
+
+
 def test_repair_rebuilds_everything_that_the_ledger_covers_without_requests(
     home: Path, contents: Contents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,3 +181,28 @@ def test_repair_runs_without_requests_and_names_the_command_for_what_needs_them(
     assert "cannot be rebuilt without requests (the budget of 0 calls is used up)" in shown
     assert f"memflow run --domain {DOMAIN} --memory full" in shown
     assert path.is_file()
+
+
+def test_repair_regenerates_nothing_with_the_models_of_other_settings(
+    tmp_path: Path, contents: Contents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, settings = tmp_path / "home", tmp_path / "memflow.toml"
+    monkeypatch.chdir(tmp_path)
+    settings.write_text(
+        '[models.other]\nkind = "scripted"\nmodel = "shifted"\n[roles]\nsimulator = "other"\n'
+    )
+    run(home)
+    settings.unlink()
+    whole = contents(home)
+    lake = Lake(home / "lake")
+    flip(Path(lake.path("score.leaderboard", "all")))
+    repaired = command(home, "repair", "--yes")
+    assert repaired.exit_code == 0, repaired.output
+    VERIFIED.clear()
+    assert contents(home) == whole, "intact partitions stay, although other settings made them stale"
+    path = Path(lake.path("feedback.sessions", DOMAIN))
+    flip(path)
+    damaged = path.read_bytes()
+    left = command(home, "repair", "--yes")
+    assert left.exit_code == 1 and "cannot be rebuilt without requests" in " ".join(left.stdout.split())
+    assert path.read_bytes() == damaged, "the scripted chat does not replace the answers of another model"

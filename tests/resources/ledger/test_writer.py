@@ -114,7 +114,7 @@ def test_full_disk_fails_waiting_requests_and_the_ledger_works_again(url: str) -
         limit(1)  # SQLite uses at least as many pages as the file has
         errors = asyncio.run(put_all(ledger, *(completion("x" * 10**6, key) for key in "bc")))
         assert [type(error) for error in errors] == [StoreFailed] * 2
-        assert "is full" in str(errors[0]) and "Free some space, then rerun." in str(errors[0])
+        assert "is full" in str(errors[0]) and "Free some space, then rerun" in str(errors[0])
         limit(10**6)
         store(ledger, "b")
         assert [(row.requests, row.cache_hits) for row in ledger.usage(by=())] == [(2, 1)]
