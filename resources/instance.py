@@ -23,8 +23,9 @@ from dagster._core.instance.ref import InstanceRef
 from dagster._core.storage.tags import MAX_RETRIES_TAG
 from dagster._serdes import ConfigurableClassData
 
+from resources.leases import lease_folder_id
 from resources.process_locks import LOCKS, instance_folder, stale_locks
-from resources.run_recovery import PROCESS, fail_runs_of, requeue_runs
+from resources.run_recovery import PROCESS, PROCESS_FOLDER, fail_runs_of, requeue_runs
 
 NO_COMPUTE_LOGS = {
     "compute_logs": {
@@ -36,6 +37,7 @@ NO_COMPUTE_LOGS = {
 EVENT_BATCHES = {"DAGSTER_EVENT_BATCH_SIZE": "1000"}
 """The number of planned events that Dagster stores in one transaction."""
 FORMER_SETTINGS = {
+    "24385fd62088fa23f6090ec84f4e9c9299b2939fdd039796b731bc6c71697fba",
     "0cccb2961f9937a1ddaf061a1bf5a891152cad3801f638714b94813cde7eeea2",
     "9c3cec9021211ef28019191d06e3246e505d8300fff11847898dd0ed9a8d5a08",
     "0da73d3550df3c1649f3331f98df291e088295c3855fb65d0840d2c1f0f75ddc",
@@ -127,7 +129,8 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
                 fail_runs_of(instance, dead.name)
                 dead.unlink(missing_ok=True)
             requeue_runs(instance, folder)
-            yield OpenInstance(instance, {PROCESS: name, MAX_RETRIES_TAG: "0"})
+            tags = {PROCESS: name, PROCESS_FOLDER: lease_folder_id(folder), MAX_RETRIES_TAG: "0"}
+            yield OpenInstance(instance, tags)
         finally:
             (locks / name).unlink(missing_ok=True)
 
