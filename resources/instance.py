@@ -23,8 +23,10 @@ from dagster._core.instance.ref import InstanceRef
 from dagster._core.storage.tags import MAX_RETRIES_TAG
 from dagster._serdes import ConfigurableClassData
 
+from memflow.errors import BadSettings
 from resources.leases import lease_folder_id
 from resources.process_locks import LOCKS, instance_folder, stale_locks
+from resources.reconnect import is_lost
 from resources.run_recovery import PROCESS, PROCESS_FOLDER, fail_runs_of, requeue_runs
 
 NO_COMPUTE_LOGS = {
@@ -168,10 +170,25 @@ def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
         fcntl.flock(making, fcntl.LOCK_EX)
         ref = InstanceRef.from_dir(str(folder), overrides=_compute_logs(folder))
         own = ConfigurableClassData(__name__, RunThreadsInstance.__name__, "{}")
-        instance = dg.DagsterInstance.from_ref(ref._replace(custom_instance_class_data=own))
-        _ = instance.run_storage, instance.event_log_storage, instance.schedule_storage
+        try:
+            instance = dg.DagsterInstance.from_ref(ref._replace(custom_instance_class_data=own))
+            _ = instance.run_storage, instance.event_log_storage, instance.schedule_storage
+        except Exception as error:
+            if not is_lost(error):
+                raise
+            raise _unreachable(folder, error) from error
     with instance:
         yield instance
+
+
+def _unreachable(folder: Path, error: Exception) -> BadSettings:
+    """Return the error for a database of Dagster that cannot be connected to."""
+    cause = error.__cause__ or error
+    reason = str(getattr(cause, "orig", None) or cause).strip().splitlines()[0]
+    return BadSettings(
+        f"cannot connect to Dagster's database ({reason}). Start its server, or fix {folder / 'dagster.yaml'} and the "
+        "variables that it names, then rerun."
+    )
 
 
 def _compute_logs(folder: Path) -> dict[str, Any]:
