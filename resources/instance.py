@@ -23,8 +23,11 @@ from dagster._core.instance.ref import InstanceRef
 from dagster._core.storage.tags import MAX_RETRIES_TAG
 from dagster._serdes import ConfigurableClassData
 
+from memflow.errors import BadSettings
+from resources.leases import lease_folder_id
 from resources.process_locks import LOCKS, instance_folder, stale_locks
-from resources.run_recovery import PROCESS, fail_runs_of, requeue_runs
+from resources.reconnect import is_lost
+from resources.run_recovery import PROCESS, PROCESS_FOLDER, fail_runs_of, requeue_runs
 
 NO_COMPUTE_LOGS = {
     "compute_logs": {
@@ -36,6 +39,7 @@ NO_COMPUTE_LOGS = {
 EVENT_BATCHES = {"DAGSTER_EVENT_BATCH_SIZE": "1000"}
 """The number of planned events that Dagster stores in one transaction."""
 FORMER_SETTINGS = {
+    "24385fd62088fa23f6090ec84f4e9c9299b2939fdd039796b731bc6c71697fba",
     "0cccb2961f9937a1ddaf061a1bf5a891152cad3801f638714b94813cde7eeea2",
     "9c3cec9021211ef28019191d06e3246e505d8300fff11847898dd0ed9a8d5a08",
     "0da73d3550df3c1649f3331f98df291e088295c3855fb65d0840d2c1f0f75ddc",
@@ -127,7 +131,8 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
                 fail_runs_of(instance, dead.name)
                 dead.unlink(missing_ok=True)
             requeue_runs(instance, folder)
-            yield OpenInstance(instance, {PROCESS: name, MAX_RETRIES_TAG: "0"})
+            tags = {PROCESS: name, PROCESS_FOLDER: lease_folder_id(folder), MAX_RETRIES_TAG: "0"}
+            yield OpenInstance(instance, tags)
         finally:
             (locks / name).unlink(missing_ok=True)
 
@@ -165,10 +170,25 @@ def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
         fcntl.flock(making, fcntl.LOCK_EX)
         ref = InstanceRef.from_dir(str(folder), overrides=_compute_logs(folder))
         own = ConfigurableClassData(__name__, RunThreadsInstance.__name__, "{}")
-        instance = dg.DagsterInstance.from_ref(ref._replace(custom_instance_class_data=own))
-        _ = instance.run_storage, instance.event_log_storage, instance.schedule_storage
+        try:
+            instance = dg.DagsterInstance.from_ref(ref._replace(custom_instance_class_data=own))
+            _ = instance.run_storage, instance.event_log_storage, instance.schedule_storage
+        except Exception as error:
+            if not is_lost(error):
+                raise
+            raise _unreachable(folder, error) from error
     with instance:
         yield instance
+
+
+def _unreachable(folder: Path, error: Exception) -> BadSettings:
+    """Return the error for a database of Dagster that cannot be connected to."""
+    cause = error.__cause__ or error
+    reason = str(getattr(cause, "orig", None) or cause).strip().splitlines()[0]
+    return BadSettings(
+        f"cannot connect to Dagster's database ({reason}). Start its server, or fix {folder / 'dagster.yaml'} and the "
+        "variables that it names, then rerun."
+    )
 
 
 def _compute_logs(folder: Path) -> dict[str, Any]:

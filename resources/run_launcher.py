@@ -26,7 +26,15 @@ from memflow.errors import MemflowError
 from resources.leases import Holder, acquire, is_leased, lease_folder_id, run_lease, signal_holder
 from resources.process import default_signals
 from resources.process_locks import LOCKS
-from resources.run_recovery import LEASE, PROCESS, fail_runs_of, free_slots, is_launched_here, requeue
+from resources.run_recovery import (
+    LEASE,
+    PROCESS,
+    PROCESS_FOLDER,
+    fail_runs_of,
+    free_slots,
+    is_launched_here,
+    requeue,
+)
 
 RUNNING = CheckRunHealthResult(WorkerStatus.RUNNING)
 MAX_LAUNCHES = 5
@@ -81,7 +89,8 @@ class LeasedRunLauncher(DefaultRunLauncher):
     def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
         """Return whether the process of a run still runs."""
         if process := run.tags.get(PROCESS):
-            if not is_leased(self._folder / LOCKS / process):
+            mine = lease_folder_id(self._folder)
+            if run.tags.get(PROCESS_FOLDER, mine) == mine and not is_leased(self._folder / LOCKS / process):
                 fail_runs_of(self._instance, process)
             return RUNNING
         if leases := run.tags.get(LEASE):

@@ -14,6 +14,8 @@ from resources.leases import acquire, is_leased, lease_folder_id, run_lease, run
 
 PROCESS = "memflow/process"
 """The tag with the process of a run of `memflow run`."""
+PROCESS_FOLDER = "memflow/process_folder"
+"""The tag with the id of the folder that contains the lock of that process."""
 LEASE = "memflow/leases"
 """The tag with the id of the folder that contains the lease of a run."""
 IN_PROGRESS = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]

@@ -157,11 +157,15 @@ class SharedServer:
             time.sleep(0.02)
 
     def _ready(self) -> dict[str, Any]:
-        """Return the state when all replicas are ready. Raises BadSettings or EndpointDown if they will not be."""
+        """Return the state when all replicas are ready or lost, and none restarts.
+
+        Raises BadSettings or EndpointDown if they will not be ready.
+        """
         while True:
             ended = not is_supervised(self.folder)  # before the state, which is written before the end
             state = self.state()
-            if state["status"] == "ready":
+            restarts = any(each["status"] == "restarting" for each in state["replicas"])
+            if state["status"] == "ready" and not restarts:
                 return state
             if state["status"] in ("failed", "ended") or ended:
                 raise self.failure(state)

@@ -1,14 +1,17 @@
 """Cleanup of Dagster's instance after a killed process."""
 
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
+from importlib.resources import files
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
+from memflow.errors import BadSettings
 from resources.instance import dagster_home, open_instance
 from resources.run_recovery import IN_PROGRESS
 
@@ -79,3 +82,26 @@ def test_closed_instance_removes_the_lock_file_of_its_process(tmp_path: Path) ->
     with open_instance(tmp_path):
         assert len(list((tmp_path / "dagster/processes").iterdir())) == 1
     assert list((tmp_path / "dagster/processes").iterdir()) == []
+
+
+def test_unreachable_database_is_reported_in_a_sentence_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    utils = pytest.importorskip("dagster_postgres.utils", reason="dagster-postgres is not installed")
+    monkeypatch.setattr(utils.time, "sleep", lambda seconds: None)
+    settings = files("resources").joinpath("deployment.yaml").read_text(encoding="utf-8")
+    (tmp_path / "dagster.yaml").write_text(settings, encoding="utf-8")
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # not listening, so connections are refused
+        values = {"HOST": "127.0.0.1", "PORT": str(closed.getsockname()[1]), "USER": "u", "DB": "d"}
+        for name, value in {**values, "PASSWORD": "the password"}.items():
+            monkeypatch.setenv(f"DAGSTER_POSTGRES_{name}", value)
+        with (
+            pytest.raises(
+                BadSettings, match=r"cannot connect to Dagster's database .*refused.*dagster\.yaml"
+            ) as error,
+            open_instance(tmp_path),
+        ):
+            pass
+    assert "the password" not in str(error.value)

@@ -20,7 +20,7 @@ from dagster._serdes import serialize_value
 from leased_process import SLEEP, leased_process
 from leased_runs import SERVED, add_run, claim_slot, claimed_runs, status_of
 
-from resources.instance import dagster_home
+from resources.instance import dagster_home, open_instance
 from resources.leases import (
     Holder,
     acquire,
@@ -172,6 +172,16 @@ def test_run_of_a_killed_memflow_run_fails_and_is_not_resumed(
         assert status_of(instance, run) is STARTED
     health(launcher, instance, run)
     assert (status_of(instance, run), claimed_runs(instance)) == (FAILURE, set())
+
+
+def test_run_of_a_memflow_run_on_another_host_is_left_alone(
+    launcher: LeasedRunLauncher, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    with open_instance(tmp_path / "home of the other host") as opened:
+        run = add_run(instance, STARTED, opened.tags, location=None)
+        claim_slot(instance, run)
+        assert health(launcher, instance, run) is WorkerStatus.RUNNING
+    assert (status_of(instance, run), claimed_runs(instance)) == (STARTED, {run.run_id})
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,18 @@ def test_other_replica_answers_while_one_restarts(tmp_path: Path) -> None:
     assert len(starts(tmp_path / "fake")) == 3
 
 
+@pytest.mark.kill
+def test_next_user_waits_for_a_replica_that_restarts(tmp_path: Path) -> None:
+    program = fake_vllm(tmp_path / "fake", "[ $number = 3 ] && sleep 2")
+    with servers_of(tmp_path / "home", program, replicas=2) as first:
+        urls = first.urls("small")
+        os.kill(workers(tmp_path / "fake")[0], signal.SIGKILL)
+        wait_until(lambda: "restarting" in statuses_of(tmp_path / "home"))
+        with servers_of(tmp_path / "home", program, replicas=2) as second:
+            assert second.urls("small") == urls
+            assert statuses_of(tmp_path / "home") == ["ready", "ready"]
+
+
 USER = """
 import sys, time
 from pathlib import Path
