@@ -185,8 +185,9 @@ def _insert_at_once(
 def _replace_rows(
     connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]
 ) -> None:
-    """Replace all rows of a table by the rows of the given partitions; equal rows are not rewritten."""
-    connection.execute(f"CREATE TEMP TABLE lake_rows AS FROM {parquet_files(lake, table, partitions)}")
+    """Replace all rows of a table by the rows of the given partitions, if any; equal rows are not rewritten."""
+    rows = parquet_files(lake, table, partitions) if partitions else f"{table} LIMIT 0"
+    connection.execute(f"CREATE TEMP TABLE lake_rows AS FROM {rows}")
     connection.execute(change_text(table))
     connection.execute("DROP TABLE lake_rows")
 

@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 import duckdb
+import factories
 import pytest
 from event_logs import PYTHONPATH
 from measured_lake import DOMAINS, write_assistant, write_probes
@@ -72,6 +73,15 @@ def test_rows_of_a_removed_partition_are_deleted(lake: Lake, path: Path, builds:
         ("memorybench_demofull",),
         ("memorybench_demonone",),
     ]
+
+
+def test_rows_of_a_deleted_leaderboard_are_deleted(lake: Lake, path: Path, builds: list[object]) -> None:
+    lake.write("score.leaderboard", "all", [factories.score()], fingerprint="given")
+    publish_database(lake, path)
+    assert rows(path, "SELECT count(*) FROM score.leaderboard") == [(1,)]
+    Path(lake.path("score.leaderboard", "all")).unlink()
+    publish_database(lake, path)
+    assert not builds and rows(path, "SELECT count(*) FROM score.leaderboard") == [(0,)]
 
 
 def test_published_database_changed_by_another_program_is_rebuilt(

@@ -5,12 +5,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from memflow.benchmarks import registry
 from memflow.chat.requests import TokenBound
 from memflow.errors import BadSettings
 from resources.settings import Settings, example, load
-from resources.settings_sections import Bounds, Embedder, Model, Roles
+from resources.settings_sections import Bounds, BudgetLimits, Embedder, Model, Roles
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +55,12 @@ def test_commented_lines_of_the_example_settings_are_valid() -> None:
     assert (
         "amemgym_long" in settings.own_domains and {"mine", "bm25_of_ten"} <= settings.own_memories().keys()
     )
+
+
+@pytest.mark.parametrize("section", [Settings, Model, Embedder, BudgetLimits])
+def test_example_settings_file_names_every_setting(section: type[BaseModel]) -> None:
+    text = example()
+    assert [name for name in section.model_fields if not re.search(rf"\b{name}\b", text)] == []
 
 
 @pytest.mark.parametrize(
