@@ -159,7 +159,7 @@ def verified_vector(row: Row) -> bytes | None:
 
 
 def is_timed(row: Row) -> bool:
-    """Return whether the seconds of an undamaged vector are stored, too: in ledgers of former versions, some are not."""
+    """Return whether the seconds of an undamaged vector are stored, too; ledgers of former versions lack some."""
     digest, vector, checksum = row
     return bool(vector_checksum(digest, bytes(vector), timed=True) == checksum)
 
