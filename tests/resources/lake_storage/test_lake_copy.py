@@ -53,7 +53,7 @@ def test_damaged_version_is_not_copied(tmp_path, is_current):
     with path.open("r+b") as file:  # a disk changes no modification time
         file.write(content)
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-    with pytest.raises(DamagedFile, match="is damaged.*memflow repair"):
+    with pytest.raises(DamagedFile, match=r"is damaged.*memflow repair"):
         list(copy_lake(local.root, target.root))
     assert "d/ü a" not in target.partitions(TABLE) or target.verify(TABLE, "d/ü a")
 
