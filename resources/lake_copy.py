@@ -12,13 +12,15 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from memflow.errors import BadInput
+from memflow.errors import BadInput, DamagedFile
 from memflow.records import TABLES
 from resources.facts import Facts
+from resources.file_hash import WrongHash
 from resources.kept_versions import EARLIEST
-from resources.lake import Lake
+from resources.lake import ACCUMULATED, Lake
 from resources.lake_storage.client import ListedObject, check_address
 from resources.lake_storage.storage import Replacement
+from resources.lake_verification import verify_rows
 from resources.local_files import partition_of
 
 
@@ -76,12 +78,19 @@ def _partitions(source: Lake) -> Iterator[tuple[str, str, Versions]]:
 
 
 def _versions(source: Lake, table: str, partition: str) -> Versions:
-    """Yield the versions of a partition whose rows are there, oldest first."""
+    """Yield the versions of a partition whose rows are there, oldest first. Raises DamagedFile."""
     for version in reversed(source.versions(table, partition)):
         with (
             suppress(FileNotFoundError),
             source.storage.open_version(table, partition, version.facts) as file,
         ):
+            try:
+                verify_rows(table, file)
+            except WrongHash as wrong:
+                raise DamagedFile(
+                    f"a version of {table} of {partition} in {source.root} is damaged: {wrong}. Run `memflow repair` "
+                    "with that lake, then repeat the copy."
+                ) from None
             file.seek(0)
             yield version.facts, file.read()
 
@@ -134,4 +143,5 @@ def _write(target: Lake, table: str, partition: str, facts: Facts, content: byte
         file.write(content)
         return facts
 
-    target.storage.replace(table, partition, Replacement(write, lambda: target.facts(table, partition)))
+    new = Replacement(write, lambda: target.facts(table, partition), is_copied=table in ACCUMULATED)
+    target.storage.replace(table, partition, new)

@@ -1,12 +1,13 @@
 """The copy of a lake: between folders and object stores with earlier versions, and from the former layout."""
 
+import os
 from pathlib import Path
 
 import pytest
 from s3_server import BUCKET, bucket_client
 from valid_rows import valid_rows
 
-from memflow.errors import BadInput
+from memflow.errors import BadInput, DamagedFile
 from resources.lake import Lake
 from resources.lake_copy import copy_lake
 from resources.lake_storage import opening
@@ -37,6 +38,33 @@ def test_copy_to_an_object_store_and_back_has_the_same_rows_and_history(s3, tmp_
         first = lake.versions(TABLE, "d/ü a")[1].since
         assert lake.as_of(first).read(TABLE, "d/ü a") == valid_rows()[TABLE]
     assert all(each.versions == 0 for each in copy_lake(local.root, s3))
+
+
+@pytest.mark.parametrize("is_current", [True, False])
+def test_damaged_version_is_not_copied(tmp_path, is_current):
+    local, target = Lake(tmp_path / "lake"), Lake(tmp_path / "target")
+    fill(local)
+    path = Path(local.path(TABLE, "d/ü a"))
+    if not is_current:
+        (path,) = (tmp_path / "lake" / ".versions").rglob("*.parquet")
+    state = path.stat()
+    content = bytearray(path.read_bytes())
+    content[200] ^= 1
+    with path.open("r+b") as file:  # a disk changes no modification time
+        file.write(content)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(DamagedFile, match=r"is damaged.*memflow repair"):
+        list(copy_lake(local.root, target.root))
+    assert "d/ü a" not in target.partitions(TABLE) or target.verify(TABLE, "d/ü a")
+
+
+def test_copy_in_a_folder_has_copies_of_earlier_publications(tmp_path):
+    local, target = Lake(tmp_path / "lake"), Lake(tmp_path / "target")
+    fill(local)
+    list(copy_lake(local.root, target.root))
+    Path(target.path("score.history", "d/ü a")).unlink()
+    assert target.restore_copy("score.history", "d/ü a")
+    assert target.read("score.history", "d/ü a") == local.read("score.history", "d/ü a")
 
 
 def test_former_layout_is_copied_onto_its_own_address(s3, s3_environment, tmp_path):
