@@ -3,11 +3,12 @@
 An index is verified when a process first reads it. It can be rebuilt from the lake without requests.
 """
 
+import fcntl
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -45,6 +46,18 @@ class IndexHashes:
     def __init__(self, root: str) -> None:
         self._root = None if "://" in root else Path(root)
         self._verified: dict[str, tuple[frozenset[tuple[str, FileState | None]], str | None]] = {}
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[None]:
+        """Lock an index while it is written, since two processes may build the same partition."""
+        if self._root is None:
+            yield
+            return
+        path = self._root / RECORDS / f".{name}.lock"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def store(self, name: str, content: str) -> None:
         """Store the hashes of the files of an index."""

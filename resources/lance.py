@@ -51,22 +51,25 @@ class LanceIndex:
             )
         schema = pa.schema({**FIELDS, "vector": pa.list_(pa.float32(), next(iter(lengths), 1))})
         name = index_name(domain, assistant)
-        is_damaged = self._hashes.damage(name) is not None
-        self._hashes.discard(name)
-        database = lancedb.connect(self._address)
-        try:
-            mode = "create" if is_damaged or _opened(database, name) is None else "overwrite"
-        except (ValueError, RuntimeError, OSError):  # an index that cannot be opened
-            is_damaged, mode = True, "create"
-        if is_damaged:
-            self._hashes.remove_files(name)
-        held = pa.RecordBatchReader.from_batches(schema, (_indexed(batch, schema) for batch in read()))
-        # LanceDB rejects null vectors by default.
-        table = database.create_table(name, held, mode=mode, on_bad_vectors="null")
-        if number:
-            # ICU segments Chinese too; no stemming and no stop words.
-            table.create_index("text", config=FTS(base_tokenizer="icu", stem=False, remove_stop_words=False))
-        self._hashes.store(name, content)
+        with self._hashes.writing(name):
+            is_damaged = self._hashes.damage(name) is not None
+            self._hashes.discard(name)
+            database = lancedb.connect(self._address)
+            try:
+                mode = "create" if is_damaged or _opened(database, name) is None else "overwrite"
+            except (ValueError, RuntimeError, OSError):  # an index that cannot be opened
+                is_damaged, mode = True, "create"
+            if is_damaged:
+                self._hashes.remove_files(name)
+            held = pa.RecordBatchReader.from_batches(schema, (_indexed(batch, schema) for batch in read()))
+            # LanceDB rejects null vectors by default.
+            table = database.create_table(name, held, mode=mode, on_bad_vectors="null")
+            if number:
+                # ICU segments Chinese too; no stemming and no stop words.
+                table.create_index(
+                    "text", config=FTS(base_tokenizer="icu", stem=False, remove_stop_words=False)
+                )
+            self._hashes.store(name, content)
         return number
 
     def damage(self, domain: str, assistant: str) -> str | None:

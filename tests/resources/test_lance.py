@@ -1,5 +1,7 @@
 """The entry index: search by text, vector or both, at any sequence number, in English and Chinese."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import factories
 import pyarrow as pa
 import pytest
@@ -126,3 +128,13 @@ def test_entries_of_a_sample_are_indexed_apart_from_those_of_the_whole_domain(tm
     index.rebuild(whole, "rag@big", batches(ENTRIES[1:]))
     assert sorted(ids(index.search(domain, "rag@big", text="Caroline"))) == ["e1", "e2"]
     assert ids(index.search(whole, "rag@big", text="Caroline")) == ["e2"]
+
+
+def test_two_processes_that_build_the_same_index_do_so_one_after_another(tmp_path):
+    def rebuild(number):
+        # An index of its own, as each process has.
+        return LanceIndex(tmp_path / "lance").rebuild("d", "full", batches(ENTRIES), content="hash")
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(rebuild, range(16))) == [5] * 16
+    assert LanceIndex(tmp_path / "lance").damage("d", "full") is None
