@@ -15,7 +15,6 @@ from rich.progress import Progress as ProgressDisplay
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, terminal_console
 from memflow.cli.selection import front_of
 from memflow.errors import MemflowError
-from memflow.pipeline import WRITERS
 
 if TYPE_CHECKING:
     from resources.lake import Lake
@@ -102,6 +101,7 @@ def _repair(settings: "Settings", lake: "Lake", found: "Sequence[Damage]") -> li
 
 def _rebuild(settings: "Settings", lake: "Lake", damages: "Sequence[Damage]") -> dict[int, str]:
     """Rebuild damaged partitions without requests. Return the advice for each damage that remains, by its id()."""
+    from memflow.pipeline import WRITERS
     from resources.lake import rebuild_command
 
     failures: dict[str, str] = {}

@@ -40,7 +40,7 @@ class MixedRequest:
         """The estimated tokens of the prompt."""
         return sum(estimate(message.content) for message in self.request.messages)
 
-    def prepared(self, marker: str) -> "MixedRequest":
+    def with_marker(self, marker: str) -> "MixedRequest":
         """Return the request with a first line of its own, so that no earlier phase has cached its prefix."""
         first, *others = self.request.messages
         messages = (replace(first, content=f"{marker}\n{first.content}"), *others)
@@ -116,12 +116,12 @@ def select_requests(
     chosen: list[MixedRequest] = []
     rounds, rest = divmod(count, len(mix))
     for number in range(rounds):
-        chosen += [each.prepared(f"{marker}.{number}") for each in mix]
+        chosen += [each.with_marker(f"{marker}.{number}") for each in mix]
     block = max(1, min(BLOCK, rest // LEAST_BLOCKS))
     starts = list(range(0, len(mix), block))
     random.Random(seed).shuffle(starts)
     wanted = [place for start in starts for place in range(start, min(start + block, len(mix)))][:rest]
-    return chosen + [mix[place].prepared(f"{marker}.{rounds}") for place in sorted(wanted)]
+    return chosen + [mix[place].with_marker(f"{marker}.{rounds}") for place in sorted(wanted)]
 
 
 def shuffled(requests: Sequence[MixedRequest], seed: int = 0) -> list[MixedRequest]:

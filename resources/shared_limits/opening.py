@@ -1,4 +1,4 @@
-"""Opens the budget of a command or a Dagster run: its own, or one that processes share by name."""
+"""Open the budget of a command or a Dagster run: its own, or one that processes share by name."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

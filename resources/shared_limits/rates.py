@@ -111,7 +111,7 @@ class RateQueue:
     async def wait(self, size: int) -> float:
         """Wait for a permit for a request with a body of `size` bytes. Return the tokens that are charged for it."""
         tokens = size / BYTES_PER_TOKEN + self._answer_tokens
-        permit = self._left()
+        permit = self._unused_permit()
         while permit is None or permit.at + PERMIT_S < self._clock():  # the database may have answered late
             turn: asyncio.Future[Permit] = asyncio.get_running_loop().create_future()
             with self._lock:
@@ -150,7 +150,7 @@ class RateQueue:
                 if not request.turn.done():  # else it was cancelled
                     requests.append(request)
                     tokens += request.tokens
-            further = self._further(len(requests)) if requests else 0
+            further = self._further_permits(len(requests)) if requests else 0
             correction, self._correction = self._correction, 0.0
         return PermitDemand(requests, [self._answer_tokens] * further, correction)
 
@@ -176,7 +176,7 @@ class RateQueue:
             if not request.turn.done():
                 request.turn.set_exception(error)
 
-    def _further(self, waiting: int) -> int:
+    def _further_permits(self, waiting: int) -> int:
         """Return the number of further permits: as many as the last second's requests, within a block."""
         while self._recent and self._recent[0] < self._clock() - PERMIT_S:
             self._recent.popleft()
@@ -186,7 +186,7 @@ class RateQueue:
             count = min(count, int(block / max(1.0, self._answer_tokens)))
         return max(0, count)
 
-    def _left(self) -> Permit | None:
+    def _unused_permit(self) -> Permit | None:
         """Return an unused permit that is still valid."""
         with self._lock:
             while self._permits and not self._waiting:

@@ -13,6 +13,7 @@ from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.pipeline import Scope, partition_key, tables_of
 from resources.lake import Lake
+from resources.outputs import restore_outputs
 from resources.process_locks import LOCKS, has_stale_locks, instance_folder
 from resources.settings import Settings, load
 
@@ -56,6 +57,8 @@ def up_to_date(home: Path) -> Settings:
         for table in tables_of(scope):
             today = fingerprints.table(table, where, assistant)
             fingerprints.lake.write(table, partition_key(where, assistant), [], fingerprint=today)
+    played = [partition_key(DOMAIN, assistant) for assistant in ASSISTANTS]
+    restore_outputs(settings, fingerprints.lake, played, is_published=True)
     return settings
 
 

@@ -68,7 +68,7 @@ def test_selections_are_distinct_by_their_first_line_and_keep_the_order(mix: lis
     assert len(chosen) == 2 * size + 20
     assert {each.request.messages[0].content.split("\n")[0] for each in chosen} == {"a.0", "a.1", "a.2"}
     assert len({text_of(each) for each in chosen}) == len(chosen)
-    whole = [text_of(each.prepared("a.2")) for each in mix]
+    whole = [text_of(each.with_marker("a.2")) for each in mix]
     rest = [whole.index(text_of(each)) for each in chosen[-20:]]
     assert rest == sorted(rest)
     mixed = shuffled(chosen)
