@@ -13,6 +13,7 @@ from memflow.checks.evaluation import RuleResult
 from memflow.cli.executor import _broken
 from memflow.cli.pipeline import Schedule, Silent
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest
+from resources.settings import Settings
 
 
 def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.AssetCheckEvaluation:
@@ -45,6 +46,7 @@ class Recorder:
     """An executor that records the runs; each waits until `together` runs are executing."""
 
     def __init__(self, together: int = 1, failing: Sequence[str] = ()) -> None:
+        self.settings = Settings()
         self.barrier = threading.Barrier(together, timeout=10)
         self.failing = failing
         self.began: list[str] = []
