@@ -33,7 +33,7 @@ def test_ledger_stats_sums_the_sent_requests_by_group(measured) -> None:
 
 def test_ledger_verify_reports_no_problem_after_a_run(measured) -> None:
     assert "consistent" in measured("ledger", "verify").stdout
-    assert measured.json("ledger", "verify") == {"problems": []}
+    assert measured.json("ledger", "verify") == {"problems": [], "moved": {}}
 
 
 def test_ledger_verify_names_the_faulty_rows_and_the_repair_command(own) -> None:
@@ -43,12 +43,11 @@ def test_ledger_verify_names_the_faulty_rows_and_the_repair_command(own) -> None
         connection.execute("update usage_totals set requests = requests + 1 where role = 'memory'")
     result = own("ledger", "verify", "--format", "json")
     assert result.exit_code == 1
-    messages, totals = json.loads(result.stdout)["problems"]
-    assert (messages["name"], messages["digests"]) == ("undecodable messages", [digest])
-    assert messages["command"] == "memflow ledger forget --digest DIGEST"
-    assert totals["command"] == "memflow ledger verify --repair"
-    assert own("ledger", "forget", "--digest", digest, "--yes").exit_code == 0
+    row, totals = json.loads(result.stdout)["problems"]
+    assert (row["name"], row["digests"]) == ("damaged row", [digest])
+    assert row["command"] == totals["command"] == "memflow ledger verify --repair"
     assert own("ledger", "verify", "--repair").exit_code == 0
+    assert own.json("ledger", "verify")["problems"] == []
 
 
 def test_ledger_forget_shows_the_selected_answers_and_asks_for_confirmation(own) -> None:
