@@ -144,23 +144,24 @@ def supervise(
     report: Callable[[str], None],
 ) -> None:
     """Run the programs until SIGINT or SIGTERM, and restart each that ends. At last end the processes of all runs."""
+    received: list[int] = []
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+    def stop(number: int, frame: FrameType | None) -> None:
+        # An exception could leave a program that has just started, and that no one would end.
+        received.append(number)
 
-    signal.signal(signal.SIGTERM, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     try:
         for program in programs:
             program.start(folder, environment)
-        while True:
+        while not received:
             for program in programs:
                 if program.has_ended():
                     report(f"The {program.name} has ended and is started again.")
                 elif program.is_due():
                     program.start(folder, environment)
             time.sleep(POLL_S)
-    except KeyboardInterrupt:
-        return
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)

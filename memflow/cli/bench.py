@@ -10,7 +10,7 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
-from memflow.cli.selection import front_of
+from memflow.cli.selection import demo_domains, front_of
 
 bench = typer.Typer(no_args_is_help=True)
 
@@ -28,7 +28,9 @@ def benchmarks() -> None:
 def bench_model(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A model of memflow.toml.")],
-    domain: Annotated[str, typer.Option(help="The domain whose requests are sent.")] = "amemgym_demo",
+    domain: Annotated[
+        str | None, typer.Option(help="The domain whose requests are sent. [the first of --demo]")
+    ] = None,
     memory: Annotated[
         list[str] | None, typer.Option(help="A memory whose requests are sent. Repeatable. [full, awi]")
     ] = None,
@@ -55,7 +57,7 @@ def bench_model(
     from resources.model_bench.bench import BenchOptions, ModelBench
 
     options = BenchOptions(
-        domain,
+        domain or demo_domains()[0],
         tuple(memory or BenchOptions.memories),
         seconds,
         requests,

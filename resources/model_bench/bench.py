@@ -46,7 +46,7 @@ OF_REPLICAS = (*ROUND_NAMES[:2], (WITHOUT_AFFINITY, "g"), (WITHOUT_AFFINITY, "h"
 class BenchOptions:
     """What is sent, and for how long."""
 
-    domain: str = "amemgym_demo"
+    domain: str
     memories: Sequence[str] = ("full", "awi")
     seconds: float = 10.0
     """Seconds of each phase, approximately."""

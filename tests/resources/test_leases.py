@@ -136,7 +136,7 @@ def test_ended_process_has_no_start_time() -> None:
 def test_holders_are_terminated_then_killed(tmp_path: Path) -> None:
     with leased_process(tmp_path / "a") as first, leased_process(tmp_path / "b") as second:
         second.send_signal(signal.SIGSTOP)  # does not react to SIGTERM
-        assert end_holders([tmp_path / "a", tmp_path / "b", tmp_path / "missing"], 0.5) == []
+        assert end_holders([tmp_path / "a", tmp_path / "b", tmp_path / "missing"], 3.0) == []
         assert first.wait() == -signal.SIGTERM
         assert second.wait() in (-signal.SIGTERM, -signal.SIGKILL), "both signals wait for it"
 
