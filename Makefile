@@ -18,10 +18,10 @@ NEEDS_MORE := postgres or browser or daemon or cluster or kill or pipeline or vl
 run: $(READY)              ## run the pipeline on the two demo domains with the scripted chat
 	$(BIN)/memflow run --demo
 
-test: $(READY)             ## tests without database server, browser, daemon or kill: about 7 minutes on two cores
+test: $(READY)             ## tests without database server, browser, daemon or kill: 7 to 13 minutes on two cores
 	$(PYTEST) -m "not ($(NEEDS_MORE))" --ignore tests/browser --ignore tests/daemon
 
-test-rest: $(READY)        ## the other tests, and property tests with all examples: about 25 minutes
+test-rest: $(READY)        ## the other tests, and property tests with all examples: more than 25 minutes
 	$(PYTEST) -m "$(NEEDS_MORE) or hypothesis" --hypothesis-profile thorough
 
 test-all: test test-rest   ## every test that can run here

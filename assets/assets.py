@@ -115,7 +115,7 @@ def _assets(
         where, assistant = parts(context) if context.has_partition_key else (ALL, "")
         domain = None
         cached = CachedScores(settings.home / SCORES, fingerprints.scoring)
-        source = lake.listed() if step.scope == "all" else lake
+        source = lake.listing_view() if step.scope == "all" else lake
         runner = StepRunner(
             settings,
             source,

@@ -51,7 +51,7 @@ class Fingerprints:
     def __init__(self, settings: Settings, lake: Lake, library: Library) -> None:
         self.settings = settings
         self.lake = lake
-        self._listed = lake.listed()
+        self._listed = lake.listing_view()
         self.library = library
         self.code = SourceCode(settings.home / CODE, _memory_modules())
         self._metric_backends: dict[frozenset[str], dict[str, str]] = {}

@@ -62,9 +62,9 @@ class Lake:
         """Whether other programs can read the current files at `path`."""
         return self.storage.local
 
-    def listed(self) -> "Lake":
+    def listing_view(self) -> "Lake":
         """Return a view for decisions over many partitions. In an object store it may be some seconds old."""
-        return self._on(self.storage.listed())
+        return self._on(self.storage.listing_view())
 
     def _on(self, storage: LakeStorage) -> "Lake":
         if storage is self.storage:
@@ -105,7 +105,7 @@ class Lake:
         """
         with self.storage.update_lock(table):
             while True:
-                lake = self._on(self.storage.pinned())
+                lake = self._on(self.storage.pinned_view())
                 state = lake.state(table, partition)
                 is_there = state is not None and not lake.is_former(table, partition)
                 rows = lake.read(table, partition) if is_there else []
@@ -179,7 +179,7 @@ class Lake:
         Reading rows that `memflow gc` removed raises MissingData. Files without a time, which a former version of
         memflow wrote, count as having always existed.
         """
-        storage = self.storage.listed()
+        storage = self.storage.listing_view()
         view = Lake(storage, self._clock)
         view._past = PastPartitions(Lake(storage), self.kept, moment)
         return view
@@ -203,7 +203,7 @@ class Lake:
 
         With `episodes`, yield only the rows of these episodes. Raises the errors of `read`.
         """
-        lake = self._on(self.storage.pinned())
+        lake = self._on(self.storage.pinned_view())
         path, state = lake.path(table, partition), lake.state(table, partition)
         if vectors and has_vectors(table):
             state = None
@@ -469,7 +469,7 @@ class Lake:
         self, table: str, partition: str, vectors: bool
     ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
         """Open a partition. Yield the file and the names of its columns, with or without vectors."""
-        lake = self._on(self.storage.pinned())
+        lake = self._on(self.storage.pinned_view())
         key = lake._key(table, partition)
         try:
             with lake._open(table, partition) as file:

@@ -77,13 +77,13 @@ def _leaderboard_rows(
 
 def former_partitions(settings: Settings, lake: Lake) -> list[str]:
     """Return the partitions without scores, because one of their tables has another memflow version's columns."""
-    lake = lake.listed()
+    lake = lake.listing_view()
     return _scored_partitions(settings, lake, SCORED, lake.is_former)
 
 
 def damaged_partitions(settings: Settings, lake: Lake) -> list[str]:
     """Return the partitions without scores, because the file of one of their tables is damaged."""
-    lake = lake.listed()
+    lake = lake.listing_view()
     return _scored_partitions(
         settings,
         lake,

@@ -28,7 +28,7 @@ class PartitionCatalog:
     """The partitions of some tables of a lake, as of the time when the catalog was created, without damaged ones."""
 
     def __init__(self, lake: Lake, tables: Sequence[str]) -> None:
-        lake = lake.listed()
+        lake = lake.listing_view()
         self._entries = {table: dict(_entries(lake, table)) for table in tables}
 
     def of(self, table: str) -> Mapping[str, CatalogEntry]:

@@ -105,7 +105,7 @@ def failed_requests(lake: Lake, planned: Sequence[PlannedRun]) -> dict[str, int]
     Tables of the same stage have the same number.
     """
     found: dict[str, int] = {}
-    lake = lake.listed()
+    lake = lake.listing_view()
     for run in planned:
         by_stage: dict[str, int] = {}
         for table in tables_of(run.scope):

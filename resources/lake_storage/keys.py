@@ -45,7 +45,7 @@ def record_folder(table: str, stem: str = "") -> str:
 
 
 @contextmanager
-def naming(table: str, stem: str, verb: str) -> Iterator[None]:
+def errors_named_by(table: str, stem: str, verb: str) -> Iterator[None]:
     """Name the table and the partition in the error of a failed request."""
     try:
         yield

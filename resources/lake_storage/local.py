@@ -141,11 +141,11 @@ class LocalStorage:
         with lock_file(Path(self.versions.folder(table)) / UPDATE_LOCK):
             yield
 
-    def listed(self) -> "LocalStorage":
+    def listing_view(self) -> "LocalStorage":
         """Return the storage itself: a look at a file costs microseconds."""
         return self
 
-    def pinned(self) -> "LocalStorage":
+    def pinned_view(self) -> "LocalStorage":
         """Return the storage itself: an open file is one version."""
         return self
 

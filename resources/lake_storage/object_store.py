@@ -23,7 +23,7 @@ from resources.facts import Facts
 from resources.file_cache import FileState
 from resources.kept_versions import content_of
 from resources.lake_storage.client import ObjectStore
-from resources.lake_storage.keys import naming, object_folder, pointer_folder, pointer_key
+from resources.lake_storage.keys import errors_named_by, object_folder, pointer_folder, pointer_key
 from resources.lake_storage.object_cache import ObjectCache
 from resources.lake_storage.object_versions import GRACE_S, ListedVersions, ObjectVersions
 from resources.lake_storage.opened_lake import OpenedLake
@@ -114,7 +114,7 @@ class ObjectStorage:
 
     def replace(self, table: str, partition: str, new: Replacement) -> tuple[Facts, FileState | None]:
         """Create the object of a new version, and swap the pointer of the partition to it."""
-        with naming(table, stem_of(partition), "written"):
+        with errors_named_by(table, stem_of(partition), "written"):
             self._lake.prepare_writes()
         with TemporaryFile() as complete:
             facts = new.write(complete)
@@ -164,7 +164,7 @@ class ObjectStorage:
         """Do nothing: a swap fails if another process has changed the partition."""
         return nullcontext()
 
-    def listed(self) -> "ObjectStorage":
+    def listing_view(self) -> "ObjectStorage":
         """Return a view with one list per table, which is used for some seconds."""
         if self._view is not self.newest:
             return self
@@ -172,7 +172,7 @@ class ObjectStorage:
         view.versions = ListedVersions(self.versions)
         return view
 
-    def pinned(self) -> "ObjectStorage":
+    def pinned_view(self) -> "ObjectStorage":
         """Return a view that reads each pointer once."""
         return self._with(PinnedPointers(self._view))
 
@@ -220,7 +220,7 @@ class ObjectStorage:
 
     def _pointer(self, table: str, partition: str) -> Pointer | None:
         stem = stem_of(partition)
-        with naming(table, stem, "read"):
+        with errors_named_by(table, stem, "read"):
             self._lake.check_layout()
         return self._view.get(table, stem)
 
@@ -243,7 +243,7 @@ class ObjectStorage:
 
     def _create(self, table: str, stem: str, content: str, file: bytes) -> ObjectName:
         name = ObjectName.create(object_folder(table, stem), content, file)
-        with naming(table, stem, "written"):
+        with errors_named_by(table, stem, "written"):
             self.store.create(name.key, file)  # an existing one is that of an attempt whose answer was lost
         self.cache.store(name, file)
         return name
@@ -251,7 +251,7 @@ class ObjectStorage:
     def _swap(self, table: str, stem: str, pointer: Pointer, tag: str | None) -> bool:
         """Swap the pointer that has this tag. Return whether the new one is in the store."""
         key, text = pointer_key(table, stem), pointer.text()
-        with naming(table, stem, "written"):
+        with errors_named_by(table, stem, "written"):
             done = self.store.create(key, text) if tag is None else self.store.swap(key, text, tag)
             if done is None:
                 # The answer to an attempt that succeeded may have been lost.
@@ -285,7 +285,7 @@ class ObjectStorage:
 
     def _fetch_version(self, table: str, partition: str, facts: Facts) -> Path | bytes:
         stem = stem_of(partition)
-        with naming(table, stem, "read"):
+        with errors_named_by(table, stem, "read"):
             for name in self.versions.names(table, stem, facts):
                 found = self._fetch(table, stem, name)
                 if found is not None:
@@ -298,7 +298,7 @@ class ObjectStorage:
         if cached is not None:
             return cached
         for _ in range(2):  # a transfer may be damaged too
-            with naming(table, stem, "read"):
+            with errors_named_by(table, stem, "read"):
                 found = self.store.get(name.key)
             if found is None:
                 return None

@@ -13,7 +13,7 @@ from secrets import token_hex
 from resources.facts import Facts
 from resources.kept_versions import KeptPartition, RecordName, content_of
 from resources.lake_storage.client import ListedObject, ObjectStore
-from resources.lake_storage.keys import PROBES, naming, object_folder, record_folder
+from resources.lake_storage.keys import PROBES, errors_named_by, object_folder, record_folder
 from resources.lake_storage.pointer_views import LISTED_S, NewestPointers, read_listed
 from resources.lake_storage.pointers import ObjectName, Pointer
 
@@ -31,7 +31,7 @@ class ObjectVersions:
 
     def keep(self, table: str, stem: str, current: Pointer) -> None:
         """Create the record of a version that is about to be replaced. Its rows stay where they are."""
-        with naming(table, stem, "written"):
+        with errors_named_by(table, stem, "written"):
             self._store.create(_record_key(table, stem, RecordName.of(current.facts)), current.text())
 
     def of_table(self, table: str) -> dict[str, KeptPartition]:
@@ -44,7 +44,7 @@ class ObjectVersions:
 
     def of(self, table: str, stem: str) -> KeptPartition:
         """Return the kept versions of one partition, without the sizes of files."""
-        with naming(table, stem, "read"):
+        with errors_named_by(table, stem, "read"):
             records = self._store.list(f"{record_folder(table, stem)}/")
         return _by_partition(records, [], {}).get(stem, KeptPartition())
 
@@ -63,7 +63,7 @@ class ObjectVersions:
 
     def remove(self, table: str, stem: str, content: str, in_use: Callable[[], set[str]]) -> bool:
         """Remove the objects with a content hash, unless `in_use` contains it or they are younger than the grace."""
-        with naming(table, stem, "removed"):
+        with errors_named_by(table, stem, "removed"):
             records = [
                 each
                 for each in self._store.list(f"{record_folder(table, stem)}/")
@@ -91,7 +91,7 @@ class ObjectVersions:
         key, texts = _record_key(table, stem, record), self._newest.texts
         text = None if texts is None else texts.find(key, "record")
         if text is None:
-            with naming(table, stem, "read"):
+            with errors_named_by(table, stem, "read"):
                 found = self._store.get(key)
             text = "" if found is None else found.content.decode(errors="replace")
             pointer = self._newest.parse(table, stem, text.encode())

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from memflow.errors import BadInput, DamagedFile, StoreFailed
 from resources.lake_storage.client import ListedObject, ObjectStore
-from resources.lake_storage.keys import naming, pointer_folder, pointer_key, stem_of_pointer
+from resources.lake_storage.keys import errors_named_by, pointer_folder, pointer_key, stem_of_pointer
 from resources.lake_storage.pointers import Pointer, TextCache
 from resources.local_files import partition_of
 
@@ -51,7 +51,7 @@ class NewestPointers:
     def tagged(self, table: str, stem: str) -> tuple[Pointer | None, str | None]:
         """Return the newest pointer of a partition and its tag, both None if it is missing."""
         key = pointer_key(table, stem)
-        with naming(table, stem, "read"):
+        with errors_named_by(table, stem, "read"):
             found = self.store.get(key)
         if found is None:
             return None, None
@@ -62,7 +62,7 @@ class NewestPointers:
 
     def tag(self, table: str, stem: str) -> str | None:
         """Return the tag of a pointer, which may be damaged."""
-        with naming(table, stem, "read"):
+        with errors_named_by(table, stem, "read"):
             found = self.store.get(pointer_key(table, stem))
         return None if found is None else found.tag
 

@@ -109,11 +109,11 @@ class LakeStorage(Protocol):
         """Exclude other processes that change the rows of a partition on the basis of its current ones."""
         ...
 
-    def listed(self) -> "LakeStorage":
+    def listing_view(self) -> "LakeStorage":
         """Return a view for decisions over many partitions, which may be some seconds old, with few requests."""
         ...
 
-    def pinned(self) -> "LakeStorage":
+    def pinned_view(self) -> "LakeStorage":
         """Return a view for one reading, which finds each partition once, so that it reads a single version."""
         ...
 

@@ -91,7 +91,7 @@ def test_credentials_that_expire_during_a_write_leave_the_old_rows(filled, proxy
 def test_list_that_fails_names_the_table(filled, proxy):
     proxy.fault = (500, "InternalError")
     with pytest.raises(StoreFailed, match=r"the partitions of score\.verdicts cannot be listed: .*500"):
-        filled.listed().facts(TABLE, "d/a")
+        filled.listing_view().facts(TABLE, "d/a")
 
 
 def test_slow_store_is_reported(proxy, s3, monkeypatch):

@@ -63,7 +63,7 @@ def test_s3_lake_returns_the_rows_of_every_table_as_written(lake, tmp_path, monk
 def test_s3_lake_escapes_partition_names_in_keys_and_restores_them(lake, name):
     lake.write(TABLE, name, ROWS[:1], fingerprint="")
     lake.write(TABLE, name, ROWS, fingerprint="")
-    assert lake.partitions(TABLE) == lake.listed().partitions(TABLE) == [name]
+    assert lake.partitions(TABLE) == lake.listing_view().partitions(TABLE) == [name]
     assert lake.read(TABLE, name) == ROWS
     assert [version.facts.rows for version in lake.versions(TABLE, name)] == [4, 1]
 
@@ -151,7 +151,7 @@ def test_reading_costs_one_request_and_a_view_lists_each_table_once(lake):
     assert write == {"get": 2, "create": 2, "swap": 1}
     assert requests_of(lake, lambda: lake.read(TABLE, "d/a1")) == {"get": 1}
     assert requests_of(lake, lambda: lake.facts(TABLE, "d/a1")) == {"get": 1}
-    listed = lake.listed()
+    listed = lake.listing_view()
     assert requests_of(lake, lambda: [listed.facts(TABLE, name) for name in partitions]) == {"list": 1}
     assert requests_of(lake, lambda: [listed.read(TABLE, name) for name in partitions]) == {}
     assert requests_of(lake, lambda: PartitionCatalog(lake, [TABLE])) == {"list": 1}
@@ -163,14 +163,16 @@ def test_new_host_reads_pointers_and_objects_once(lake, tmp_path, monkeypatch):
     for partition in partitions:
         lake.write(TABLE, partition, ROWS, fingerprint="f")
     other = other_host(lake, tmp_path, monkeypatch)
-    listed = other.listed()
+    listed = other.listing_view()
     found = requests_of(other, lambda: [listed.facts(TABLE, name) for name in partitions])
     assert found == {"get": 20 + 1, "list": 1}  # the marker of the layout too
     assert requests_of(other, lambda: other.read(TABLE, "d/a1")) == {"get": 2}
     assert requests_of(other, lambda: other.read(TABLE, "d/a1")) == {"get": 1}
     opening._opened.clear()
     again = Lake(lake.root)
-    assert requests_of(again, lambda: [again.listed().facts(TABLE, name) for name in partitions[:1]]) == {
+    assert requests_of(
+        again, lambda: [again.listing_view().facts(TABLE, name) for name in partitions[:1]]
+    ) == {
         "get": 1,
         "list": 1,
     }
@@ -212,7 +214,7 @@ def test_damaged_and_missing_objects_name_table_partition_and_fix(
         with pytest.raises(BadInput, match=rf"score\.verdicts of {partition} {reason}.*memflow repair"):
             other.read(TABLE, partition)
     assert other.read(TABLE, "d/c") == ROWS
-    assert other.current_partitions(TABLE) == other.listed().current_partitions(TABLE) == ["d/c"]
+    assert other.current_partitions(TABLE) == other.listing_view().current_partitions(TABLE) == ["d/c"]
     with other.snapshot([TABLE]) as still:
         assert (still.partitions(TABLE), still.left_out) == (["d/c"], {TABLE: ["d/a", "d/b"]})
     for partition in ("d/a", "d/b"):
@@ -230,7 +232,7 @@ def test_damaged_pointer_names_its_key_and_is_replaced_by_a_write(
     text = client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
     for content in (text.replace(b'"rows":4', b'"rows":5'), text[:-9], b"", b"[]", b"null", b"\xff\xfe"):
         client.put_object(Bucket=BUCKET, Key=key, Body=content)
-        for view in (lake, lake.listed()):
+        for view in (lake, lake.listing_view()):
             with pytest.raises(
                 BadInput, match=r"pointer s3://.*d,a\.json of score\.verdicts of d/a is damaged"
             ):

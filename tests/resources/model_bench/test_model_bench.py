@@ -86,7 +86,7 @@ def test_plain_requests_are_one_message_without_schema(mix: list[MixedRequest], 
 
 
 class RecordedChat:
-    """A chat that notes its requests and fails as told."""
+    """A chat that records its requests and raises the given errors."""
 
     def __init__(self, fails: Callable[[int], Exception | None] = lambda number: None) -> None:
         self.requests: list[ChatRequest] = []
