@@ -26,7 +26,7 @@ RUN pip install --no-deps .
 RUN useradd --system --uid 1000 --home-dir /opt/memflow memflow \
     && mkdir -p "$DAGSTER_HOME/storage" "$MEMFLOW_HOME" \
     && chown -R memflow "$DAGSTER_HOME" "$MEMFLOW_HOME"
-COPY resources/deployment.yaml $DAGSTER_HOME/dagster.yaml
+COPY resources/instance/deployment.yaml $DAGSTER_HOME/dagster.yaml
 USER memflow
 
 EXPOSE 4000

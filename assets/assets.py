@@ -24,24 +24,24 @@ from assets.table_metadata import dataset_metadata, domain_metadata, summary_met
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.records import APPEND_ONLY
 from memflow.run.recording import scripted_meta
-from resources.comparisons import comparison_rows
-from resources.completeness import stored_gaps
-from resources.drift import drift_table
-from resources.facts import FAILED_REQUESTS, RUN, Facts
-from resources.lake import Lake
-from resources.lance import LanceIndex
-from resources.leaderboard import CachedScores, leaderboard_rows
-from resources.library import Library
-from resources.models import Models
-from resources.outputs import restore_accumulated
+from resources.data.library import Library
+from resources.indexes.lance import LanceIndex
+from resources.lake.facts import FAILED_REQUESTS, RUN, Facts
+from resources.lake.lake import Lake
+from resources.lake.row_groups import GROUP_ROWS
+from resources.models.models import Models
 from resources.process import release_freed_memory
-from resources.protocol_values import protocol_meta
-from resources.row_groups import GROUP_ROWS
-from resources.score_cache import NAME as SCORES
-from resources.score_history import add_to_history, history_rows
-from resources.settings import Settings
+from resources.publishing.comparisons import comparison_rows
+from resources.publishing.completeness import stored_gaps
+from resources.publishing.drift import drift_table
+from resources.publishing.leaderboard import CachedScores, leaderboard_rows
+from resources.publishing.outputs import restore_accumulated
+from resources.publishing.score_cache import NAME as SCORES
+from resources.publishing.score_history import add_to_history, history_rows
+from resources.publishing.warehouse import Warehouse
+from resources.settings.protocol_values import protocol_meta
+from resources.settings.settings import Settings
 from resources.steps import StepRunner
-from resources.warehouse import Warehouse
 
 UNFINISHED = "some requests failed"
 """Replaces a fingerprint where requests failed, so that the next run sends them again. Requests that would fail again

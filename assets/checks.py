@@ -18,10 +18,10 @@ from memflow.checks.rules import Severity
 from memflow.errors import MissingData
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
 from memflow.scoring.drift_summary import last_drifts, markdown
-from resources.checks import Scope, check_partition
-from resources.gx import SUITES, validate_suite
-from resources.lake import Lake
-from resources.settings import Settings
+from resources.lake.lake import Lake
+from resources.settings.settings import Settings
+from resources.validation.checks import Scope, check_partition
+from resources.validation.gx import SUITES, validate_suite
 
 BLOCKING, WARNING, SUITE = "blocking_rules", "warning_rules", "great_expectations_suite"
 CHECKS: dict[str, Severity] = {BLOCKING: "error", WARNING: "warn"}

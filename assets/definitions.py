@@ -12,16 +12,16 @@ from assets import assets, automation, checks, jobs, models, report_site
 from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
 from memflow.pipeline import STEPS
-from resources import settings as settings_file
-from resources.added_partitions import with_added_partitions
 from resources.configurable import configurable_resources
-from resources.lance import LanceIndex
+from resources.indexes.lance import LanceIndex
 from resources.ledger.sql_ledger import SqlLedger
-from resources.models import Models
-from resources.prompt_folders import activate_prompts
-from resources.settings import Settings
-from resources.vllm import VllmServers
-from resources.warehouse import Warehouse
+from resources.models.models import Models
+from resources.publishing.warehouse import Warehouse
+from resources.runs.added_partitions import with_added_partitions
+from resources.settings import settings as settings_file
+from resources.settings.prompt_folders import activate_prompts
+from resources.settings.settings import Settings
+from resources.vllm_servers.servers import VllmServers
 
 
 def build_resources(

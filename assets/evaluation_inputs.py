@@ -1,7 +1,7 @@
 """What an evaluation depends on, by role and in words: models, memory, parameters, prompts, data and code.
 
-The verdicts of an assistant store these inputs, so that resources/drift.py can name the input that changed between two
-publications. They are no part of the input fingerprints, which decide what is stale (fingerprints.py).
+The verdicts of an assistant store these inputs, so that resources/publishing/drift.py can name the input that changed
+between two publications. They are no part of the input fingerprints, which decide what is stale (fingerprints.py).
 """
 
 import json
@@ -12,7 +12,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
 from memflow.pipeline import STEPS
 from memflow.scoring.drift import INPUTS
-from resources.settings_sections import Model
+from resources.settings.sections import Model
 
 VERDICTS = "score.verdicts"
 SHOWN = 8

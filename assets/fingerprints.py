@@ -27,12 +27,12 @@ from memflow.run.prompt_catalog import ANY_ROLE
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import plugin_metrics
 from memflow.scoring.judges import SELF_JUDGES
-from resources.facts import RUN
-from resources.lake import Lake
-from resources.library import CHECKSUMS, Library
-from resources.metric_backends import fingerprints
-from resources.partition_catalog import scored_domains
-from resources.settings import Settings
+from resources.data.library import CHECKSUMS, Library
+from resources.lake.facts import RUN
+from resources.lake.lake import Lake
+from resources.lake.partition_catalog import scored_domains
+from resources.metric_backends.backends import fingerprints
+from resources.settings.settings import Settings
 from resources.source_code import SourceCode
 
 ALL = "all"

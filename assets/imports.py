@@ -17,9 +17,9 @@ from memflow.errors import BadInput
 from memflow.pipeline import partition_key
 from memflow.run.recording import IMPORTED, SCRIPTED
 from memflow.scoring.completeness import INCOMPLETE, quarantine_gap
-from resources.instance import open_instance
-from resources.lake import Lake
-from resources.settings import Settings
+from resources.instance.instance import open_instance
+from resources.lake.lake import Lake
+from resources.settings.settings import Settings
 
 
 def store_results(settings: Settings, domain: str, results: ImportedResults) -> None:

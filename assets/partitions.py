@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import dagster as dg
 
 from memflow.pipeline import Scope
-from resources.settings import Settings
+from resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)

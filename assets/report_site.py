@@ -7,11 +7,11 @@ import dagster as dg
 
 from assets.report import OWNERS
 from memflow.pipeline import tables_of
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
 from resources.report.export import export_report
 from resources.report.source import ReportSource
-from resources.settings import Settings
+from resources.settings.settings import Settings
 
 KEY = ["report", "site"]
 JOB = "publish_report"

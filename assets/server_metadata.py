@@ -5,7 +5,7 @@ from typing import Any
 import dagster as dg
 
 from memflow.pipeline import Step
-from resources.vllm import VllmServers
+from resources.vllm_servers.servers import VllmServers
 
 
 def server_metadata(step: Step, servers: VllmServers) -> dict[str, Any]:

@@ -14,13 +14,13 @@ from memflow.scoring.comparison_table import comparison_markdown
 from memflow.scoring.completeness import INCOMPLETE, gap_lines, sample_text
 from memflow.scoring.drift_summary import last_drifts, markdown
 from memflow.scoring.markdown import leaderboard_markdown
-from resources.completeness import all_gaps
-from resources.lake import Lake, rebuild_commands
-from resources.leaderboard import former_partitions
-from resources.library import Library
-from resources.partition_scores import partition_scores, published_primary_scores
-from resources.settings import Settings
-from resources.warehouse import Warehouse
+from resources.data.library import Library
+from resources.lake.lake import Lake, rebuild_commands
+from resources.publishing.completeness import all_gaps
+from resources.publishing.leaderboard import former_partitions
+from resources.publishing.partition_scores import partition_scores, published_primary_scores
+from resources.publishing.warehouse import Warehouse
+from resources.settings.settings import Settings
 
 
 def dataset_metadata(data: Library, name: str) -> dict[str, Any]:

@@ -29,20 +29,20 @@ import duckdb
 from bench.measure import arguments, report
 from memflow.errors import MemflowError
 from memflow.records import TABLES
-from resources.added_partitions import FILE, add_partitions, with_added_partitions
-from resources.downloads.record import DownloadRecord, read_records, record_path, write_record
-from resources.index_hashes import index_name
-from resources.lake import Lake
-from resources.lake_verification import VERIFIED
-from resources.lance import LanceIndex
-from resources.local_files import partition_of
-from resources.outputs import INDEX_FOLDER, INDEXES, needs_index
-from resources.published_record import PublishedRecord, is_intact
+from resources.data.downloads.record import DownloadRecord, read_records, record_path, write_record
+from resources.files.local_files import partition_of
+from resources.indexes.file_hashes import index_name
+from resources.indexes.lance import LanceIndex
+from resources.lake.lake import Lake
+from resources.lake.verification import VERIFIED
+from resources.publishing.outputs import INDEX_FOLDER, INDEXES, needs_index
+from resources.publishing.record import PublishedRecord, is_intact
+from resources.publishing.score_cache import NAME as SCORES
+from resources.publishing.score_cache import DomainCache
+from resources.publishing.warehouse import Warehouse
 from resources.repair.verification import sqlite_fault
-from resources.score_cache import NAME as SCORES
-from resources.score_cache import DomainCache
-from resources.settings import Settings, load
-from resources.warehouse import Warehouse
+from resources.runs.added_partitions import FILE, add_partitions, with_added_partitions
+from resources.settings.settings import Settings, load
 
 FLIPS = 300
 GOOD = ("same", "refused", "rebuilt")
@@ -264,7 +264,7 @@ _SCORES: dict[str, Any] = {}
 
 def _read_lines(home: Path, file: Path) -> Any:
     """Read a cache of files; a damaged line is ignored, and its value computed again."""
-    from resources.file_cache import FileCache, _parsed
+    from resources.files.file_cache import FileCache, _parsed
 
     cache = FileCache(file)
     cache._load()

@@ -29,8 +29,8 @@ import sqlalchemy as sa
 from bench.measure import arguments, postgres_server, report
 from bench.ray_nodes import BUCKET, ROOT, RayNodes, documented_commands, s3_server
 from memflow.records import APPEND_ONLY, TABLES
-from resources.lake import Lake
-from resources.settings import load
+from resources.lake.lake import Lake
+from resources.settings.settings import load
 from resources.stub import count_answers, stub_process
 
 sys.path.append(str(ROOT / "tests"))

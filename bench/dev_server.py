@@ -21,9 +21,9 @@ import dagster as dg
 
 from bench.player import draw_user
 from memflow.records import APPEND_ONLY, TABLES
-from resources.lake import Lake
-from resources.leases import LEASES, holder_of, is_leased, run_leases
+from resources.lake.lake import Lake
 from resources.process import default_signals
+from resources.runs.leases import LEASES, holder_of, is_leased, run_leases
 
 ROOT = Path(__file__).parents[1]
 LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memflow"}

@@ -140,7 +140,7 @@ def class_entry(module: str, name: str, config: dict[str, Any]) -> dict[str, Any
 
 def main() -> int:
     """Compare memflow's event log with Dagster's. Return 1 if it is less than 5 times as fast on SQLite, else 0."""
-    ours = class_entry("resources.event_log", "SqliteEventLog", {"base_dir": "history/runs"})
+    ours = class_entry("resources.instance.event_log", "SqliteEventLog", {"base_dir": "history/runs"})
     ratio = compare("event_log_sqlite", dict, lambda: {"event_log_storage": ours})
     with postgres_server() as port:
         databases = count()
@@ -158,7 +158,7 @@ def main() -> int:
             compare(
                 "event_log_postgres",
                 lambda: storages("dagster_postgres.event_log", "PostgresEventLogStorage"),
-                lambda: storages("resources.postgres_event_log", "PostgresEventLog"),
+                lambda: storages("resources.instance.postgres_event_log", "PostgresEventLog"),
             )
     return 0 if ratio >= BOUND else 1
 

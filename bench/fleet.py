@@ -27,7 +27,7 @@ from bench.measure import arguments, child_cpu_seconds, report
 from bench.player import users_file
 from memflow.benchmarks.registry import find_dataset
 from memflow.benchmarks.samples import sample_name
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.stub import stub_process
 
 DOMAIN, USERS, LATENCY, CONCURRENCY, BOUND = "amemgym_base", 12, 0.2, 256, 1.3

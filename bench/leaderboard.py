@@ -27,8 +27,8 @@ from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.records import Score, Verdict
 from memflow.scoring.groups import Group, groups_of
-from resources.lake import Lake
-from resources.warehouse import Warehouse
+from resources.lake.lake import Lake
+from resources.publishing.warehouse import Warehouse
 
 ASSISTANTS, PROBES, BOUND_S = 25, 8_000, 2.0
 MEASURES = ("", "one", "two", "three", "four")

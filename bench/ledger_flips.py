@@ -33,11 +33,11 @@ from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import DamagedRow, MemflowError, NoAnswer
 from memflow.fingerprint import digest
 from resources.endpoints.embedder import TimedVector
+from resources.files.sqlite_urls import sqlite_url
 from resources.ledger.recovery import recover
 from resources.ledger.sql_ledger import SqlLedger
 from resources.ledger.usage import GROUPS
 from resources.ledger.verification import problems
-from resources.sqlite_urls import sqlite_url
 
 ROWS = 60
 ACCOUNT = request_context("bench", "bench", "answer")

@@ -32,19 +32,19 @@ from memflow.benchmarks.registry import find_dataset
 from memflow.cli.run import COLLECTION_THRESHOLDS
 from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import Scope, partition_key, steps_of
-from resources.checks import Scope as CheckScope
-from resources.checks import check_partition
-from resources.facts import Facts
-from resources.gx import SUITES, validate_suite
-from resources.lake import Lake
-from resources.lance import LanceIndex
-from resources.leaderboard import leaderboard_rows
+from resources.indexes.lance import LanceIndex
+from resources.lake.facts import Facts
+from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
-from resources.models import Models
-from resources.score_history import history_rows
-from resources.settings import Settings, load
+from resources.models.models import Models
+from resources.publishing.leaderboard import leaderboard_rows
+from resources.publishing.score_history import history_rows
+from resources.publishing.warehouse import Warehouse
+from resources.settings.settings import Settings, load
 from resources.steps import StepRunner
-from resources.warehouse import Warehouse
+from resources.validation.checks import Scope as CheckScope
+from resources.validation.checks import check_partition
+from resources.validation.gx import SUITES, validate_suite
 
 USERS, MEMORY, PARTITIONS = "amemgym_base", "rag_2_4_30", ("none", "oracle", "rag_2_4_30")
 BOUNDS = {"demo": 0.6, "users": 0.8}

@@ -18,14 +18,14 @@ from pathlib import Path
 
 from bench.measure import PostgresServer, arguments, report, restartable_postgres
 from memflow.records import APPEND_ONLY, TABLES
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.stub import count_answers, stub_process
 
 ATTEMPTS = 3
 LATENCY = 0.2
 DOMAIN, MEMORIES = "amemgym_base", ("full", "rag_2_4_30")
 MODES = ("fast", "immediate")
-DEPLOYMENT = Path(__file__).parents[1] / "resources/deployment.yaml"
+DEPLOYMENT = Path(__file__).parents[1] / "resources/instance/deployment.yaml"
 
 
 @dataclass

@@ -26,8 +26,8 @@ from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
+from resources.data.library import Library
 from resources.ledger.sql_ledger import SqlLedger
-from resources.library import Library
 
 BOUND_MS = 1.5
 

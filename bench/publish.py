@@ -26,11 +26,11 @@ from assets.fingerprints import Fingerprints
 from bench.measure import arguments, child_cpu_seconds, report
 from memflow.cli.run import COLLECTION_THRESHOLDS
 from memflow.pipeline import tables_of
-from resources.lake import Lake
-from resources.leaderboard import CachedScores, leaderboard_rows
-from resources.score_cache import NAME
-from resources.settings import load
-from resources.warehouse import Warehouse
+from resources.lake.lake import Lake
+from resources.publishing.leaderboard import CachedScores, leaderboard_rows
+from resources.publishing.score_cache import NAME
+from resources.publishing.warehouse import Warehouse
+from resources.settings.settings import load
 
 SIZES = "14,214,2000"
 MOST_RATIO, MOST_S, MOST_SHOW_S = 1.5, 60.0, 1.0

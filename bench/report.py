@@ -29,11 +29,11 @@ from memflow.records import (
     Verdict,
 )
 from memflow.scoring.estimate import MetricContext, probe_score
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
 from resources.report.export import Report, export_report
 from resources.report.source import ReportSource
-from resources.settings import load
+from resources.settings.settings import load
 
 DOMAINS, ASSISTANTS, EPISODES, CHECKPOINTS, QUESTIONS = 8, 25, 20, 10, 25
 PROBES = EPISODES * CHECKPOINTS * QUESTIONS

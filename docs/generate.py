@@ -23,8 +23,8 @@ from typer.testing import CliRunner
 from memflow.checks.expectations import expectations_of
 from memflow.cli import app
 from memflow.records import KEYS, TABLES, columns
-from resources.data_folder import default_data_folder
-from resources.settings import Settings
+from resources.data.data_folder import default_data_folder
+from resources.settings.settings import Settings
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -1,7 +1,7 @@
 """Shares of a partition: disjoint sets of its episodes or users, each computed by another worker process.
 
 The shares are contiguous, so that the rows of all shares, concatenated, have the same order as without shares.
-resources/workers.py starts the processes.
+resources/workers/workers.py starts the processes.
 """
 
 from collections.abc import Iterable, Sequence

@@ -15,16 +15,16 @@ from pydantic import Field
 from sqlalchemy.engine import make_url
 
 from memflow.benchmarks.registry import datasets
-from resources import settings as settings_file
-from resources.lake import Lake
-from resources.lance import LanceIndex
+from resources.data.library import CHECKSUMS, Library
+from resources.indexes.lance import LanceIndex
+from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
-from resources.library import CHECKSUMS, Library
-from resources.models import Models
-from resources.settings import BudgetLimits, Embedder, Model, OwnDataset, OwnMemory, Roles, Settings
+from resources.models.models import Models
+from resources.publishing.warehouse import Warehouse
+from resources.settings import settings as settings_file
+from resources.settings.settings import BudgetLimits, Embedder, Model, OwnDataset, OwnMemory, Roles, Settings
 from resources.shared_limits.opening import open_budget
-from resources.vllm import VllmServers
-from resources.warehouse import Warehouse
+from resources.vllm_servers.servers import VllmServers
 
 LEDGER_VARIABLE = "MEMFLOW_LEDGER"
 MASK = ":***@"

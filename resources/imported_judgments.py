@@ -17,10 +17,10 @@ from memflow.errors import BadInput
 from memflow.records import Probe, Verdict
 from memflow.scoring.judges import STANDARD
 from resources.ledger.sql_ledger import SqlLedger
-from resources.metric_backends import build_metric_backends
-from resources.models import Models
-from resources.prompt_folders import activate_prompts
-from resources.settings import Settings
+from resources.metric_backends.backends import build_metric_backends
+from resources.models.models import Models
+from resources.settings.prompt_folders import activate_prompts
+from resources.settings.settings import Settings
 
 RECORDED = "recorded"
 """The variant of a label that was published with an imported answer."""

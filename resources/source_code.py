@@ -17,7 +17,7 @@ from typing import NamedTuple
 import memflow
 from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
-from resources.file_cache import FileCache, FileState
+from resources.files.file_cache import FileCache, FileState
 
 TEXTS = (".md", ".yaml")
 """Files that count as text: prompts, personas, reference values."""

@@ -17,12 +17,12 @@ from memflow.records import Comparison, Drift, PublishedScore, Record, Score
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
 from memflow.shares import WHOLE, Share
-from resources.clients import Chats
-from resources.lake import Lake
-from resources.library import Library
-from resources.metric_backends import build_metric_backends
-from resources.models import Models
-from resources.settings import Settings
+from resources.data.library import Library
+from resources.lake.lake import Lake
+from resources.metric_backends.backends import build_metric_backends
+from resources.models.clients import Chats
+from resources.models.models import Models
+from resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from factories import metric_context, score, verdict
 from memflow.metrics.continual import summary
 from memflow.records import Probe, Score, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
-from resources.lake import Lake
-from resources.warehouse import Warehouse
+from resources.lake.lake import Lake
+from resources.publishing.warehouse import Warehouse
 
 SCORE = score(value=0.5, n=10, n_episodes=5, simulator="s", scripted=False)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from resources.downloads.transfer import TransferLimits
+from resources.data.downloads.transfer import TransferLimits
 
 LIMITS = TransferLimits(connect=2, stall=0.3, least_bytes=10, attempts=3, pause=0, most_pause=0)
 

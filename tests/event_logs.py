@@ -22,7 +22,7 @@ FORMER = TESTS.joinpath("resources/former_instance.yaml").read_text(encoding="ut
 OURS = yaml.safe_dump(
     {
         "event_log_storage": {
-            "module": "resources.event_log",
+            "module": "resources.instance.event_log",
             "class": "SqliteEventLog",
             "config": {"base_dir": "history/runs"},
         },

@@ -13,7 +13,7 @@ from memflow.records import FeedbackRound, Probe, Turn
 from memflow.run.context import STATES
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile
 from memflow.run.handlers import handlers
-from resources.library import Library
+from resources.data.library import Library
 
 ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 

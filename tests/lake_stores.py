@@ -5,10 +5,10 @@ from typing import Any
 
 from obstore.store import MemoryStore
 
-from resources.lake import Lake
-from resources.lake_storage.object_cache import ObjectCache
-from resources.lake_storage.object_store import ObjectStorage
-from resources.lake_storage.obstore_client import ObstoreClient
+from resources.lake.lake import Lake
+from resources.lake.storage.object_cache import ObjectCache
+from resources.lake.storage.object_store import ObjectStorage
+from resources.lake.storage.obstore_client import ObstoreClient
 
 
 def memory_storage(cache: Path, store: Any = None, *, grace_s: float = 0.0) -> ObjectStorage:

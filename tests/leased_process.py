@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from resources.leases import Holder, acquire
+from resources.runs.leases import Holder, acquire
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 

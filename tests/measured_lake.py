@@ -7,8 +7,8 @@ import factories
 
 from memflow.pipeline import tables_of
 from memflow.records import Probe
-from resources.lake import Lake
-from resources.settings import Settings, load
+from resources.lake.lake import Lake
+from resources.settings.settings import Settings, load
 
 DATASETS = {"comem_demo": "comem_demo", "memorybench_demo": "memorybench_sample"}
 """The domains, and the data set of their probes. The scores of the second are aggregated in SQL."""

@@ -27,11 +27,11 @@ from memflow.records import (
     Variable,
     Verdict,
 )
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
 from resources.report.export import Report, export_report
 from resources.report.source import ReportOptions, ReportSource
-from resources.settings import Settings, load
+from resources.settings.settings import Settings, load
 
 DOMAIN = "Own Domain 100% 测试"
 ASSISTANTS = ("none", "full")

@@ -6,7 +6,7 @@ from random import Random
 
 from greenlet import getcurrent, greenlet
 
-from resources.lake_storage.client import ListedObject, StoredObject
+from resources.lake.storage.client import ListedObject, StoredObject
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -33,7 +33,7 @@ def test_everything_but_the_commands_of_the_dockerfile_works(
         layers.apply(instruction)
     assert layers.variables["MEMFLOW_HOME"] == f"{tmp_path}/var/lib/memflow"
     assert (tmp_path / "opt/memflow/requirements.lock").read_bytes() == (ROOT / requirements).read_bytes()
-    assert (tmp_path / "opt/memflow/resources/deployment.yaml").is_file()
+    assert (tmp_path / "opt/memflow/resources/instance/deployment.yaml").is_file()
     settings = yaml.safe_load((tmp_path / "opt/dagster/dagster.yaml").read_text(encoding="utf-8"))
     assert "run_storage" in settings
     assert commands[0] == "pip install --require-hashes -r requirements.lock"

@@ -1,6 +1,6 @@
 """Kinds of settings that a protocol point can have, each with its published value and the option that changes it.
 
-protocol.py has the points. resources/protocol_values.py reads the values of a run.
+protocol.py has the points. resources/settings/protocol_values.py reads the values of a run.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Evaluation of check rules over the rows of a table.
 
 Rows are arguments and a function returns the rows of other tables, so this module depends on no store.
-resources/gx.py evaluates the same rules with Great Expectations.
+resources/validation/gx.py evaluates the same rules with Great Expectations.
 """
 
 from collections import Counter

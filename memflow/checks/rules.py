@@ -1,7 +1,7 @@
 """Types of check rules for the rows of a table.
 
 The rules of each table are in the other modules of this package and in each benchmark's checks. evaluation.py evaluates
-them; resources/gx.py translates them for Great Expectations.
+them; resources/validation/gx.py translates them for Great Expectations.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -57,7 +57,7 @@ class _Commands(TyperGroup):
             message(f"memflow: {wrong}")
             raise typer.Exit(1) from wrong
         except OSError as wrong:
-            from resources.disks import os_fault
+            from resources.files.disks import os_fault
 
             named = wrong.filename if isinstance(wrong.filename, str) else "the home folder"
             if not (fault := os_fault(wrong, Path(named))):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from memflow.annotation.kind import DomainTables
     from memflow.annotation.report import AgreementRow, Report
     from memflow.metrics.intervals import Interval
-    from resources.lake import Lake
-    from resources.settings import Settings
+    from resources.lake.lake import Lake
+    from resources.settings.settings import Settings
 
 LONGEST_LABEL, LONGEST_NAME, DIFFERING = 40, 64, 20
 
@@ -72,7 +72,7 @@ def sample(
     from memflow.annotation.kinds import kind_of
     from memflow.annotation.page import page_of
     from memflow.annotation.sheet import PAGE, write_sheet
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
 
     settings = front_of(ctx).load()
     chosen = kind_of(settings.domain(domain).benchmark, kind)
@@ -142,9 +142,9 @@ def judge(
     from memflow.annotation.judge import annotate as label
     from memflow.annotation.sheet import read_sheet
     from memflow.chat.ledger import RequestContext
-    from resources.clients import Chats
     from resources.ledger.sql_ledger import SqlLedger
-    from resources.models import Models
+    from resources.models.clients import Chats
+    from resources.models.models import Models
 
     # A judge calls no memory, so the memories of the settings are not checked.
     settings = select(
@@ -218,7 +218,7 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
 
 def _judge(settings: "Settings") -> str:
     """Return the annotator name of the judge: the model's name in memflow.toml, otherwise its name at the server."""
-    from resources.settings_sections import COMMAND_LINE
+    from resources.settings.sections import COMMAND_LINE
 
     name = settings.roles.judges[0]
     return (settings.model(name).model if name.startswith(COMMAND_LINE) else name)[:LONGEST_NAME]

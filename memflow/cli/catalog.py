@@ -16,7 +16,7 @@ from memflow.cli.selection import front_of
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset
-    from resources.library import Library
+    from resources.data.library import Library
 
 
 MOST_FILES = 6
@@ -31,7 +31,7 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """
     from memflow.benchmarks import registry
     from memflow.benchmarks.samples import is_sample
-    from resources.added_partitions import with_added_partitions
+    from resources.runs.added_partitions import with_added_partitions
 
     settings = front_of(ctx).load()
     problems = registry.problems()
@@ -99,7 +99,7 @@ def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    from resources.library import Library
+    from resources.data.library import Library
 
     settings = front_of(ctx).load()
     folder, library = settings.data, Library(settings.data, settings.datasets)

@@ -18,8 +18,8 @@ from memflow.errors import BadInput, MemflowError
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
-    from resources.lake import Lake
-    from resources.settings import Settings
+    from resources.lake.lake import Lake
+    from resources.settings.settings import Settings
 
 Target = tuple[str, str]
 """A table and a partition."""
@@ -75,7 +75,7 @@ def checks(
 
     The exit code is 1 if a failed rule blocks the steps downstream, or if a partition could not be checked.
     """
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
 
     if docs is not None and engine is not Engine.gx:
         raise BadInput(
@@ -135,7 +135,7 @@ def _summaries(
     lake: "Lake", settings: "Settings", targets: Sequence[Target], engine: Engine
 ) -> tuple[list[RuleSummary], list[str]]:
     """Evaluate the rules of every partition. Return the results, and an error message per unchecked partition."""
-    from resources.checks import Scope, check_partition
+    from resources.validation.checks import Scope, check_partition
 
     found: dict[Target, list[tuple[str, RuleResult]]] = {}
     unchecked: list[str] = []
@@ -157,8 +157,8 @@ def _summary(name: str, of_rule: Sequence[tuple[str, RuleResult]]) -> RuleSummar
 
 
 def _write_docs(lake: "Lake", settings: "Settings", targets: Sequence[Target], folder: Path) -> Path:
-    from resources.checks import Scope, gx_suites
-    from resources.gx import write_data_docs
+    from resources.validation.checks import Scope, gx_suites
+    from resources.validation.gx import write_data_docs
 
     suites = [
         (f"{name} {partition} {number}", suite)

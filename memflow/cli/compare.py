@@ -20,8 +20,8 @@ from memflow.suggestions import unknown_name
 if TYPE_CHECKING:
     from memflow.cli.operands import Operand, Stored
     from memflow.scoring.measures import Measure
-    from resources.lake import Lake
-    from resources.settings import Settings
+    from resources.lake.lake import Lake
+    from resources.settings.settings import Settings
 
 ALL = "all"
 
@@ -110,7 +110,7 @@ def _compared(
     from memflow.cli.operands import read_operand, same_probes, with_others
     from memflow.scoring.comparisons import DomainContext
     from memflow.scoring.comparisons import compare as compare_pairs
-    from resources.comparisons import verdict_values
+    from resources.publishing.comparisons import verdict_values
 
     stored = [read_operand(lake, each, places[at]) for at, each in enumerate(operands)]
     domains = [settings.domain(each.source.domain) for each in stored]

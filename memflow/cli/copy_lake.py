@@ -21,7 +21,7 @@ def copy_lake(
     Partitions that are as new there are skipped, so the command can be repeated. The source stays as it is. An address
     of the former layout, with one plain file per partition, may be copied onto itself.
     """
-    from resources.lake_copy import copy_lake as copied
+    from resources.lake.copy import copy_lake as copied
 
     settings = front_of(ctx).load()
     partitions, versions = Counter[str](), Counter[str]()

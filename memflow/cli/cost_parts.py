@@ -9,7 +9,7 @@ from memflow.benchmarks.costs import STAGES, CostPart
 
 if TYPE_CHECKING:
     from memflow.run.dry_run import StepForecast
-    from resources.settings import Settings
+    from resources.settings.settings import Settings
 
 LEAST_SHARE = 0.2
 """The share of a domain's requests or of its cost from which a stage is listed."""

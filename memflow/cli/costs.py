@@ -17,7 +17,7 @@ from memflow.cli.selection import DomainFilter, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
     from resources.ledger.sql_ledger import SqlLedger
     from resources.ledger.usage import UsageRow
 

@@ -12,7 +12,7 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.data_check import DataCheck
+    from resources.data.data_check import DataCheck
 
 MOST_ITEMS = 5
 """Quarantined items of a data set that the text lists for each reason; JSON lists all."""
@@ -42,8 +42,8 @@ def check(
     data set and its known defects. Of files of own dialogues, it lists every problem with its line and field; any
     problem gives the exit code 1.
     """
-    from resources.data_check import check_dataset
-    from resources.library import Library
+    from resources.data.data_check import check_dataset
+    from resources.data.library import Library
 
     settings = front_of(ctx).load()
     files = [name for name in names or () if name not in settings.datasets and is_path(name)]

@@ -15,10 +15,10 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset
-    from resources.downloads.get import Downloaded, DownloadPlan
-    from resources.downloads.transfer import Transfer
-    from resources.library import Library
-    from resources.settings import Settings
+    from resources.data.downloads.get import Downloaded, DownloadPlan
+    from resources.data.downloads.transfer import Transfer
+    from resources.data.library import Library
+    from resources.settings.settings import Settings
 
 
 def get(
@@ -42,7 +42,7 @@ def get(
     An interrupted download is continued by the next one. Files are compared with their published checksums; without a
     known checksum, the checksum is recorded on the first download. Nothing is downloaded by any other command.
     """
-    from resources.library import Library
+    from resources.data.library import Library
 
     settings = front_of(ctx).load()
     library = Library(settings.data, settings.datasets)
@@ -117,8 +117,8 @@ async def _get(
     folder: Path, datasets: Sequence["Dataset"], yes: bool, force: bool, accept_changed: bool
 ) -> tuple[list["Downloaded"], "DownloadPlan"]:
     """Plan, confirm and download. Raises DownloadFailed; typer.Exit if the user declines."""
-    from resources.downloads.get import check_space, download, locked, plan_download
-    from resources.downloads.transfer import Transfer, new_session
+    from resources.data.downloads.get import check_space, download, locked, plan_download
+    from resources.data.downloads.transfer import Transfer, new_session
 
     async with new_session() as session:
         transfer = Transfer(session)

@@ -11,7 +11,7 @@ from memflow.cli.selection import front_of
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset
-    from resources.library import Library
+    from resources.data.library import Library
 
 NO_SIZE = "unknown"
 
@@ -21,7 +21,7 @@ def list_table(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
     The size of a missing data set is that of its published files, if it is known before a download.
     """
-    from resources.library import Library
+    from resources.data.library import Library
 
     settings = front_of(ctx).load()
     library = Library(settings.data, settings.datasets)

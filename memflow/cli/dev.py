@@ -24,8 +24,8 @@ def dev(
     The UI and the daemon load the code location `memflow`. Each is started again when it ends. Runs and backfills of a
     `memflow dev` that was stopped or killed continue.
     """
-    from resources.dev_programs import Program, end_survivors, hold_home, require_free_port, supervise
-    from resources.instance import EVENT_BATCHES, dagster_home, recover_runs, workspace_file
+    from resources.instance.instance import EVENT_BATCHES, dagster_home, recover_runs, workspace_file
+    from resources.runs.dev_programs import Program, end_survivors, hold_home, require_free_port, supervise
 
     front = front_of(ctx)
     settings = front.load()

@@ -19,8 +19,8 @@ from memflow.errors import BadInput
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
     from memflow.benchmarks.protocol import ProtocolPoint
-    from resources.lake import Lake
-    from resources.settings import Settings
+    from resources.lake.lake import Lake
+    from resources.settings.settings import Settings
 
 VERDICTS = "score.verdicts"
 COLUMNS = ("point", "published", "here", "source")
@@ -58,7 +58,7 @@ def deviations(
     embedder, prompts, sample, and what memflow always does differently.
     """
     from memflow.benchmarks import registry
-    from resources.prompt_folders import activate_prompts
+    from resources.settings.prompt_folders import activate_prompts
 
     settings = front_of(ctx).load()
     activate_prompts(settings)
@@ -124,7 +124,7 @@ def _values(
     settings: "Settings", lake: "Lake", domain: "Domain", assistants: Sequence[str] | None
 ) -> tuple[Mapping[str, Mapping[str, Any]], bool]:
     """Return the values of the protocol points by assistant, and whether these are values of stored runs."""
-    from resources.protocol_values import protocol_values, stored_values
+    from resources.settings.protocol_values import protocol_values, stored_values
 
     names = assistants_of(lake, VERDICTS, domain.name)
     stored = {name: values for name in names if (values := stored_values(lake, domain, name)) is not None}

@@ -15,11 +15,11 @@ from assets.fingerprints import Fingerprints
 from assets.partitions import pair
 from memflow.cli.planned_runs import PlannedRun
 from memflow.pipeline import JOBS
-from resources.clients import Watch
-from resources.disks import require_writable
-from resources.instance import open_instance
-from resources.models import Models
-from resources.settings import Settings
+from resources.files.disks import require_writable
+from resources.instance.instance import open_instance
+from resources.models.clients import Watch
+from resources.models.models import Models
+from resources.settings.settings import Settings
 
 QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 

@@ -16,7 +16,7 @@ from memflow.errors import BadInput
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
     from memflow.run.recording import RecordedRun, Source
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
 
 PLAYED = "memory.transcripts"
 
@@ -36,7 +36,7 @@ def transcript(
     One message per line, after a header with the speakers, the models and the source data.
     """
     from memflow.run.recording import read, recording_text
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
 
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)

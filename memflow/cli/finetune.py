@@ -1,6 +1,6 @@
 """`memflow finetune`: train an adapter on the answers that a domain's users liked or copied.
 
-The benchmark selects the answers (`Benchmark.training_set`); resources/trainer.py trains.
+The benchmark selects the answers (`Benchmark.training_set`); resources/training/trainer.py trains.
 """
 
 import shlex
@@ -17,9 +17,9 @@ from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
     from memflow.benchmarks.training import Lora, TrainingSet
-    from resources.adapter import Manifest
-    from resources.settings import Settings
-    from resources.trainer import Job
+    from resources.settings.settings import Settings
+    from resources.training.adapter import Manifest
+    from resources.training.trainer import Job
 
 _HOW = "How it is trained"
 OWN = ("kind", "model", "url", "urls", "revision", "adapter")
@@ -81,8 +81,8 @@ def finetune(
     """
     from memflow.benchmarks import registry
     from memflow.benchmarks.training import Lora
-    from resources.lake import Lake
-    from resources.prompt_folders import activate_prompts
+    from resources.lake.lake import Lake
+    from resources.settings.prompt_folders import activate_prompts
 
     settings = front_of(ctx).load()
     activate_prompts(settings)
@@ -121,7 +121,7 @@ def _job(
 ) -> "Job":
     from dataclasses import asdict
 
-    from resources.trainer import Job
+    from resources.training.trainer import Job
 
     base = settings.model(model)
     if base.kind == "scripted" or base.adapter:
@@ -148,8 +148,8 @@ def _job(
 
 def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Manifest":
     """Return the manifest of the adapter in the folder `place`; train the adapter if the folder has none."""
-    from resources.adapter import MANIFEST, input_fingerprint, read_manifest
-    from resources.trainer import Trainer
+    from resources.training.adapter import MANIFEST, input_fingerprint, read_manifest
+    from resources.training.trainer import Trainer
 
     if (place / MANIFEST).is_file():
         there = read_manifest(place)
@@ -217,7 +217,7 @@ def _shown(learned: "TrainingSet") -> list[RenderableType]:
 
 
 def _report(place: Path, manifest: "Manifest", lines: list[str], run: str) -> list[RenderableType]:
-    from resources.vllm import Adapter
+    from resources.vllm_servers.servers import Adapter
 
     done = manifest.trained
     facts = (

@@ -12,7 +12,7 @@ from memflow.cli.output import terminal_console
 from memflow.cli.selection import Selection
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile, StepForecast
 from memflow.run.handlers import handlers
-from resources.settings import Settings
+from resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ def gc(
     Current rows stay, and so does the version before them. The defaults are `days` and `gigabytes` under [history] in
     memflow.toml. In an object store, what is younger than an hour stays.
     """
-    from resources.garbage_collection import collect, collectable, kept_bytes
-    from resources.lake import Lake
+    from resources.lake.garbage_collection import collect, collectable, kept_bytes
+    from resources.lake.lake import Lake
 
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)

@@ -17,8 +17,8 @@ from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:
     from resources.endpoints.profiles import Profile
-    from resources.settings import Settings
-    from resources.settings_sections import Embedder, Model, OwnMemory
+    from resources.settings.sections import Embedder, Model, OwnMemory
+    from resources.settings.settings import Settings
 
 OLDEST = (3, 11)
 STORED = {
@@ -141,7 +141,7 @@ def _home(home: Path) -> Finding:
 
 def _data(settings: "Settings") -> Iterator[Finding]:
     from memflow.benchmarks.datasets import how_to_get
-    from resources.library import Library
+    from resources.data.library import Library
 
     if "data" not in settings.model_fields_set and not settings.data.exists():
         yield Finding(
@@ -213,7 +213,7 @@ def _vllm(what: str, model: "Model") -> Finding:
 
 def _startable(what: str, model: "Model", found: str) -> Finding:
     """Return whether this machine has the devices of a model."""
-    from resources.vllm import server_plan
+    from resources.vllm_servers.servers import server_plan
 
     try:
         server_plan(model)
@@ -224,7 +224,7 @@ def _startable(what: str, model: "Model", found: str) -> Finding:
 
 def _unserved(model: "Model") -> str | None:
     """Return the reason why a model's adapter cannot be served, or None."""
-    from resources.adapter import load_adapter
+    from resources.training.adapter import load_adapter
 
     try:
         load_adapter(Path(model.adapter).expanduser(), model.revision)
@@ -279,7 +279,7 @@ def _folder_embedder(chosen: "Embedder") -> Finding:
 
 
 def _prompts(settings: "Settings") -> Iterator[Finding]:
-    from resources.prompt_folders import usable_prompts
+    from resources.settings.prompt_folders import usable_prompts
 
     if settings.prompts is None:
         return
@@ -295,8 +295,8 @@ def _prompts(settings: "Settings") -> Iterator[Finding]:
 
 def _history(settings: "Settings") -> Finding:
     """Return the size of the replaced rows that the lake keeps."""
-    from resources.garbage_collection import kept_bytes
-    from resources.lake import Lake
+    from resources.lake.garbage_collection import kept_bytes
+    from resources.lake.lake import Lake
 
     kept = kept_bytes(Lake(settings.lake_root)) / 1e9
     limit = settings.history.gigabytes
@@ -311,7 +311,7 @@ def _history(settings: "Settings") -> Finding:
 def _stored_results(settings: "Settings", full: bool) -> Iterator[Finding]:
     """Yield whether lake, ledger, search indexes and memflow.duckdb are intact."""
     from memflow.records import TABLES
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
     from resources.repair.verification import find_damages
 
     lake = Lake(settings.lake_root)

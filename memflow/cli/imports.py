@@ -67,8 +67,8 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
         from assets.imports import store_results
         from memflow.cli.pipeline import Silent, run_pipeline
         from memflow.cli.planned_runs import RunRequest
-        from resources.added_partitions import add_partitions, with_added_partitions
         from resources.imported_judgments import judge_imported
+        from resources.runs.added_partitions import add_partitions, with_added_partitions
 
         settings = front_of(ctx).load()
         of = settings.domain(domain)

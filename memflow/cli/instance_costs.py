@@ -12,9 +12,9 @@ from memflow.cli.selection import assistants_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
     from resources.ledger.sql_ledger import SqlLedger
-    from resources.settings import Settings
+    from resources.settings.settings import Settings
 
 GENERATED = {
     "state": "state.profiles",

@@ -52,8 +52,8 @@ def check(
     from memflow.judges.injection_test import run_injection_test
     from memflow.judges.injections import injections
     from resources.ledger.sql_ledger import SqlLedger
-    from resources.models import Models
-    from resources.prompt_folders import activate_prompts
+    from resources.models.models import Models
+    from resources.settings.prompt_folders import activate_prompts
 
     settings = front_of(ctx).load()
     activate_prompts(settings)

@@ -210,8 +210,8 @@ def forget(
 @contextmanager
 def _ledger(ctx: typer.Context) -> Iterator["SqlLedger"]:
     """Open the ledger of the settings. Raises BadSettings if it does not exist."""
+    from resources.files.sqlite_urls import sqlite_path
     from resources.ledger.sql_ledger import SqlLedger
-    from resources.sqlite_urls import sqlite_path
 
     url = front_of(ctx).load().ledger_url
     path = sqlite_path(url)

@@ -11,8 +11,8 @@ from memflow.cli.selection import DomainFilter, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.lake import Lake
-    from resources.settings import Settings
+    from resources.lake.lake import Lake
+    from resources.settings.settings import Settings
 
 LONGEST = 120
 WHAT = {
@@ -50,7 +50,7 @@ def made(
 
 def share_made(settings: "Settings", lake: "Lake") -> list[dict[str, Any]]:
     """Return the number of rows and of quarantined rows by table and domain, with the most frequent reasons."""
-    from resources.warehouse import Warehouse
+    from resources.publishing.warehouse import Warehouse
 
     return list(Warehouse(lake, settings.warehouse_path).query("made"))
 

@@ -15,8 +15,8 @@ from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
     from resources.memory_servers.check_lines import CheckLine
-    from resources.settings import Settings
-    from resources.settings_sections import OwnMemory
+    from resources.settings.sections import OwnMemory
+    from resources.settings.settings import Settings
 
 SERVER = "server"
 """The name of a memory server that is given as a command or an address."""
@@ -68,7 +68,7 @@ def _server(
     settings: "Settings", words: Sequence[str], variables: list[str], timeout: float | None
 ) -> "tuple[str, OwnMemory | None]":
     """Return the name and the declaration of a memory server; None for a memory in Python."""
-    from resources.settings_sections import OwnMemory
+    from resources.settings.sections import OwnMemory
 
     given: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
     [first, *more] = words
@@ -107,9 +107,9 @@ def _check_python(settings: "Settings", words: Sequence[str]) -> "list[CheckLine
     from memflow.memories.registry import find
     from resources.ledger.sql_ledger import SqlLedger
     from resources.memory_servers.python_checks import PythonChecks
-    from resources.models import Models
-    from resources.prompt_folders import activate_prompts
-    from resources.settings_sections import OwnMemory
+    from resources.models.models import Models
+    from resources.settings.prompt_folders import activate_prompts
+    from resources.settings.sections import OwnMemory
 
     known, [name] = own_of(settings, words)
     memory = find(name, known)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from memflow.memories.server.config import OWN_MODELS
 
 if TYPE_CHECKING:
-    from resources.settings import Settings
+    from resources.settings.settings import Settings
 
 
 def servers_with_own_models(settings: "Settings") -> list[str]:

@@ -11,8 +11,8 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from resources.endpoints.model_check import Observation
-    from resources.settings import Settings
-    from resources.settings_sections import Model
+    from resources.settings.sections import Model
+    from resources.settings.settings import Settings
 
 models = typer.Typer(invoke_without_command=True)
 

@@ -11,8 +11,8 @@ from typer.core import TyperCommand
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.kept_versions import Version
-    from resources.lake import Lake
+    from resources.lake.kept_versions import Version
+    from resources.lake.lake import Lake
 
 BEFORE = "before "
 FORMS = (

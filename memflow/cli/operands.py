@@ -12,8 +12,8 @@ from memflow.scoring.judges import STANDARD
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
-    from resources.comparisons import VerdictSource
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
+    from resources.publishing.comparisons import VerdictSource
 
 SETTINGS = {
     "model": "model",
@@ -76,7 +76,7 @@ def domains_of(
     Operands without a domain are compared in each of `wanted`, by default in all domains where all of them have
     verdicts. Raises BadInput with similar names for an unknown domain or assistant.
     """
-    from resources.comparisons import VERDICTS
+    from resources.publishing.comparisons import VERDICTS
 
     stored: dict[str, set[str]] = {}
     for partition in lake.partitions(VERDICTS):
@@ -107,7 +107,7 @@ def domains_of(
 
 def read_operand(lake: "Lake", operand: Operand, domain: str) -> Stored:
     """Return an operand's verdicts in a domain. Raises BadInput if there are none at its moment."""
-    from resources.comparisons import PROBES, VERDICTS, VerdictSource, valid_test_probes
+    from resources.publishing.comparisons import PROBES, VERDICTS, VerdictSource, valid_test_probes
 
     view = lake.as_of(parse_moment(lake, operand.moment)) if operand.moment else lake
     facts = view.facts(VERDICTS, f"{domain}/{operand.assistant}")
@@ -137,8 +137,8 @@ def with_others(
     list has the position of each one's oracle.
     """
     from memflow.scoring.leaderboard import bound
-    from resources.comparisons import PROBES, VERDICTS, current_assistants
-    from resources.partition_catalog import PartitionCatalog
+    from resources.lake.partition_catalog import PartitionCatalog
+    from resources.publishing.comparisons import PROBES, VERDICTS, current_assistants
 
     names = [each.operand.label for each in stored]
     sources = [each.source for each in stored]
@@ -193,7 +193,7 @@ def differing_settings(operands: Iterable[Stored]) -> list[str]:
 
 def missing_reasons(stored: Stored, metric: str, limit: int = 3) -> list[tuple[str, int]]:
     """Return the most frequent reasons why verdicts of a metric have no value, with their numbers."""
-    from resources.comparisons import VERDICTS
+    from resources.publishing.comparisons import VERDICTS
 
     key = f"{stored.source.domain}/{stored.source.assistant}"
     rows = stored.source.lake.columns(VERDICTS, key, ("metric", "variant", "value", "reason"))

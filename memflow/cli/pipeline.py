@@ -20,12 +20,12 @@ from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_req
 from memflow.cli.usage import address_rows
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
-from resources.disks import failed_write
-from resources.drift import new_drift
-from resources.leaderboard import damaged_partitions, former_partitions
-from resources.outputs import restore_accumulated, restore_outputs
-from resources.process_locks import has_stale_locks
-from resources.settings import Settings
+from resources.files.disks import failed_write
+from resources.publishing.drift import new_drift
+from resources.publishing.leaderboard import damaged_partitions, former_partitions
+from resources.publishing.outputs import restore_accumulated, restore_outputs
+from resources.runs.process_locks import has_stale_locks
+from resources.settings.settings import Settings
 
 if TYPE_CHECKING:
     from memflow.cli.executor import Executor

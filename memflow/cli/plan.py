@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memflow.cli.cost_parts import LargePart
     from memflow.cli.forecast import Forecast
     from memflow.run.dry_run import StepForecast
-    from resources.settings import Settings
+    from resources.settings.settings import Settings
 
 LatencyOption = Annotated[
     float, typer.Option("--latency", min=0.0, help="Seconds that each request is assumed to take.")

@@ -13,8 +13,8 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.errors import MissingData
 from memflow.pipeline import JOBS, WRITERS, Scope, partition_key, tables_of
 from memflow.records import Drift, Score
-from resources.lake import Lake
-from resources.settings import Settings
+from resources.lake.lake import Lake
+from resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)

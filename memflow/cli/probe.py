@@ -15,7 +15,7 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.records import Probe
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
     from resources.ledger.sql_ledger import SqlLedger
 
 LONGEST = 60

@@ -8,7 +8,7 @@ from memflow.errors import BadSettings
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
-    from resources.settings import Settings
+    from resources.settings.settings import Settings
 
 
 def profiled_domains(settings: "Settings", names: Sequence[str], profile: str) -> list[str]:

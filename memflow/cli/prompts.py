@@ -12,8 +12,8 @@ from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
     from memflow.run.prompt_catalog import CatalogPrompt
-    from resources.prompt_folders import PromptProblem
-    from resources.settings import Settings
+    from resources.settings.prompt_folders import PromptProblem
+    from resources.settings.settings import Settings
 
 prompts = typer.Typer(
     no_args_is_help=True,
@@ -41,7 +41,7 @@ def list_(
     form: FormatOption = Format.text,
 ) -> None:
     """List the prompts: name, roles, fields, output type, and whether a file of yours replaces it."""
-    from resources.prompt_folders import usable_prompts
+    from resources.settings.prompt_folders import usable_prompts
 
     settings = front_of(ctx).load()
     replaced = usable_prompts(settings)
@@ -108,7 +108,7 @@ def check(
 ) -> None:
     """Check the files of a folder: one line per problem, with the fix. Exit with code 1 if there is a problem."""
     from memflow.run.prompt_catalog import prompt_catalog
-    from resources.prompt_folders import read_prompts
+    from resources.settings.prompt_folders import read_prompts
 
     settings = front_of(ctx).load()
     folders = folder or settings.prompts

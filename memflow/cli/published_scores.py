@@ -8,7 +8,7 @@ from memflow.records import Score
 from memflow.scoring.catalog import EVIDENCE, FAILURES, is_evidence_score, sort_key
 
 if TYPE_CHECKING:
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
 
 TABLE = "score.leaderboard"
 RANKING = [each.name for each in (*EVIDENCE, *FAILURES)]

@@ -27,7 +27,7 @@ def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = F
     memory.feedback, answer.replies, score.verdicts, score.attributions, score.claims, score.leaderboard,
     score.history. Nothing can be changed.
     """
-    from resources.warehouse import Warehouse
+    from resources.publishing.warehouse import Warehouse
 
     if statement == "-":
         statement = typer.get_text_stream("stdin").read()

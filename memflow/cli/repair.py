@@ -17,9 +17,9 @@ from memflow.cli.selection import front_of
 from memflow.errors import MemflowError
 
 if TYPE_CHECKING:
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
     from resources.repair.damages import Damage, Progress
-    from resources.settings import Settings
+    from resources.settings.settings import Settings
 
 LEFT = "left"
 REPAIRED = "repaired"
@@ -45,9 +45,9 @@ def repair(
     No request is sent: damaged partitions are rebuilt from answers in the ledger. Damaged files of the lake are kept
     in its folder `.damaged`. The exit code is 1 if a damage remains.
     """
-    from resources.added_partitions import with_added_partitions
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
     from resources.repair.verification import find_damages
+    from resources.runs.added_partitions import with_added_partitions
 
     settings = with_added_partitions(front_of(ctx).load())
     lake = Lake(settings.lake_root)
@@ -102,7 +102,7 @@ def _repair(settings: "Settings", lake: "Lake", found: "Sequence[Damage]") -> li
 def _rebuild(settings: "Settings", lake: "Lake", damages: "Sequence[Damage]") -> dict[int, str]:
     """Rebuild damaged partitions without requests. Return the advice for each damage that remains, by its id()."""
     from memflow.pipeline import WRITERS
-    from resources.lake import rebuild_command
+    from resources.lake.lake import rebuild_command
 
     failures: dict[str, str] = {}
     by_domain: dict[str, dict[str, None]] = {}
@@ -133,7 +133,7 @@ def _run_without_requests(settings: "Settings", domain: str, assistants: Sequenc
     from memflow.cli.planned_runs import RunRequest
     from memflow.cli.progress import ProgressWatcher
     from resources.endpoints.limits import Budget
-    from resources.prompt_folders import activate_prompts
+    from resources.settings.prompt_folders import activate_prompts
 
     try:
         chosen = settings.model_copy(

@@ -121,7 +121,7 @@ def _write_example(folder: Path, form: Format) -> None:
 
 
 def _write(front: Front, options: "ReportOptions", folder: Path) -> "Report":
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
     from resources.ledger.sql_ledger import SqlLedger
     from resources.report.export import export_report
     from resources.report.source import ReportSource

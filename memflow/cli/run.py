@@ -157,8 +157,8 @@ def run(
     from memflow.cli.planned_runs import RunRequest
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
-    from resources.added_partitions import add_partitions
     from resources.process import allow_open_files
+    from resources.runs.added_partitions import add_partitions
     from resources.shared_limits.opening import limits_with, open_budget
 
     settings = selection.settings

@@ -11,7 +11,7 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.records import PublishedScore
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
 
 COLUMNS = (
     *("no.", "time (UTC)", "domain", "assistant", "score", "state", "95 % interval", "metric", "label"),

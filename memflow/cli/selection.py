@@ -15,9 +15,9 @@ from memflow.suggestions import MOST_NAMES, unknown_name
 
 if TYPE_CHECKING:
     from memflow.memories.user_memories import UserMemory
-    from resources.lake import Lake
-    from resources.settings import Settings
-    from resources.settings_sections import Embedder
+    from resources.lake.lake import Lake
+    from resources.settings.sections import Embedder
+    from resources.settings.settings import Settings
 
 DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
 ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
@@ -159,14 +159,14 @@ class Front:
 
     def lake(self) -> "Lake":
         """Return the lake of the settings, as of the moment of `--as-of` if given."""
-        from resources.lake import Lake
+        from resources.lake.lake import Lake
 
         lake = Lake(self.load().lake_root)
         return lake if self.as_of is None else lake_as_of(lake, self.as_of)
 
     def load(self, **over: Any) -> "Settings":
         """Return the settings, with the values in `over` replaced. Raises BadSettings for invalid settings."""
-        from resources.settings import load
+        from resources.settings.settings import load
 
         if self.home is not None:
             over["home"] = self.home
@@ -215,7 +215,7 @@ def select(
     Raises BadSettings for an invalid option, for an unusable prompt file, for a missing embedder, and for `previous` in
     a domain without previous states.
     """
-    from resources.prompt_folders import activate_prompts
+    from resources.settings.prompt_folders import activate_prompts
 
     front = front_of(ctx)
     named = {"simulator": simulator, "judge": judge, "annotator": annotator, "verifier": verifier}
@@ -341,7 +341,7 @@ def _models(
 ) -> dict[str, Any]:
     """Return the `models` and `roles` settings of the options --model, --url, --preset and the role options."""
     from resources.endpoints.addresses import check_address
-    from resources.settings_sections import command_line_name
+    from resources.settings.sections import command_line_name
 
     over: dict[str, Any] = {}
     if urls and not model:

@@ -50,7 +50,7 @@ def init(
 
         init_data(file, data, force, form)
         return
-    from resources.settings import example
+    from resources.settings.settings import example
 
     write(file, example(), force)
     steps = (
@@ -72,7 +72,7 @@ def init_cluster(file: Path, cluster: Cluster, force: bool, form: Format) -> Non
     """Write the settings of Dagster's instance for a cluster, and print how to use them."""
     write(
         file,
-        files("resources").joinpath(f"deployment_{cluster.value}.yaml").read_text(encoding="utf-8"),
+        files("resources.instance").joinpath(f"deployment_{cluster.value}.yaml").read_text(encoding="utf-8"),
         force,
     )
     answer(

@@ -27,7 +27,7 @@ from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
 
 if TYPE_CHECKING:
     from memflow.records import Score
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
 
 LONGEST_ANSWER = 30
 COMMON_RANKS = (
@@ -136,7 +136,7 @@ def verdicts(
 
     A verdict without a value has a reason.
     """
-    from resources.warehouse import Warehouse
+    from resources.publishing.warehouse import Warehouse
 
     settings = front_of(ctx).load()
     found = Warehouse(_lake(ctx), settings.warehouse_path).query(

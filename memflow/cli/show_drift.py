@@ -45,7 +45,7 @@ def drift(
     judging sum to the difference.
     """
     from memflow.scoring.drift_summary import grouped, last_drifts
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
 
     lake = Lake(front_of(ctx).load().lake_root)
     rows = lake.read(DRIFT, ALL) if lake.facts(DRIFT, ALL) is not None else []

@@ -15,7 +15,7 @@ from memflow.labels import caveat_of, score_label
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
     from memflow.scoring.judge_agreement import JudgeAgreement, JudgedItem
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
 
 JUDGED = {
     "score.verdicts": ("probe_id", "episode_id", "metric", "variant", "value"),

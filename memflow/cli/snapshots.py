@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memflow.memories.entries import Item
     from memflow.records import Probe
     from memflow.run.answer import EpisodeHistory
-    from resources.lake import Lake
+    from resources.lake.lake import Lake
 
 
 @dataclass(frozen=True)

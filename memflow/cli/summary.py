@@ -22,7 +22,7 @@ from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
 from memflow.scoring.primary import primary_scores, ranked_assistants
-from resources.lake import Lake, rebuild_commands
+from resources.lake.lake import Lake, rebuild_commands
 
 MEANING = "Its scores show that the pipeline works; they measure no model."
 

@@ -17,7 +17,7 @@ from memflow.memories.server.config import OWN_MODELS
 
 if TYPE_CHECKING:
     from resources.ledger.sql_ledger import SqlLedger
-    from resources.settings import Settings
+    from resources.settings.settings import Settings
 
 
 class By(StrEnum):

@@ -40,9 +40,9 @@ from memflow.scoring.completeness import incomplete_results
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
     from memflow.records import Score
-    from resources.facts import Facts
-    from resources.lake import Lake
-    from resources.settings import Settings
+    from resources.lake.facts import Facts
+    from resources.lake.lake import Lake
+    from resources.settings.settings import Settings
 
 
 class LakeReader:

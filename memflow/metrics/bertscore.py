@@ -1,7 +1,7 @@
 """BERTScore (Zhang et al. 2020): the similarity of an answer and the gold answer, from a model's token vectors.
 
-The encoder is an argument (resources/encoder.py) and part of the metric's name. There are no idf weights and no
-baseline rescaling, as in MemoryBench.
+The encoder is an argument (resources/metric_backends/encoder.py) and part of the metric's name. There are no idf
+weights and no baseline rescaling, as in MemoryBench.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """METEOR: the weighted F-score of matched words (exact, stem, synonym), with a penalty for many chunks.
 
-A chunk is a run of matches that are adjacent in both texts. Synonyms are an argument (resources/wordnet.py).
+A chunk is a run of matches that are adjacent in both texts. Synonyms are an argument
+(resources/metric_backends/wordnet.py).
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
 """Readability of English text as school grades: Coleman-Liau, Flesch-Kincaid, Dale-Chall (SciTechNews, A.1.1).
 
 Lower values mean easier text. Words, sentences and hyphenation are those of textstat 0.7.13. The pronouncing
-dictionary, which textstat would download, is an argument (resources/pronunciations.py).
+dictionary, which textstat would download, is an argument (resources/metric_backends/pronunciations.py).
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """Texts about data missing from results: data sets, units beyond a limit, quarantined or failed rows, and messages that
 did not fit into a prompt.
 
-resources/completeness.py counts rows. The column `incomplete` of the leaderboard contains these texts, so that every
-view of scores can show them.
+resources/publishing/completeness.py counts rows. The column `incomplete` of the leaderboard contains these texts, so
+that every view of scores can show them.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """The history of published scores: which scores a publication adds.
 
 A publication adds the scores whose values or inputs differ from the last published ones, and a row for each score that
-is no longer on the leaderboard. resources/score_history.py reads the inputs from the lake.
+is no longer on the leaderboard. resources/publishing/score_history.py reads the inputs from the lake.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

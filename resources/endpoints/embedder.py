@@ -17,10 +17,10 @@ from memflow.errors import BadInput, BadSettings, MissingData, NoAnswer, PromptT
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
 from memflow.timing import took
-from resources.checksums import checksums
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.replies import BrokenReply, ErrorReply
 from resources.endpoints.request_batcher import OnResult, RequestBatcher
+from resources.files.checksums import checksums
 
 BATCH = 128
 """Maximum number of texts per request."""

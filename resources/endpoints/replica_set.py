@@ -8,7 +8,7 @@ from memflow.errors import ModelMisconfigured
 from resources.endpoints.http_client import ExchangeFailed
 from resources.endpoints.replicas import Replica
 from resources.endpoints.routing import choose, mean_load
-from resources.event_loop import detached
+from resources.models.event_loop import detached
 
 USUAL = 64
 """Number of requests over which the usual load is averaged (exponentially)."""

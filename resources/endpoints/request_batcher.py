@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic, TypeVar
 
-from resources.event_loop import detached
+from resources.models.event_loop import detached
 
 PAUSE_S = 0.002
 """A batch is closed after so many seconds without a new key."""

@@ -6,10 +6,10 @@ verification.py verifies the rows of an open ledger, recovery.py rescues those o
 from dataclasses import dataclass, field
 
 from memflow.errors import MemflowError
+from resources.files.sqlite_urls import sqlite_path
 from resources.ledger.recovery import Recovery, recover
 from resources.ledger.sql_ledger import SqlLedger
 from resources.ledger.verification import PAGE, LedgerProblem, LedgerRepair, problems, repair
-from resources.sqlite_urls import sqlite_path
 
 
 @dataclass

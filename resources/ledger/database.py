@@ -9,12 +9,12 @@ from sqlalchemy.engine import Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError
 
 from memflow.errors import BadSettings, StoreBusy, StoreFailed
-from resources.disks import failed_write
+from resources.files.disks import failed_write
+from resources.files.sqlite_urls import sqlite_path
 from resources.ledger.former_rows import fill_checksums
 from resources.ledger.migration import is_current, migrate
 from resources.ledger.tables import unchecked_rows
 from resources.reconnect import while_starting
-from resources.sqlite_urls import sqlite_path
 
 BUSY_TIMEOUT_S = 60.0
 """Seconds to wait for the transaction of another process."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from memflow.chat.requests import Completion
 from memflow.errors import DamagedRow
-from resources.event_loop import detached
+from resources.models.event_loop import detached
 
 
 class LookupBatcher:

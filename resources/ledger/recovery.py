@@ -19,14 +19,14 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from memflow.errors import BadInput
-from resources.disks import explained_writes
+from resources.files.disks import explained_writes
+from resources.files.sqlite_urls import sqlite_path, sqlite_url
 from resources.ledger.database import open_engine
 from resources.ledger.former_rows import COLUMNS
 from resources.ledger.sqlite_pages import HEADER, page_size, rows_in_pages
 from resources.ledger.tables import tables, unchecked_rows, usage_totals, uses
 from resources.ledger.usage import fill_totals
 from resources.ledger.verification import is_damaged, keep_usage, orphaned, repair
-from resources.sqlite_urls import sqlite_path, sqlite_url
 
 _BATCH = 500
 _LARGEST_ROWID = 2**40

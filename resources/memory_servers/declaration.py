@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 from memflow.memories.server.protocol import Endpoint, Hello
-from resources.checked_json import with_check, without_check
+from resources.files.checked_json import with_check, without_check
 from resources.memory_servers.process import ServerCommand
 
 if TYPE_CHECKING:
     from resources.memory_servers.connection import ServerConnection
-    from resources.settings_sections import OwnMemory
+    from resources.settings.sections import OwnMemory
 
 FOLDER = "memory_servers"
 """The folder below the home folder: the last answers to `hello`, and the logs."""

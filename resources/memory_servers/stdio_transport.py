@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from memflow.memories.server.protocol import LONGEST_LINE
-from resources.event_loop import detached
 from resources.memory_servers.process import ServerCommand, ServerProcess, start_process
 from resources.memory_servers.transport import (
     SHOWN,
@@ -21,6 +20,7 @@ from resources.memory_servers.transport import (
     encode,
     shown,
 )
+from resources.models.event_loop import detached
 
 CHUNK = 1 << 16
 

@@ -16,15 +16,15 @@ from memflow.chat.ledger import MemoryLedger
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput
 from memflow.shares import WHOLE
-from resources.clients import Clients
 from resources.ledger.sql_ledger import SqlLedger
 from resources.model_bench.mix import MixedRequest, mix_table, record_mix, select_requests, shuffled
 from resources.model_bench.sending import Phase, send_requests, sum_metric
 from resources.model_bench.vllm_bench import bench_command, run_bench, write_requests
-from resources.settings import Settings
-from resources.settings_sections import Model
-from resources.vllm import VllmServers, check_model
+from resources.models.clients import Clients
+from resources.settings.sections import Model
+from resources.settings.settings import Settings
 from resources.vllm_servers.addresses import ServedModel, read_text, root_of
+from resources.vllm_servers.servers import VllmServers, check_model
 
 IN_ORDER, SHUFFLED, PLAIN, VLLM = "prefix order", "shuffled", "one message", "vllm bench serve"
 WITHOUT_AFFINITY = "no affinity"

@@ -12,9 +12,9 @@ from memflow.errors import MissingData
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile
 from memflow.run.handlers import handlers
 from memflow.tokens import estimate
-from resources.library import Library
-from resources.settings import Settings
-from resources.settings_sections import Roles
+from resources.data.library import Library
+from resources.settings.sections import Roles
+from resources.settings.settings import Settings
 
 BLOCK, LEAST_BLOCKS = 16, 8
 """Adjacent requests that a selection of the mix keeps together at most, and blocks of a selection at least."""

@@ -15,7 +15,7 @@ from resources.model_proxy.forwarding import ForwardingChat
 from resources.model_proxy.scripted_answers import ScriptedAnswers
 
 if TYPE_CHECKING:
-    from resources.clients import Clients
+    from resources.models.clients import Clients
 
 ROLE = "memory"
 """The role and the stage under which the ledger records the requests of a memory server."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memflow.errors import BadInput
-from resources.lake import Lake
-from resources.lake_storage.local import LocalStorage
-from resources.outputs import publish, rebuild_index
+from resources.lake.lake import Lake
+from resources.lake.storage.local import LocalStorage
+from resources.publishing.outputs import publish, rebuild_index
 from resources.repair.damages import Damage, Repair
-from resources.settings import Settings
+from resources.settings.settings import Settings
 
 
 def apply_repair(settings: Settings, lake: Lake, damage: Damage) -> None:

@@ -12,20 +12,20 @@ import sqlalchemy as sa
 
 from memflow.errors import BadInput, DamagedFile, MemflowError, MissingData
 from memflow.records import TABLES
-from resources.downloads.record import read_records
-from resources.file_hash import WrongHash
-from resources.index_hashes import index_name
-from resources.kept_versions import RecordName, content_of
-from resources.lake import ACCUMULATED, Lake
-from resources.lake_storage.local import LocalStorage
-from resources.lake_verification import verify_rows
-from resources.local_files import partition_of
-from resources.outputs import INDEXES, indexes, needs_index
-from resources.published_record import is_intact
+from resources.data.downloads.record import read_records
+from resources.files.local_files import partition_of
+from resources.files.sqlite_urls import sqlite_path
+from resources.indexes.file_hashes import index_name
+from resources.lake.file_hash import WrongHash
+from resources.lake.kept_versions import RecordName, content_of
+from resources.lake.lake import ACCUMULATED, Lake
+from resources.lake.storage.local import LocalStorage
+from resources.lake.verification import verify_rows
+from resources.publishing.outputs import INDEXES, indexes, needs_index
+from resources.publishing.record import is_intact
+from resources.publishing.score_cache import NAME as SCORES
 from resources.repair.damages import Damage, Progress, Repair
-from resources.score_cache import NAME as SCORES
-from resources.settings import Settings
-from resources.sqlite_urls import sqlite_path
+from resources.settings.settings import Settings
 
 
 def find_damages(settings: Settings, lake: Lake, progress: Progress, *, whole: bool = True) -> list[Damage]:

@@ -9,12 +9,12 @@ from memflow.benchmarks import registry
 from memflow.checks.evaluation import RuleResult
 from memflow.errors import MemflowError, MissingData
 from memflow.records import KEYS, columns
-from resources.checks import Scope, check_partition
-from resources.completeness import all_gaps
+from resources.publishing.completeness import all_gaps
 from resources.report.episodes import EpisodeRows, EpisodeSummary
 from resources.report.licenses import may_be_shared
 from resources.report.schema import CHANGES, ENTITIES, PROBES, PROFILES, TURNS, VARIABLES
 from resources.report.source import DOMAIN_TABLES, ReportSource
+from resources.validation.checks import Scope, check_partition
 
 QUARANTINED_ROWS = 500
 """Quarantined rows of a table that the report lists; `count` has the number of all."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from memflow.errors import MissingData
 from memflow.records import columns
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.report.redaction import Redaction
 from resources.report.schema import FileColumns, column_values
 

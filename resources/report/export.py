@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from memflow.fingerprint import digest
 from memflow.records import Probe
-from resources.local_files import replace_file
+from resources.files.local_files import replace_file
 from resources.report import costs, domain, episodes, page, results, runs, scores, site, verdicts
 from resources.report.folder import SITE, ReportFolder
 from resources.report.names import data_name

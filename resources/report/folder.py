@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memflow.errors import BadInput
-from resources.checked_json import with_check, without_check
-from resources.local_files import replace_file
+from resources.files.checked_json import with_check, without_check
+from resources.files.local_files import replace_file
 
 MANIFEST = "manifest.json"
 FORMAT = 1

@@ -7,9 +7,9 @@ from typing import Any
 
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
-from resources.protocol_values import PROTOCOL
 from resources.report.scores import redacted_name
 from resources.report.source import ASSISTANT_TABLES, DOMAIN_TABLES, ReportSource
+from resources.settings.protocol_values import PROTOCOL
 
 GROUPS = ("run", "domain", "assistant", "role", "model", "prompt")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from memflow.records import columns
-from resources.columns import from_array
+from resources.lake.columns import from_array
 from resources.report.redaction import Redaction
 
 IDENTIFIERS = {"probe_id": "probe", "episode_id": "episode"}

@@ -8,7 +8,7 @@ from memflow.records import TABLES, columns
 from memflow.scoring.catalog import find_metric
 from resources.report.redaction import Redaction
 from resources.report.source import LEADERBOARD, ReportSource
-from resources.settings import Settings
+from resources.settings.settings import Settings
 
 FILES = {
     "scores": LEADERBOARD,

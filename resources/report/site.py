@@ -9,7 +9,7 @@ from memflow.labels import meta_label
 from memflow.pipeline import partition_key
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import gap_lines
-from resources.completeness import all_gaps
+from resources.publishing.completeness import all_gaps
 from resources.report.folder import FORMAT
 from resources.report.licenses import sharing_warnings
 from resources.report.scores import metric_rows, ordered_metrics, redacted_name

@@ -10,12 +10,12 @@ from memflow.errors import BadInput
 from memflow.fingerprint import digest
 from memflow.pipeline import partition_key
 from memflow.suggestions import unknown_name
-from resources.lake import Lake
+from resources.data.library import Library
+from resources.lake.lake import Lake
+from resources.lake.partition_catalog import PartitionCatalog, scored_domains
 from resources.ledger.sql_ledger import SqlLedger
-from resources.library import Library
-from resources.partition_catalog import PartitionCatalog, scored_domains
 from resources.report.redaction import Redaction
-from resources.settings import Settings
+from resources.settings.settings import Settings
 
 DOMAIN_TABLES = (
     *("state.profiles", "state.variables", "state.changes", "state.entities"),

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from memflow.errors import BadInput, BadSettings
 from resources.endpoints.limits import Budget
-from resources.settings_sections import BudgetLimits
+from resources.settings.sections import BudgetLimits
 from resources.shared_limits.budget import SharedBudget
 from resources.shared_limits.store import LimitStore
 

@@ -1,4 +1,4 @@
-"""Started vLLM servers: their commands, the process that supervises them, and the leases of their users.
+"""vLLM servers: existing ones, and those that are started for a model and shared by all processes of a home.
 
-resources/vllm.py is the interface. supervisor.py runs in a process of its own.
+servers.py is the interface. supervisor.py runs in a process of its own.
 """

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memflow.errors import BadSettings
-from resources.adapter import Manifest, load_adapter
+from resources.training.adapter import Manifest, load_adapter
 from resources.vllm_servers.devices import device_list
 
 if TYPE_CHECKING:
-    from resources.settings_sections import Model
+    from resources.settings.sections import Model
 
 DEFAULTS = (
     # The default xgrammar allows control characters in bounded strings, and a model may repeat whitespace between JSON

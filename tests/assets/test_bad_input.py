@@ -18,8 +18,8 @@ from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
 from memflow.errors import MissingData
 from memflow.records import Score
-from resources.lake import Lake
-from resources.settings import Settings, load
+from resources.lake.lake import Lake
+from resources.settings.settings import Settings, load
 from resources.stub import stub_process
 
 BAD, GOOD = "amemgym_base~1", "amemgym_demo~1"

@@ -15,8 +15,8 @@ from assets.partitions import pair
 from memflow.benchmarks.registry import find_domain
 from memflow.checks.expectations import expectations_of
 from memflow.cli.executor import QUIET
-from resources.lake import Lake
-from resources.settings import Settings
+from resources.lake.lake import Lake
+from resources.settings.settings import Settings
 
 DOMAIN = "memorybench_demo"
 KEYS = {table: dg.AssetKey(table.split(".")) for table in ("question.probes", "feedback.sessions")}

@@ -11,10 +11,10 @@ from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.pipeline import STEPS, WRITERS, tables_of
 from memflow.run.prompt_catalog import prompt_catalog
 from resources import source_code
-from resources.lake import Lake
-from resources.library import Library
-from resources.settings import Settings, load
-from resources.settings_sections import Embedder, Model
+from resources.data.library import Library
+from resources.lake.lake import Lake
+from resources.settings.sections import Embedder, Model
+from resources.settings.settings import Settings, load
 
 CATALOG = prompt_catalog()
 RUN = "amemgym_v1_base_run"

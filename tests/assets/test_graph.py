@@ -15,7 +15,7 @@ import pytest
 from assets.definitions import build_defs
 from assets.report import RowSummary, described, report
 from memflow.records import TABLES, Profile, columns
-from resources.settings import Settings
+from resources.settings.settings import Settings
 
 SNAPSHOT = Path(__file__).with_name("graph.txt")
 TABLE_KEYS = [dg.AssetKey(table.split(".")) for table in TABLES]

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from assets.definitions import build_defs, defs
 from memflow.cli import app
-from resources.instance import open_instance
-from resources.settings import load
+from resources.instance.instance import open_instance
+from resources.settings.settings import load
 
 ASSISTANTS = ["full", "mine", "broken"]
 FILE = f"""

@@ -9,8 +9,8 @@ from dagster._core.remote_representation.external_data import RepositorySnap
 
 from assets.definitions import build_defs
 from resources.configurable import configurable_resources
-from resources.lake import Lake
-from resources.settings import Settings, load
+from resources.lake.lake import Lake
+from resources.settings.settings import Settings, load
 from resources.shared_limits.budget import SharedBudget
 
 FILE = """

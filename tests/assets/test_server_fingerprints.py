@@ -8,10 +8,10 @@ import pytest
 from assets.fingerprints import Fingerprints
 from memflow.memories.server.protocol import Capabilities, Hello
 from memflow.pipeline import WRITERS
-from resources.lake import Lake
-from resources.library import Library
+from resources.data.library import Library
+from resources.lake.lake import Lake
 from resources.memory_servers.declaration import write_hello
-from resources.settings import Settings, load
+from resources.settings.settings import Settings, load
 
 FILE = """
 [memories.mine]

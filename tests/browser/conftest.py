@@ -17,7 +17,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 from served import ROOT, Served, alone, served
 
-from resources.settings import Settings
+from resources.settings.settings import Settings
 from resources.stub import stub_process
 
 PATIENCE = 30

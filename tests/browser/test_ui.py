@@ -7,9 +7,9 @@ import pytest
 from served import Served, wait
 
 from memflow.records import TABLES, columns
-from resources.lake import Lake
-from resources.partition_scores import published_primary_scores
-from resources.settings import load
+from resources.lake.lake import Lake
+from resources.publishing.partition_scores import published_primary_scores
+from resources.settings.settings import load
 
 pytestmark = pytest.mark.browser
 

@@ -13,8 +13,8 @@ from served_deployment import SENSOR, ServedDeployment
 
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import RunRequest
-from resources.lake import Lake
-from resources.settings import load
+from resources.lake.lake import Lake
+from resources.settings.settings import load
 
 pytestmark = pytest.mark.daemon
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment, request_digests
-from resources.leases import LEASES, holder_of, is_leased
+from resources.runs.leases import LEASES, holder_of, is_leased
 from resources.stub import stub_process
 
 pytestmark = [pytest.mark.daemon, pytest.mark.kill]

@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 
 from memflow.cli import app
-from resources.settings import Settings
+from resources.settings.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

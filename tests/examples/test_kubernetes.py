@@ -15,7 +15,7 @@ from dagster_k8s.container_context import K8sContainerContext
 from dagster_k8s.job import construct_dagster_k8s_job
 from kubernetes.client import ApiClient
 
-from resources.settings import load
+from resources.settings.settings import load
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples/deployments/kubernetes"

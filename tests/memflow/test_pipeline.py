@@ -13,7 +13,7 @@ from assets.checks import check_steps
 from assets.definitions import build_defs
 from memflow.pipeline import JOBS, STEPS, WRITERS, markdown_table, steps_of, tables_of
 from memflow.records import TABLES
-from resources.settings import Settings
+from resources.settings.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 TABLE = re.compile("|".join(rf"\b{re.escape(table)}\b" for table in TABLES))

@@ -12,12 +12,12 @@ from ledger_rows import ACCOUNT, completion, find, request, store
 from valid_rows import valid_rows
 
 from memflow.records import PublishedScore
-from resources.file_cache import FileCache, FileState
-from resources.lake import Lake
+from resources.files.file_cache import FileCache, FileState
+from resources.lake.lake import Lake
 from resources.ledger import sql_ledger
 from resources.ledger.checked_ledger import verify_ledger
 from resources.ledger.sql_ledger import SqlLedger
-from resources.score_history import publication_time
+from resources.publishing.score_history import publication_time
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

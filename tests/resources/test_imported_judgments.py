@@ -13,10 +13,10 @@ from memflow.benchmarks.views import ImportedResults
 from memflow.chat.replacements import replace_prompts
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply
+from resources.data.library import Library
 from resources.imported_judgments import judge_imported
 from resources.ledger.sql_ledger import SqlLedger
-from resources.library import Library
-from resources.settings import Settings, load
+from resources.settings.settings import Settings, load
 
 DOMAIN = find_domain("locomo_demo")
 

@@ -12,7 +12,9 @@ from sqlalchemy.engine import make_url
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
-SETTINGS = {name: ROOT / name for name in ("resources/deployment.yaml", "resources/instance.yaml")}
+SETTINGS = {
+    name: ROOT / name for name in ("resources/instance/deployment.yaml", "resources/instance/instance.yaml")
+}
 
 
 @dg.asset
@@ -33,7 +35,7 @@ def deployed(postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     }
     for name, value in named.items():
         monkeypatch.setenv(name, value or "")
-    shutil.copy(SETTINGS["resources/deployment.yaml"], tmp_path / "dagster.yaml")
+    shutil.copy(SETTINGS["resources/instance/deployment.yaml"], tmp_path / "dagster.yaml")
     return tmp_path
 
 
@@ -65,7 +67,7 @@ def test_runs_and_events_are_stored_in_and_read_from_postgresql(deployed: Path, 
 
 
 def test_embedded_dagster_instance_stores_runs_in_sqlite(tmp_path: Path) -> None:
-    shutil.copy(SETTINGS["resources/instance.yaml"], tmp_path / "dagster.yaml")
+    shutil.copy(SETTINGS["resources/instance/instance.yaml"], tmp_path / "dagster.yaml")
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
         assert dg.materialize([tiny], instance=instance).success
         assert instance.get_runs_count() == 1
@@ -91,7 +93,7 @@ def test_compose_file_binds_ports_to_localhost_and_sets_every_variable() -> None
     for name, needed in (("code", "postgres"), ("webserver", "code"), ("daemon", "code")):
         assert services[name]["depends_on"][needed]["condition"] == "service_healthy"
         assert services[needed]["healthcheck"]["test"]
-    settings = yaml.safe_load(SETTINGS["resources/deployment.yaml"].read_text(encoding="utf-8"))
+    settings = yaml.safe_load(SETTINGS["resources/instance/deployment.yaml"].read_text(encoding="utf-8"))
     storages = [settings[name] for name in ("run_storage", "event_log_storage", "schedule_storage")]
     asked = {value["env"] for each in storages for value in each["config"]["postgres_db"].values()}
     for name in ("code", "webserver", "daemon"):

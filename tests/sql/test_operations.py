@@ -5,8 +5,8 @@ from dataclasses import replace
 import factories
 
 from memflow.scoring.efficiency import OperationSums
-from resources.lake import Lake
-from resources.warehouse import Warehouse
+from resources.lake.lake import Lake
+from resources.publishing.warehouse import Warehouse
 
 LINE = factories.transcript_message(
     assistant="rag", episode_id="e", message_id="m0", text="hello", origin="given",

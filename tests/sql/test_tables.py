@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from memflow.records import KEYS, TABLES, columns
-from resources.published_database import METRICS
+from resources.publishing.database import METRICS
 
 SQL = Path(__file__).parents[2] / "sql"
 TYPES = {

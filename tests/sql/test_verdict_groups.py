@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.scoring.groups import Group, groups_of
-from resources.lake import Lake
-from resources.warehouse import Warehouse
+from resources.lake.lake import Lake
+from resources.publishing.warehouse import Warehouse
 
 VALUES = st.none() | st.floats(0, 10).map(lambda value: round(value, 12))
 

@@ -19,9 +19,9 @@ from profiles import examples
 from memflow.metrics.continual import complete_rows, summary
 from memflow.records import Probe, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
-from resources.lake import Lake
-from resources.sql_files import VIEWS
-from resources.warehouse import Warehouse
+from resources.lake.lake import Lake
+from resources.publishing.sql_files import VIEWS
+from resources.publishing.warehouse import Warehouse
 
 SQL = Path(__file__).parents[2] / "sql" / "views"
 ASSISTANTS = ("none", "rag", "rag@big", "none@big")

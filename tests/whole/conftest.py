@@ -11,8 +11,8 @@ import memflow
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.records import APPEND_ONLY, TABLES
-from resources.lake import Lake
-from resources.settings import load
+from resources.lake.lake import Lake
+from resources.settings.settings import load
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from memflow.chat.ledger import RequestContext
 from memflow.cli.pipeline import run_pipeline
 from memflow.cli.planned_runs import RunRequest
 from resources.endpoints.limits import Budget
-from resources.lake import Lake
-from resources.settings import Settings, load
+from resources.lake.lake import Lake
+from resources.settings.settings import Settings, load
 from resources.stub import stub_process
 
 DOMAIN = "comem_demo_annotated~3"

@@ -10,8 +10,8 @@ from served import ROOT, Served, alone, served
 
 from assets.definitions import build_defs
 from memflow.benchmarks.registry import find_domain
-from resources.instance import open_instance
-from resources.settings import load
+from resources.instance.instance import open_instance
+from resources.settings.settings import load
 
 pytestmark = pytest.mark.daemon
 

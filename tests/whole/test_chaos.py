@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from memflow.scoring.estimate import MIN_COVERAGE
-from resources.lake import Lake
-from resources.settings_sections import command_line_name
+from resources.lake.lake import Lake
+from resources.settings.sections import command_line_name
 from resources.stub import stub_process
 
 DOMAIN = "amemgym_base"

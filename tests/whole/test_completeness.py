@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
-from resources.instance import open_instance
-from resources.lake import Lake
+from resources.instance.instance import open_instance
+from resources.lake.lake import Lake
 
 PARTIAL = {
     "benchmark": "memorybench",

@@ -14,9 +14,9 @@ from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
 from memflow.run.recording import RecordedRun, read, recording_text
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
-from resources.settings import load
+from resources.settings.settings import load
 from resources.stub import stub_process
 
 DOMAIN, ASSISTANT = "amemgym_demo~1", "full"

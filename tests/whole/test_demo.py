@@ -28,9 +28,9 @@ from memflow.pipeline import tables_of
 from memflow.records import BY_EVIDENCE, MEASURED, RECALL_AT_10, TABLES, columns
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import EFFICIENCY_NAMES
-from resources.instance import open_instance
-from resources.kept_versions import VERSIONS
-from resources.lake import Lake, rebuild_commands
+from resources.instance.instance import open_instance
+from resources.lake.kept_versions import VERSIONS
+from resources.lake.lake import Lake, rebuild_commands
 
 DEMO = AMEMGYM, MEMORYBENCH = demo_domains()
 ASSISTANTS = DEMO_MEMORIES

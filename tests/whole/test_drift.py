@@ -14,8 +14,8 @@ from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.records import Drift
 from memflow.scoring.drift_summary import last_drifts
-from resources.lake import Lake
-from resources.settings import load
+from resources.lake.lake import Lake
+from resources.settings.settings import load
 
 Run = Callable[..., Outcome]
 CHECK = "scores_within_noise_after_model_change"

@@ -16,7 +16,7 @@ import pytest
 from echo_servers import ECHO, echo_command, http_echo
 
 from memflow.cli.planned_runs import Outcome
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.memory_servers.echo import FAULTS
 
 ROOT = Path(__file__).parents[2]

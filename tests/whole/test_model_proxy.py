@@ -15,7 +15,7 @@ import pytest
 
 from memflow.cli.planned_runs import Outcome
 from memflow.records import Score
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.stub import stub_process
 from resources.stub.process import count_answers
 

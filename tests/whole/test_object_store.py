@@ -12,9 +12,9 @@ from s3_server import BUCKET, s3_server
 
 from memflow.cli.planned_runs import Outcome
 from memflow.records import APPEND_ONLY, TABLES
-from resources.lake import Lake
-from resources.lake_storage import opening
-from resources.warehouse import Warehouse
+from resources.lake.lake import Lake
+from resources.lake.storage import opening
+from resources.publishing.warehouse import Warehouse
 
 ADDRESS = f"s3://{BUCKET}/team/lake"
 SELECTION = ("--domain", "amemgym_demo", "--memory", "full")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memflow.cli.planned_runs import Outcome
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.stub import count_answers, stub_process
 
 DOMAIN, ASSISTANT = "amemgym_demo~1", "awi_2_4"

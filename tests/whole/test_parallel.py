@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from resources.lake import Lake
+from resources.lake.lake import Lake
 from resources.stub import count_answers, stub_process
 
 DOMAIN = "amemgym_base"

@@ -15,9 +15,9 @@ import pytest
 
 from memflow.cli.planned_runs import Outcome
 from memflow.pipeline import tables_of
-from resources.instance import dagster_home, open_instance
-from resources.lake import Lake
-from resources.warehouse import Warehouse
+from resources.instance.instance import dagster_home, open_instance
+from resources.lake.lake import Lake
+from resources.publishing.warehouse import Warehouse
 
 TABLES = tables_of("domain x assistant")
 TIMES = 5
@@ -38,8 +38,8 @@ WORKER = textwrap.dedent(
     from assets.definitions import build_defs, build_resources
     from assets.partitions import pair
     from memflow.cli.executor import QUIET
-    from resources.instance import open_instance
-    from resources.settings import load
+    from resources.instance.instance import open_instance
+    from resources.settings.settings import load
 
     home, domain, assistant, times, publishes = sys.argv[1:]
     settings = load(over={"home": Path(home), "domains": [domain]})

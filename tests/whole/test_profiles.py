@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from memflow.cli import app
-from resources.added_partitions import with_added_partitions
-from resources.lake import Lake
-from resources.settings import load
+from resources.lake.lake import Lake
+from resources.runs.added_partitions import with_added_partitions
+from resources.settings.settings import load
 
 DOMAIN = "amemgym_demo"
 

@@ -14,7 +14,7 @@ from memflow.chat import scripted
 from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
 from memflow.errors import BudgetSpent
-from resources.lake import VERIFIED, Lake
+from resources.lake.lake import VERIFIED, Lake
 
 pytestmark = pytest.mark.pipeline
 

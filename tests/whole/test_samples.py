@@ -16,8 +16,8 @@ from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
 from memflow.pipeline import tables_of
 from memflow.records import MEASURED, Score
-from resources.instance import open_instance
-from resources.lake import Lake
+from resources.instance.instance import open_instance
+from resources.lake.lake import Lake
 
 RunIn = Callable[..., Outcome]
 ASSISTANTS = ("none", "full", "awi")

@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 from fake_vllm import fake_vllm, is_alive, starts, workers
 
-from resources.instance import open_instance
+from resources.instance.instance import open_instance
 
 SETTINGS = """
 home = "home"

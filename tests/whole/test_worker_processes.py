@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from memflow.pipeline import partition_key, steps_of
-from resources.lake import Lake
+from resources.data.library import CHECKSUMS, Library
+from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
-from resources.library import CHECKSUMS, Library
-from resources.models import Models
-from resources.settings import load
+from resources.models.models import Models
+from resources.settings.settings import load
 from resources.steps import StepRunner
 from resources.stub import count_answers, stub_process
 

@@ -1,8 +1,8 @@
 """Training data of an assistant (paper, A.3.9): first answers in training dialogues that users liked or copied.
 
-Rows of feedback.sessions become examples. An example is the first request of a training case, as the memory `none` gets
-it, and the answer that the user liked or copied. Examples contain no words of feedback. resources/trainer.py trains the
-adapter.
+Rows of feedback.sessions become examples. An example is the first request of a training case, as the memory `none`
+gets it, and the answer that the user liked or copied. Examples contain no words of feedback.
+resources/training/trainer.py trains the adapter.
 """
 
 from collections import Counter

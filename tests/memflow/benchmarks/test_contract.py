@@ -20,7 +20,7 @@ from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
-from resources.library import Library
+from resources.data.library import Library
 
 BENCHMARKS = [spec.name for spec in registry.specs()]
 FILES = (

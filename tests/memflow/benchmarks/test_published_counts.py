@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from resources.data_check import DataCheck, check_dataset
-from resources.library import Library
+from resources.data.data_check import DataCheck, check_dataset
+from resources.data.library import Library
 
 Counts = Mapping[str, int]
 MARK = re.compile(r"\[ERROR[QAC]\]")

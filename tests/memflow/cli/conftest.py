@@ -14,14 +14,14 @@ from typer.testing import CliRunner
 from assets.fingerprints import Fingerprints
 from memflow.cli import app
 from memflow.pipeline import Step, partition_key, steps_of
-from resources.lake import Lake
-from resources.leaderboard import leaderboard_rows
+from resources.data.library import Library
+from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
-from resources.library import Library
-from resources.models import Models
-from resources.settings import Settings, load
+from resources.models.models import Models
+from resources.publishing.leaderboard import leaderboard_rows
+from resources.publishing.warehouse import Warehouse
+from resources.settings.settings import Settings, load
 from resources.steps import StepRunner
-from resources.warehouse import Warehouse
 
 DOMAIN = "amemgym_demo~1"
 ASSISTANTS = ("none", "oracle", "full", "awi")

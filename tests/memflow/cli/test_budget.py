@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 from memflow.cli import app
 from memflow.errors import BadInput, BadSettings, BudgetSpent
 from resources.endpoints.limits import Budget, Spending
-from resources.settings import load
-from resources.settings_sections import BudgetLimits
+from resources.settings.sections import BudgetLimits
+from resources.settings.settings import load
 from resources.shared_limits.budget import SharedBudget
 from resources.shared_limits.opening import limits_with, open_budget
 from resources.shared_limits.store import LimitStore

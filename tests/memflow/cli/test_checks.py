@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memflow.checks.expectations import expectations_of
-from resources.lake import Lake
+from resources.lake.lake import Lake
 
 OF_DOMAIN = ("question.probes", "amemgym_demo~1")
 

@@ -9,7 +9,7 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.costs import STAGES
 from memflow.cli.cost_parts import large_parts
 from memflow.run.dry_run import RequestCount, StepForecast
-from resources.settings import Model, load
+from resources.settings.settings import Model, load
 
 DOMAIN = "memorybench_legal~6"
 

@@ -13,9 +13,9 @@ from download_origin import LIMITS, OriginServer, serving
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.origins import Download, RemoteFile
-from resources.data_folder import default_data_folder
-from resources.downloads import transfer
-from resources.settings import load
+from resources.data.data_folder import default_data_folder
+from resources.data.downloads import transfer
+from resources.settings.settings import load
 
 CONTENT = b'{"instruction": "i", "input": "q", "answer": "a"}\n'
 

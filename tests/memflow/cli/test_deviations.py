@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from memflow.benchmarks import registry
-from resources.protocol_values import protocol_meta
-from resources.settings import load
+from resources.settings.protocol_values import protocol_meta
+from resources.settings.settings import load
 
 DOMAIN = "amemgym_base"
 OPENAI = """

@@ -10,8 +10,8 @@ from generated import generate
 
 from memflow.benchmarks import registry
 from memflow.chat.scripted import LABEL, ScriptedChat
-from resources.library import Library
-from resources.settings import load
+from resources.data.library import Library
+from resources.settings.settings import load
 
 DOMAIN = "comem_demo"
 

@@ -9,8 +9,8 @@ from generated import generate
 
 from memflow.benchmarks import registry
 from memflow.pipeline import tables_of
-from resources.library import Library
-from resources.settings import load
+from resources.data.library import Library
+from resources.settings.settings import load
 
 DOMAIN = "amemgym_demo"
 

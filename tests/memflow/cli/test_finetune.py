@@ -16,10 +16,10 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Tools
-from resources.adapter import read_manifest
-from resources.lake import Lake
-from resources.library import Library
-from resources.settings import load
+from resources.data.library import Library
+from resources.lake.lake import Lake
+from resources.settings.settings import load
+from resources.training.adapter import read_manifest
 
 DOMAIN = "memorybench_demo"
 LEARNS = """\

@@ -10,7 +10,7 @@ import pytest
 from amemgym_runs import KEY, failure_rates, read_json, write_run
 
 from assets.partitions import pair
-from resources.instance import open_instance
+from resources.instance.instance import open_instance
 
 ASSISTANT = "imported_awi@small-model"
 SETTINGS = """\

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from fake_vllm import fake_vllm, is_alive, workers
 
-from resources.settings_sections import Model
+from resources.settings.sections import Model
 from resources.stub import stub_process
-from resources.vllm import VllmServers
+from resources.vllm_servers.servers import VllmServers
 
 
 def write_settings(url: str) -> None:

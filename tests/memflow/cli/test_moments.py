@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from resources.score_history import history_rows
-from resources.settings import load
+from resources.publishing.score_history import history_rows
+from resources.settings.settings import load
 
 DOMAIN = "amemgym_demo"
 TABLE = "score.leaderboard"

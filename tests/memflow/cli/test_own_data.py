@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from resources.library import Library
-from resources.settings import load
+from resources.data.library import Library
+from resources.settings.settings import load
 
 LINE = {
     "id": "ana",

@@ -12,10 +12,10 @@ from memflow.cli import executor
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.pipeline import Scope, partition_key, tables_of
-from resources.lake import Lake
-from resources.outputs import restore_outputs
-from resources.process_locks import LOCKS, has_stale_locks, instance_folder
-from resources.settings import Settings, load
+from resources.lake.lake import Lake
+from resources.publishing.outputs import restore_outputs
+from resources.runs.process_locks import LOCKS, has_stale_locks, instance_folder
+from resources.settings.settings import Settings, load
 
 DOMAIN = "amemgym_demo"
 ASSISTANTS = ("none", "rag_2_4_30")

@@ -122,7 +122,7 @@ def test_meteor_with_wordnet_equals_the_nltk_score(tmp_path: Path, monkeypatch: 
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
     from nltk.translate.meteor_score import meteor_score
 
-    from resources.wordnet import WordNet
+    from resources.metric_backends.wordnet import WordNet
 
     ours = WordNet(folder)
     theirs = tmp_path / "corpora" / "wordnet"

@@ -28,8 +28,8 @@ from memflow.scoring.catalog import (
 )
 from memflow.scoring.collection import collect
 from memflow.scoring.metric import Metric, metric
-from resources.lake import Lake
-from resources.warehouse import Warehouse
+from resources.lake.lake import Lake
+from resources.publishing.warehouse import Warehouse
 
 DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
 OWN = Metric("brevity", "Brevity", "higher", "Share of short answers.")

@@ -4,7 +4,7 @@ import pytest
 
 from memflow.errors import BadSettings
 from resources.endpoints.addresses import display_address, has_credentials
-from resources.settings import load
+from resources.settings.settings import load
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from memflow.errors import BadSettings
 from resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
-from resources.settings import load
-from resources.settings_sections import Model
+from resources.settings.sections import Model
+from resources.settings.settings import load
 
 MODEL = {"url": "http://127.0.0.1:1/v1", "model": "m"}
 

@@ -15,12 +15,12 @@ from memflow.chat.ledger import LedgeredChat, RecordedChat
 from memflow.chat.requests import Sampling
 from memflow.errors import BadInput, DamagedRow, StoreFailed
 from resources.endpoints.embedder import TimedVector
+from resources.files.sqlite_urls import sqlite_url
 from resources.ledger.checked_ledger import repair_ledger, verify_ledger
 from resources.ledger.recovery import recover
 from resources.ledger.sql_ledger import SqlLedger
 from resources.ledger.tables import completions, embedding_times, embeddings, unchecked_rows, uses
 from resources.ledger.usage import GROUPS
-from resources.sqlite_urls import sqlite_url
 
 A, B = "a" * 32, "b" * 32
 VALUES = {

@@ -16,7 +16,7 @@ from resources.memory_servers.declaration import (
     read_hello,
     write_hello,
 )
-from resources.settings import Settings, load
+from resources.settings.settings import Settings, load
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,8 @@ from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import read_hello
 from resources.memory_servers.stdio_transport import StdioTransport
 from resources.model_proxy.access import GuardedConnection
-from resources.models import Models
-from resources.settings import load
+from resources.models.models import Models
+from resources.settings.settings import load
 
 Open = Callable[..., Connection | None]
 

@@ -15,14 +15,14 @@ from memflow.chat.scripted import LABEL
 from memflow.cli.memory_servers import memory_server_notes, servers_with_own_models
 from memflow.errors import BudgetSpent
 from memflow.memories.server.protocol import Capabilities, Hello, SentMessage
-from resources.clients import Chats
 from resources.endpoints.limits import Budget
 from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.declaration import write_hello
 from resources.model_proxy.access import GuardedConnection
 from resources.model_proxy.opening import given_variables, reaches_loopback
-from resources.models import Models
-from resources.settings import Settings, load
+from resources.models.clients import Chats
+from resources.models.models import Models
+from resources.settings.settings import Settings, load
 from resources.stub import stub_process
 from resources.stub.process import count_answers
 

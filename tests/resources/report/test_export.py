@@ -14,7 +14,7 @@ from report_home import ASSISTANTS, DOMAIN, EPISODES, FORGOTTEN, MALICIOUS, SURR
 
 from memflow.errors import BadInput
 from memflow.records import Comparison, Score
-from resources import local_files
+from resources.files import local_files
 from resources.report import folder as report_folder
 from resources.report.names import data_name
 from resources.report.redaction import LEFT_OUT

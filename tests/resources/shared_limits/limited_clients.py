@@ -13,11 +13,11 @@ from pathlib import Path
 from memflow.chat.requests import ChatMessage, ChatRequest
 from memflow.errors import BudgetSpent
 from memflow.shares import WHOLE
-from resources.clients import Clients
 from resources.ledger.sql_ledger import SqlLedger
-from resources.settings import load
+from resources.models.clients import Clients
+from resources.settings.settings import load
 from resources.shared_limits.opening import open_budget
-from resources.vllm import VllmServers
+from resources.vllm_servers.servers import VllmServers
 
 
 async def send(

@@ -27,7 +27,7 @@ from memflow.memories.registry import memory_factory
 from memflow.records import Probe, Record, TranscriptMessage, Turn
 from memflow.run.play import play_all
 from memflow.run.transcripts import transcript_rows
-from resources.library import Library
+from resources.data.library import Library
 
 BENCHMARK, CHAT = AMemGym(), ScriptedChat({})
 MEMORIES = ("none", "full", "recent", "bm25_message", "rag_2_4_30")

@@ -23,7 +23,7 @@ from memflow.benchmarks.views import ImportedResults
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 from memflow.records import Probe, Score
-from resources.library import Library
+from resources.data.library import Library
 
 BENCHMARK, CHAT = AMemGym(), ScriptedChat({})
 METRICS = ("accuracy", "write_failure", "read_failure", "utilization_failure")

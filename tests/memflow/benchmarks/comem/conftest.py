@@ -13,7 +13,7 @@ from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQu
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_dataset
 from memflow.records import GoldLabel, Probe, Record, Turn
-from resources.library import Library
+from resources.data.library import Library
 
 
 @pytest.fixture(scope="session")

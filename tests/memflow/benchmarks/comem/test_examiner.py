@@ -16,7 +16,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import domains, find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.records import Probe, Turn
-from resources.library import Library
+from resources.data.library import Library
 
 CONFIG = CoMemConfig(checkpoints=(0.25, 0.5, 0.75, 1.0), keys="rule")
 UNKNOWN = "I don't know."

@@ -18,10 +18,10 @@ from memflow.records import Entry, Probe, Record, Reply, TranscriptMessage, Turn
 from memflow.run.answer import answer_all
 from memflow.run.play import Episode, play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
-from resources.clients import Chats
 from resources.ledger.sql_ledger import SqlLedger
-from resources.models import Models
-from resources.settings import load
+from resources.models.clients import Chats
+from resources.models.models import Models
+from resources.settings.settings import load
 
 QUARTERS, WHOLE = (0.25, 0.5, 0.75, 1.0), (1.0,)
 

@@ -16,7 +16,7 @@ from memflow.benchmarks.locomo.probes import make_probes
 from memflow.benchmarks.locomo.turns import make_turns
 from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.records import Probe, Record, Reply, Turn
-from resources.library import Library
+from resources.data.library import Library
 
 
 @dataclass(frozen=True)

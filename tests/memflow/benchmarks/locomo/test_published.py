@@ -22,7 +22,7 @@ from memflow.benchmarks.locomo.turns import make_turns
 from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.metrics.overlap import bleu_1, set_f1
 from memflow.records import Probe, Turn
-from resources.library import Library
+from resources.data.library import Library
 
 BENCHMARK = LoCoMo()
 DATA = Path(os.environ.get("MEMFLOW_DATA", "missing"))

@@ -28,7 +28,7 @@ from memflow.scoring.attribution import attribute
 from memflow.scoring.estimate import MetricContext
 from memflow.scoring.evidence import evidence_scores
 from memflow.words import search_words
-from resources.library import Library
+from resources.data.library import Library
 
 TRAJECTORIES = 120
 Scores = Callable[[Sequence[str], str], list[float]]

@@ -22,7 +22,7 @@ from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from memflow.scoring.groups import groups_of
-from resources.library import Library
+from resources.data.library import Library
 
 
 @dataclass

@@ -10,7 +10,7 @@ from memflow.benchmarks.registry import find_domain
 from memflow.chat.asking import ask
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Recall
-from resources.library import Library
+from resources.data.library import Library
 
 SEVEN = [f"memorybench_{part}" for part in ("open", "legal", "academic", "liso", "silo", "lilo", "siso")]
 

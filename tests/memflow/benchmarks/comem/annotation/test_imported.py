@@ -20,7 +20,7 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import GoldLabel, Probe, Record
-from resources.lake import Lake
+from resources.lake.lake import Lake
 
 ANNOTATED = Dataset("keys_of_ours", "Keys", "comem", ("ours/keys.jsonl",), "", "", "Ask for it.")
 IMPORTING = {"keys": "imported"}

@@ -19,7 +19,7 @@ from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.personamem import ALIASES
 from memflow.benchmarks.registry import find_domain
 from memflow.records import Record
-from resources.library import Library
+from resources.data.library import Library
 
 DOMAIN = replace(find_domain("comem_personamem_32k"), parameters={"keys": "published"})
 

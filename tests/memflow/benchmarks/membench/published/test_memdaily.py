@@ -20,7 +20,7 @@ from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
 from memflow.records import Record
-from resources.library import Library
+from resources.data.library import Library
 from tests.reader_faults import reported_faults
 
 DOMAIN = find_domain("membench_memdaily")

@@ -27,8 +27,8 @@ from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, MissingData
 from memflow.records import Record
-from resources.library import Library
-from resources.settings import load
+from resources.data.library import Library
+from resources.settings.settings import load
 from tests.reader_faults import reported_faults
 
 TALK = {

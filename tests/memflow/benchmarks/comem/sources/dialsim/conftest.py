@@ -16,7 +16,7 @@ from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
 from memflow.records import Record
-from resources.library import Library
+from resources.data.library import Library
 
 
 @pytest.fixture

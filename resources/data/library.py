@@ -1,0 +1,215 @@
+"""The library: locates the files of data sets and verifies their checksums. Nothing is downloaded here.
+
+memflow/benchmarks/datasets.py declares data sets; benchmarks read the files.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.datasets import Dataset, how_to_get
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_dataset as named
+from memflow.errors import BadInput, MissingData
+from resources.files.file_cache import FileCache, FileState
+
+CHECKSUMS = ".cache/checksums-1"
+"""The cache of the data files' checksums below the home folder, with the version of its content."""
+State = Literal["found", "part", "missing", "wrong checksum"]
+
+
+@dataclass(frozen=True)
+class DatasetStatus:
+    """The state of a data set, and its required (`missing`) and optional (`lacking`) files that do not exist."""
+
+    dataset: Dataset
+    state: State
+    missing: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
+    checked: bool = False
+    """Whether every file was compared with a published checksum."""
+
+
+class Library:
+    """The data sets in `folder` (None if no folder is set) and in the package memflow.
+
+    `cache` is a file of checksums; without it, every process computes the checksums again.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path | None,
+        known: Mapping[str, Dataset] | None = None,
+        cache: str | Path | None = None,
+    ) -> None:
+        self.known = registry.datasets() if known is None else known
+        self.folder = None if folder is None else Path(folder).expanduser().absolute()
+        self._sums: dict[tuple[str, FileState | None], str] = {}
+        self._cache = None if cache is None else FileCache(cache)
+
+    def dataset(self, dataset: Dataset | str) -> Dataset:
+        """Return a data set whose `files` are resolved: patterns and alternatives are replaced by the files found.
+
+        `optional` contains the optional files that are missing. Raises BadInput for an unknown name.
+        """
+        held = named(dataset, self.known) if isinstance(dataset, str) else dataset
+        if held.ships:
+            return held
+        needed = [found for name in held.files for found in self._serving(held, name) or [name]]
+        more = {name: self._serving(held, name) for name in held.optional}
+        return replace(
+            held,
+            files=(*needed, *(found for serving in more.values() for found in serving)),
+            optional=tuple(name for name, serving in more.items() if not serving),
+        )
+
+    def paths(self, dataset: Dataset | str) -> dict[str, Path]:
+        """Return the paths of a data set's files by name.
+
+        Raises MissingData with the missing files, the searched folder and where to get the files; BadInput if a file's
+        checksum differs from the published one.
+        """
+        dataset = self.dataset(dataset)
+        holding = self.status_of(dataset)
+        if holding.missing:
+            raise MissingData(
+                f"{', '.join(holding.missing)} of the data set {dataset.name} is missing; searched "
+                f"{self._where(dataset)}. {dataset.advice}"
+            )
+        if holding.wrong:
+            name = holding.wrong[0]
+            path = self._there(dataset)[name]
+            raise BadInput(
+                f"{path} of the data set {dataset.name} differs from the published file: its SHA-256 is "
+                f"{self._sum(path)} instead of {dataset.sums[name]}. {dataset.replacement_advice}"
+            )
+        return self._there(dataset)
+
+    def searched(self, dataset: Dataset | str) -> dict[str, bool]:
+        """Return the expected paths and patterns, including alternatives, each with whether a file exists."""
+        held = named(dataset, self.known) if isinstance(dataset, str) else dataset
+        if held.ships:
+            root = Path(str(files(held.package)))
+            return {str(root / name): (root / name).is_file() for name in held.files}
+        names = [
+            each for name in (*held.files, *held.optional) for each in (name, *held.instead.get(name, ()))
+        ]
+        return {
+            str(
+                Path(name).expanduser() if self.folder is None else self.folder / Path(name).expanduser()
+            ): bool(self._matching(name))
+            for name in names
+        }
+
+    def sums(self, dataset: Dataset | str) -> dict[str, str]:
+        """Return the SHA-256 of each existing file of a data set by name."""
+        return {name: self._sum(path) for name, path in self._there(self.dataset(dataset)).items()}
+
+    def existing(self, dataset: Dataset | str) -> dict[str, Path]:
+        """Return the paths of the existing files of a data set by name."""
+        return self._there(self.dataset(dataset))
+
+    def found(self, dataset: Dataset | str) -> bool:
+        """Return whether every required file of a data set exists; contents are not checked."""
+        dataset = self.dataset(dataset)
+        return len(self._there(dataset)) == len(dataset.files)
+
+    def datasets_of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
+        """Return the data sets of a domain that can be read, and those that cannot be read.
+
+        A data set cannot be read if files are missing or it has no reader. Raises MissingData if none can be read.
+        """
+        wanted = [self.dataset(name) for name in domain.datasets]
+        found = [each for each in wanted if each.readable and self.found(each)]
+        lacking = [each for each in wanted if each not in found]
+        if not found:
+            raise MissingData(
+                f"{domain.name}: none of its data sets is installed in the data folder {self.folder}. "
+                f"{how_to_get(lacking)} MEMFLOW_DATA, or `data` in memflow.toml, names another data folder."
+            )
+        partly = [
+            replace(
+                each,
+                how=f"{each.advice} Until then it is read without {', '.join(each.optional)}.",
+                download=None,
+            )
+            for each in found
+            if each.optional
+        ]
+        return found, lacking + partly
+
+    def status_of(self, dataset: Dataset | str) -> DatasetStatus:
+        """Return which files of a data set exist and which are missing."""
+        dataset = self.dataset(dataset)
+        there = self._there(dataset)
+        missing = tuple(name for name in dataset.files if name not in there)
+        wrong = tuple(
+            name
+            for name, path in there.items()
+            if name in dataset.sums and not dataset.partial and self._sum(path) != dataset.sums[name].lower()
+        )
+        state: State = "found"
+        if wrong:
+            state = "wrong checksum"
+        elif missing:
+            state = "part" if there else "missing"
+        checked = not missing and all(name in dataset.sums for name in dataset.files)
+        return DatasetStatus(dataset, state, missing, wrong, dataset.optional, checked)
+
+    def status(self) -> list[DatasetStatus]:
+        """Return the status of every known data set."""
+        return [self.status_of(dataset) for dataset in self.known.values()]
+
+    def _there(self, dataset: Dataset) -> dict[str, Path]:
+        root = Path(str(files(dataset.package))) if dataset.ships else self.folder
+        candidates = {name: Path(name).expanduser() for name in dataset.files}
+        if root is not None:
+            candidates = {name: root / path for name, path in candidates.items()}
+        return {name: path for name, path in candidates.items() if path.is_absolute() and path.is_file()}
+
+    def _serving(self, dataset: Dataset, name: str) -> list[str]:
+        """Return the existing files for a file name of a data set, or for the first of its alternatives that exists."""
+        for candidate in (name, *dataset.instead.get(name, ())):
+            if found := self._matching(candidate):
+                return found
+        return []
+
+    def _matching(self, name: str) -> list[str]:
+        """Return the existing files that match a file name or a pattern, sorted."""
+        path = Path(name).expanduser()
+        root = Path(path.anchor) if path.is_absolute() else self.folder
+        if root is None:
+            return []
+        if "*" not in name:
+            return [name] if (root / path).is_file() else []
+        below = path.relative_to(root) if path.is_absolute() else path
+        found = sorted(each for each in root.glob(below.as_posix()) if each.is_file())
+        return [str(each if path.is_absolute() else each.relative_to(root)) for each in found]
+
+    def _where(self, dataset: Dataset) -> str:
+        if dataset.ships:
+            return "the package memflow, which is incomplete: install it again"
+        if all(Path(name).expanduser().is_absolute() for name in dataset.files):
+            return "that path"
+        if self.folder is None:
+            return "nowhere, because no folder is set: set MEMFLOW_DATA, or `data` in memflow.toml"
+        return str(self.folder) if self.folder.is_dir() else f"{self.folder}, which is not a folder"
+
+    def _sum(self, path: Path) -> str:
+        """Return the file's SHA-256, cached while the file is unchanged."""
+        state = FileState.of(path.stat())
+        key = (str(path), state)
+        if key not in self._sums:
+            cached = None if self._cache is None else self._cache.get(str(path), state)
+            if cached is None:
+                with path.open("rb") as file:
+                    cached = hashlib.file_digest(file, "sha256").hexdigest()
+                if self._cache is not None and FileState.of(path.stat()) == state:
+                    self._cache.put(str(path), state, cached)
+            self._sums[key] = cached
+        return self._sums[key]

@@ -1,0 +1,1 @@
+"""The search indexes of memory entries, built from the lake, and the hashes of their files."""

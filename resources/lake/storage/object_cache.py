@@ -1,0 +1,117 @@
+"""The local cache of a lake in an object store: fetched objects as files, in a folder of bounded size.
+
+Objects never change, so a cached file is right for ever. Its hash is compared when a process first uses it. Any number
+of processes share the folder.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from tempfile import gettempdir, mkdtemp
+from threading import Lock
+
+from resources.files.local_files import can_link
+from resources.lake.storage.pointers import ObjectName
+
+FOLDER_VARIABLE, SIZE_VARIABLE = "MEMFLOW_CACHE", "MEMFLOW_CACHE_GB"
+MOST_GB = 10.0
+EVICT_EVERY = 50
+"""Stored files between two measurements of the folder."""
+
+
+class ObjectCache:
+    """A folder of cached objects, with the texts of pointers, and snapshots as links to objects."""
+
+    def __init__(self, folder: Path, most_bytes: int | None = None) -> None:
+        self.folder = folder
+        self.most_bytes = _most_bytes() if most_bytes is None else most_bytes
+        self._verified: set[str] = set()
+        self._stored = 0
+        self._lock = Lock()
+
+    def find(self, name: ObjectName) -> Path | None:
+        """Return the file of an object; None if it is not cached, or if the cached file is damaged."""
+        path = self.folder / "objects" / name.name
+        try:
+            if name.name not in self._verified or path.stat().st_size != name.size:
+                if not name.describes(path.read_bytes()):
+                    path.unlink(missing_ok=True)
+                    return None
+                self._verified.add(name.name)
+            os.utime(path)  # recently used
+        except OSError:
+            return None
+        return path
+
+    def store(self, name: ObjectName, file: bytes) -> Path | None:
+        """Store a fetched object. Return its file; None if the folder cannot be written, for example on a full disk."""
+        path = self.folder / "objects" / name.name
+        written = path.with_name(f".{token_hex(8)}.writing")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            written.write_bytes(file)
+            written.replace(path)
+        except OSError:
+            with suppress(OSError):
+                written.unlink(missing_ok=True)
+            return None
+        with self._lock:
+            self._verified.add(name.name)
+            self._stored += 1
+            is_due = self._stored % EVICT_EVERY == 1
+        if is_due:
+            self.evict(path)
+        return path
+
+    def evict(self, newest: Path | None = None) -> None:
+        """Delete the least recently used files until the folder is within its size."""
+        found = []
+        with suppress(OSError):
+            for path in (self.folder / "objects").iterdir():
+                with suppress(OSError):
+                    seen = path.stat()
+                    found.append((seen.st_mtime, seen.st_size, path))
+        total = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if total <= self.most_bytes:
+                return
+            if path != newest:
+                with suppress(OSError):
+                    path.unlink()
+                total -= size
+
+    @contextmanager
+    def snapshot_folder(self) -> Iterator[Path]:
+        """Create an empty folder, which is deleted afterwards: beside the objects if links work there."""
+        root = self.folder / "snapshots" / token_hex(8)
+        if not can_link(root):
+            root = Path(mkdtemp(prefix="memflow-lake-"))
+        try:
+            yield root
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+
+
+def cache_folder(address: str) -> Path:
+    """Return the folder for the cache of a lake: below $MEMFLOW_CACHE, else $XDG_CACHE_HOME/memflow, else ~/.cache."""
+    given = os.environ.get(FOLDER_VARIABLE)
+    if given:
+        base = Path(given).expanduser()
+    else:
+        try:
+            above = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        except RuntimeError:  # no home folder, as in some containers
+            above = Path(gettempdir()) / f"cache-{os.getuid()}"
+        base = above / "memflow"
+    return base.absolute() / "lake" / sha256(address.encode()).hexdigest()[:16]
+
+
+def _most_bytes() -> int:
+    try:
+        return int(float(os.environ.get(SIZE_VARIABLE, MOST_GB)) * 1e9)
+    except ValueError:
+        return int(MOST_GB * 1e9)

@@ -1,0 +1,333 @@
+"""The model clients of one event loop, and the chats of a step by role; every request is recorded in the ledger.
+
+endpoints/ sends requests; models.py owns the event loop on which the clients live.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from memflow.benchmarks.domains import RoleDecoding
+from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import ScriptedChat
+from memflow.judges.catalog import all_cases
+from memflow.judges.scripted import OBEDIENT, obedient_handlers
+from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.memories.memory import Embedder, Tools
+from memflow.run.handlers import handlers
+from memflow.run.shifted import SHIFTED, shifted_handlers
+from memflow.shares import Share
+from resources.endpoints.chat import OpenAIChat
+from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
+from resources.endpoints.endpoint import Endpoint
+from resources.endpoints.gates import OPEN_GATE, Gate
+from resources.endpoints.limits import Budget, Prices
+from resources.ledger.sql_ledger import SqlLedger
+from resources.memory_servers.connection import ServerConnection
+from resources.memory_servers.declaration import open_server
+from resources.model_proxy.access import GuardedConnection
+from resources.model_proxy.opening import given_variables, open_access, reaches_loopback
+from resources.model_proxy.server import ModelProxy
+from resources.models.budgeted_scripted import BudgetedScriptedChat
+from resources.models.event_loop import detached
+from resources.models.recorded_embedder import EMBEDDING, RecordedEmbedder
+from resources.settings.sections import COMMAND_LINE, Model
+from resources.settings.settings import Settings
+from resources.shared_limits.gate import shared_gate
+from resources.shared_limits.store import LimitStore
+from resources.vllm_servers.servers import VllmServers
+
+BUSY_S = 0.002
+"""Seconds for one iteration of an event loop that has little to do."""
+PAUSE_S = 0.01
+"""Seconds between two looks at a busy event loop."""
+
+T = TypeVar("T")
+Watch = Callable[[RequestContext, int, int], None]
+"""Called with the step's context, the number of finished items and the total."""
+
+
+class Clients:
+    """The model clients of one event loop: each opens on first use, and all steps on the loop share it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: SqlLedger,
+        servers: VllmServers,
+        budget: Budget | None,
+        share: Share,
+        answers: dict[str, float],
+    ) -> None:
+        self.settings = settings
+        self.ledger = ledger
+        self.servers = servers
+        self.budget = budget
+        self.share = share
+        self.answers = answers
+        """When each reachable address last answered; the clients of several event loops share it."""
+        self._stack = AsyncExitStack()
+        self._limits: LimitStore | None = None
+        self._opened: dict[str, asyncio.Task[Any]] = {}
+        self._memory_servers: dict[tuple[str, str, str], tuple[ServerConnection, GuardedConnection]] = {}
+        self._idle = asyncio.Lock()
+
+    async def chat(self, name: str) -> Chat:
+        """Return the chat of the model `name`, without the ledger."""
+        chat: Chat = await self._once(f"model {name}", lambda: self._open_chat(name))
+        return chat
+
+    async def embedder(self) -> Embedder:
+        """Return the embedder that the settings configure."""
+        embedder: Embedder = await self._once("embedder", self._open_embedder)
+        return embedder
+
+    async def memory_server(
+        self,
+        account: RequestContext,
+        assistant: str,
+        decoding: Mapping[str, RoleDecoding],
+        embedder: Embedder,
+    ) -> GuardedConnection | None:
+        """Return the connection of a partition to its memory server, or None if its memory is no server.
+
+        All steps of a run share it. The first request starts the server. `decoding` and `embedder` are those of the
+        models that it may use.
+        """
+        name = assistant.partition("@")[0]
+        own = self.settings.memories.get(name)
+        if own is None or not own.is_server:
+            return None
+        key = (account.run, account.domain, assistant)
+        proxy = await self.model_proxy()
+        access = await open_access(self, account, assistant, decoding, embedder)
+        if key not in self._memory_servers:
+            proxy.admit(access)
+            server = open_server(
+                name,
+                own,
+                self.settings.home,
+                log=f"{name}/{account.domain}.{assistant}",
+                endpoints=access.endpoints(proxy.url) if own.command or reaches_loopback(own.url) else {},
+                given=given_variables(access, proxy.url, own.variables),
+                seed=self.settings.domain(account.domain).seed if account.domain else None,
+            )
+            self._memory_servers[key] = server, GuardedConnection(server, access)
+        connection = self._memory_servers[key][1]
+        await connection.hello()  # so that a server that cannot be started ends the step
+        return connection
+
+    async def model_proxy(self) -> ModelProxy:
+        """Return the proxy through which memory servers use models. It ends with these clients."""
+        proxy: ModelProxy = await self._once(
+            "model proxy", lambda: self._stack.enter_async_context(ModelProxy())
+        )
+        return proxy
+
+    async def end_run(self, run: str) -> None:
+        """End the memory servers of a run."""
+        await self._stop_servers([key for key in self._memory_servers if key[0] == run])
+
+    async def _stop_servers(self, keys: Iterable[tuple[str, str, str]]) -> None:
+        # A server is known until it has ended, since a cancelled `end_run` is followed by `close`.
+        keys = list(keys)
+        opened = [self._memory_servers[key] for key in keys]
+        for server, connection in opened:
+            (await self.model_proxy()).withdraw(connection.access)
+            if connection.unused_models:
+                logging.getLogger("memflow").warning(
+                    "the memory server %s declares `models: given` and sent no request to the model proxy. If it calls "
+                    "other models, declare `models: own`, so that its results say that they are not counted.",
+                    server.name,
+                )
+        await asyncio.gather(*(server.stop() for server, _ in opened))
+        for key in keys:
+            self._memory_servers.pop(key, None)
+
+    async def idle(self) -> None:
+        """Wait until one iteration of the event loop takes less than BUSY_S."""
+        async with self._idle:
+            clock = asyncio.get_running_loop().time
+            while True:
+                began = clock()
+                await asyncio.sleep(0)
+                if clock() - began < BUSY_S:
+                    return
+                await asyncio.sleep(PAUSE_S)
+
+    async def close(self) -> None:
+        """Close the connections of all clients, and end the memory servers."""
+        await self._stop_servers(list(self._memory_servers))
+        await self._stack.aclose()
+        if self._limits is not None:
+            self._limits.close()
+
+    async def _once(self, key: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        """Return the result of `work`, which runs once for concurrent callers, and again after an error."""
+        opening = self._opened.get(key)
+        if opening is None:
+            opening = self._opened[key] = detached(work())
+        try:
+            # A caller that is cancelled must not cancel the others.
+            return await asyncio.shield(opening)
+        except Exception:
+            self._opened.pop(key, None)
+            raise
+
+    async def _open_chat(self, name: str) -> Chat:
+        settings = self.settings
+        model = settings.model(name)
+        if model.kind == "scripted":
+            answers = handlers(settings.own_memories())
+            if model.model in OBEDIENT:
+                answers = obedient_handlers(answers, all_cases(), model.model)
+            elif model.model == SHIFTED:
+                answers = shifted_handlers(answers)
+            label, sampling = model.fingerprint(), model.sampling()
+            if self.budget is not None and self.budget.covers_scripted:
+                return BudgetedScriptedChat(answers, name=label, sampling=sampling, budget=self.budget)
+            return ScriptedChat(answers, name=label, sampling=sampling)
+        # Starting a server takes minutes, in which other models are called.
+        served = model.kind == "vllm"
+        urls = await asyncio.to_thread(self.servers.urls, name) if served else model.addresses
+        gate = await self._open_gate(name, model)
+        setting = f"`{'urls' if model.urls else 'url'}` of model {name} in memflow.toml"
+        if name.startswith(COMMAND_LINE):
+            setting = "--url"
+        chat = OpenAIChat(
+            url=urls[0],
+            model=model.served_as,
+            fingerprint=model.fingerprint(),
+            sampling=model.sampling(),
+            budget=self.budget,
+            prices=Prices(model.price_in, model.price_out),
+            section="" if name.startswith(COMMAND_LINE) else f"models.{name}",
+            endpoint=Endpoint(
+                urls[0],
+                key_variables=model.key_variable,
+                profile=model.profile,
+                concurrency=self.share.of_limit(model.concurrency),
+                patience=model.patience,
+                longest_pause=model.longest_pause,
+                timeout=model.timeout,
+                response_bytes=model.response_bytes,
+                answers=self.answers,
+                gate=gate,
+                other_urls=urls[1:],
+                model=model.served_as,
+                setting=setting,
+                known_outage=partial(self.servers.outage, name) if served else lambda: None,
+            ),
+        )
+        return await self._stack.enter_async_context(chat)
+
+    async def _open_gate(self, name: str, model: Model) -> Gate:
+        """Open the gate of a model. Without limits over processes, no database is needed."""
+        if not model.has_shared_limits:
+            return OPEN_GATE
+        if self._limits is None:
+            self._limits = LimitStore(self.ledger.url)
+        return await self._stack.enter_async_context(shared_gate(self._limits, name, model))
+
+    async def _open_embedder(self) -> Embedder:
+        chosen = self.settings.embedder
+        if chosen.kind == "folder":
+            return FolderEmbedder(chosen.model)
+        if chosen.kind in (None, "hashing"):
+            return HashingEmbedder(chosen.dimensions)
+        return await self._stack.enter_async_context(
+            EndpointEmbedder(
+                chosen.addresses[0],
+                chosen.model,
+                self.ledger,
+                other_urls=chosen.addresses[1:],
+                key_variables=chosen.key_variable,
+                concurrency=self.share.of_limit(CONCURRENCY),
+            )
+        )
+
+
+@dataclass
+class Chats:
+    """The chat models of one step, by role. Every request is recorded with the step's run, stage and partition."""
+
+    clients: Clients
+    account: RequestContext
+    watch: Watch
+    decoding: Mapping[str, RoleDecoding] = field(default_factory=dict)
+    """The decoding that the profile of the step's domain sets, by role."""
+    done: int = 0
+    total: int = 0
+    _ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
+
+    async def role(self, role: str) -> LedgeredChat:
+        """Return the chat of a role in the settings. For several judges, return the chat of the first."""
+        return await self._chat(dict(reversed(self.clients.settings.roles.assigned()))[role], role)
+
+    async def judges(self, domain: str) -> dict[str, LedgeredChat]:
+        """Return the chats of the judges of a domain, by the name of their model."""
+        return {name: await self._chat(name, "judge") for name in self.clients.settings.judges_of(domain)}
+
+    async def model(self, name: str, role: str) -> LedgeredChat:
+        """Return the chat of the model `name`, with the token limit of a role, in whose name usage is recorded."""
+        return await self._chat(name, role)
+
+    async def answering(self, assistant: str) -> LedgeredChat:
+        """Return the chat that answers for `assistant`."""
+        return await self._chat(self.clients.settings.model_of(assistant), "assistant")
+
+    async def tools(self, assistant: str) -> Tools:
+        """Return the chat, embedder, context window and memory server for the memory of `assistant`.
+
+        Raises BadSettings without an embedder, and ServerDown if the server cannot be started.
+        """
+        self.clients.settings.check_embedder([assistant])
+        model = self.clients.settings.model_of(assistant)
+        window = self.clients.settings.window_of(assistant)
+        embedder = await self.embedder()
+        server = await self.clients.memory_server(self.account, assistant, self.decoding, embedder)
+        return Tools(await self._chat(model, "memory"), embedder, window, server)
+
+    async def embedder(self) -> Embedder:
+        """Return the embedder of the settings, with open connections. Its failed requests are recorded."""
+        embedder = await self.clients.embedder()
+        if not isinstance(embedder, EndpointEmbedder):
+            return embedder
+        account = replace(self.account, role=EMBEDDING, model=embedder.model)
+        return RecordedEmbedder(embedder, self.clients.ledger, account)
+
+    def of_stage(self, stage: str) -> "Chats":
+        """Return the same models for another stage of the partition; requests are recorded under that stage."""
+        return Chats(self.clients, replace(self.account, stage=stage), self.watch, self.decoding)
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Start a task that may continue after the step. The caller must cancel the task."""
+        return detached(work)
+
+    async def idle(self) -> None:
+        """Wait until the event loop has little to do. Callers continue one after another."""
+        await self.clients.idle()
+
+    def expect(self, total: int) -> Callable[[], None]:
+        """Set the number of items of this step, for the progress bar. Return a function to call after each item."""
+        self.done, self.total = 0, total
+
+        def tick() -> None:
+            self.done += 1
+            self.watch(self.account, self.done, self.total)
+
+        return tick
+
+    async def _chat(self, name: str, role: str) -> LedgeredChat:
+        chat = await self.clients.chat(name)
+        if (name, role) not in self._ledgered:
+            account = replace(self.account, role=role, model=name)
+            decoding = self.decoding.get(role, RoleDecoding())
+            bound, sampling = decoding.applied(self.clients.settings.bounds.of(role), chat.sampling)
+            self._ledgered[name, role] = LedgeredChat(chat, self.clients.ledger, account, bound, sampling)
+        return self._ledgered[name, role]

@@ -1,0 +1,119 @@
+"""The models of a run: one event loop, the clients on it, the ledger, started servers and worker processes.
+
+clients.py opens the models of the settings; vllm.py starts servers.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, TypeVar
+
+from memflow.chat.ledger import RequestContext
+from memflow.records import Probe
+from memflow.run.early_answers import EarlyAnswers
+from memflow.shares import WHOLE, Share
+from resources.endpoints.limits import Budget
+from resources.ledger.sql_ledger import SqlLedger
+from resources.models.clients import Chats, Clients, Watch
+from resources.models.event_loop import EventLoopThread, detached
+from resources.settings.settings import Settings
+from resources.vllm_servers.servers import VllmServers
+from resources.workers.workers import Workers
+
+T = TypeVar("T")
+
+
+class Models:
+    """The models of the settings: runs coroutines that call models, and owns the ledger and started servers.
+
+    Coroutines of several threads share one event loop, one client for each model, and one limit for each address. Close
+    this object after use.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: SqlLedger,
+        budget: Budget | None = None,
+        servers: VllmServers | None = None,
+        share: Share = WHOLE,
+    ) -> None:
+        self.settings = settings
+        self.ledger = ledger
+        self.budget = budget
+        self.share = share
+        """The share of each model's concurrency that this process may use."""
+        self.watch: Watch = lambda account, done, total: None
+        self.servers = servers or VllmServers(settings.models, settings.home)
+        self.answers: dict[str, float] = {}
+        """When each reachable address last answered."""
+        self.early: dict[str, EarlyAnswers] = {}
+        """The early answers of each run that plays."""
+        self.workers = Workers(budget, self.servers.urls, self.report)
+        self._loop = EventLoopThread()
+        self._clients: Clients | None = None
+
+    def run(
+        self, account: RequestContext, work: Callable[[Chats], Coroutine[Any, Any, T]], *, shared: bool = True
+    ) -> T:
+        """Run `work`, flush the ledger, and return the result. Raises Interrupted after `interrupt`.
+
+        Long computations without model calls would delay all requests on the shared event loop. Such work gets
+        a separate loop and separate clients.
+        """
+
+        async def session() -> T:
+            if self._clients is None:
+                self._clients = self._open_clients()
+            return await work(Chats(self._clients, account, self.watch))
+
+        async def own_session() -> T:
+            clients = self._open_clients()
+            try:
+                return await work(Chats(clients, account, self.watch))
+            finally:
+                await clients.close()
+
+        try:
+            return self._loop.run(session()) if shared else asyncio.run(own_session())
+        finally:
+            self.ledger.flush()
+
+    def _open_clients(self) -> Clients:
+        return Clients(self.settings, self.ledger, self.servers, self.budget, self.share, self.answers)
+
+    def report(self, account: RequestContext, done: int, total: int) -> None:
+        """Report the progress of a step to `watch`."""
+        self.watch(account, done, total)
+
+    def early_answers(self, run_id: str, probes: Iterable[Probe]) -> EarlyAnswers:
+        """Create and return the early answers of a run, for later use by the step that answers probes."""
+        self.early[run_id] = EarlyAnswers(probes)
+        return self.early[run_id]
+
+    def end_run(self, run_id: str) -> None:
+        """Cancel the requests of a run's early answers that are still running, and end the run's memory servers."""
+        early = self.early.pop(run_id, None)
+        if early is not None:
+            self._loop.call(early.cancel)
+        clients = self._clients
+        if clients is not None:
+            self._loop.call(lambda: detached(clients.end_run(run_id)))
+        self.workers.end_run(run_id)
+
+    def interrupt(self) -> None:
+        """Cancel all running coroutines, and reject new ones."""
+        self.workers.interrupt()
+        self._loop.interrupt()
+
+    def close_clients(self) -> None:
+        """End the worker processes, close the connections and end the event loop."""
+        self.workers.close()
+        if self._clients is not None:
+            clients, self._clients = self._clients, None
+            self._loop.close(clients.close())
+
+    def close(self) -> None:
+        """Close the connections, give the started servers back and close the ledger."""
+        self.close_clients()
+        self.servers.close()
+        self.ledger.close()

@@ -1,0 +1,108 @@
+"""Missing data in the stored results of a domain and an assistant, from the metadata of their partitions.
+
+The text for a domain is stored with its probes, and the text for an assistant with its verdicts, so that publishing the
+leaderboard reads no other table. memflow/scoring/completeness.py formats the texts.
+"""
+
+from collections.abc import Mapping
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.pipeline import partition_key
+from memflow.scoring.completeness import INCOMPLETE, dataset_gap, joined, limit_gap, quarantine_gap
+from resources.data.library import Library
+from resources.lake.facts import Facts
+from resources.lake.lake import Lake
+
+QUARANTINED = {
+    "state.profiles": "users",
+    "utterance.turns": "messages",
+    "feedback.sessions": "rounds of feedback",
+}
+"""The tables of a domain, except its probes, whose quarantined rows make its results incomplete."""
+FAILED = {
+    "memory.transcripts": "messages",
+    "memory.feedback": "rounds of feedback",
+    "answer.replies": "replies",
+}
+"""The tables of an assistant with items that may have failed."""
+
+
+def stored_gaps(
+    table: str, domain: Domain, assistant: str, lake: Lake, library: Library
+) -> Mapping[str, str]:
+    """Return metadata on missing data: of the domain if the table has probes, of the assistant if it has verdicts."""
+    gaps = None
+    if table == "question.probes":
+        gaps = domain_gaps(domain, lake, library)
+    elif table == "score.verdicts":
+        gaps = assistant_gaps(domain.name, assistant, lake)
+    return {INCOMPLETE: gaps} if gaps else {}
+
+
+def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
+    """Return a text on a domain's missing data sets and files, its limit, and its quarantined rows except probes."""
+    stored = set(lake.partitions("raw.records"))
+    found = [name for name in domain.datasets if name in stored]
+    benchmark = registry.benchmark(domain.benchmark)
+    optional = [f"{file} of {name}" for name in found for file in library.dataset(name).optional]
+    size, left_out = None, None
+    if domain.limit:
+        records = lake.read_all("raw.records", found)
+        size, left_out = benchmark.size(domain, records), benchmark.left_out(domain, records)
+    unit = registry.spec_of(domain.benchmark).unit
+    rows = [(lake.intact_facts("raw.records", name), "records") for name in found]
+    rows += [(lake.intact_facts(table, domain.name), what) for table, what in QUARANTINED.items()]
+    return joined(
+        [
+            dataset_gap([name for name in domain.datasets if name not in stored], len(domain.datasets)),
+            f"without the optional files {', '.join(optional)}" if optional else None,
+            *(_part_gap(benchmark, library.dataset(name), lake) for name in found),
+            limit_gap(domain.limit, size, unit),
+            left_out,
+            *(quarantine_gap(facts.quarantined, facts.rows, what) for facts, what in rows if facts),
+        ]
+    )
+
+
+def _part_gap(benchmark: Benchmark, dataset: Dataset, lake: Lake) -> str | None:
+    """Return a text on how many published items a partial data set contains; None if the data set is complete."""
+    if not dataset.partial or not dataset.counts:
+        return None
+    unit, published = next(iter(dataset.counts.items()))
+    count = benchmark.contents(dataset, lake.read("raw.records", dataset.name)).counts.get(unit, 0)
+    return f"{count:,} of {published:,} published {unit} of {dataset.name}" if count < published else None
+
+
+def assistant_gaps(domain: str, assistant: str, lake: Lake) -> str | None:
+    """Return a text on an assistant's failed items: messages of its dialogues, rounds of feedback, and replies."""
+    gaps = []
+    for table, what in FAILED.items():
+        facts = lake.intact_facts(table, partition_key(domain, assistant))
+        if facts is not None and facts.quarantined:
+            failed = facts.quarantined
+            if table == "answer.replies":
+                failed -= _quarantined_tests(domain, lake)
+            gaps.append(quarantine_gap(failed, facts.rows, what, "failed"))
+    return joined(gaps)
+
+
+def all_gaps(probes: Facts | None, verdicts: Facts | None) -> str | None:
+    """Return a text on the data missing from results, given the metadata of the domain's probes and of the verdicts.
+
+    Without `verdicts`, the text is on the domain only.
+    """
+    gaps = []
+    if probes is not None:
+        gaps += [probes.meta.get(INCOMPLETE), quarantine_gap(probes.quarantined, probes.rows, "probes")]
+    if verdicts is not None:
+        gaps.append(verdicts.meta.get(INCOMPLETE))
+    return joined(gaps)
+
+
+def _quarantined_tests(domain: str, lake: Lake) -> int:
+    """Return the number of quarantined test probes, whose replies have a reason although no request failed."""
+    rows = lake.columns("question.probes", domain, ("split", "reason"))
+    return sum(split == "test" and reason is not None for split, reason in rows)

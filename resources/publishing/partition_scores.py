@@ -1,0 +1,66 @@
+"""The primary scores: of one partition of verdicts, and of the published leaderboard.
+
+The scores of a partition are computed from the rows of its own assistant. They equal the leaderboard's, because the
+same function computes both (memflow/scoring/leaderboard.py). Scores that need other assistants, such as an upper bound
+or a normalization over assistants, have no value there.
+"""
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.protocol_settings import STANDARD
+from memflow.pipeline import partition_key
+from memflow.records import Score
+from memflow.scoring.groups import Group
+from memflow.scoring.leaderboard import DomainRows, own_scores
+from memflow.scoring.primary import primary_scores
+from resources.lake.lake import Lake
+from resources.publishing.warehouse import Warehouse
+from resources.settings.settings import Settings
+
+VERDICTS = "score.verdicts"
+
+
+def partition_scores(domain: Domain, assistant: str, lake: Lake, warehouse: Warehouse) -> list[Score]:
+    """Return the primary scores of one assistant in one domain, over all probes, from its stored verdicts.
+
+    Raises MissingData if the lake has no verdicts of the assistant.
+    """
+    benchmark = registry.benchmark(domain.benchmark)
+    partition = partition_key(domain.name, assistant)
+    groups: list[Group] = []
+    if benchmark.aggregates_in_sql:
+        with warehouse.session((VERDICTS,), {partition}) as session:
+            found = session.query("verdict_groups", {partition}, domain=domain.name)
+            groups = [Group(**row) for row in found]
+    facts = lake.facts(VERDICTS, partition)
+    rows = DomainRows(
+        domain=domain,
+        probes=[probe for probe in lake.read("question.probes", domain.name) if probe.split == "test"],
+        meta={assistant: {} if facts is None else facts.meta},
+        verdicts=lambda name: [] if benchmark.aggregates_in_sql else lake.read(VERDICTS, partition),
+        groups={assistant: groups},
+        operations={},
+        checkpoints={},
+        read=lambda table, name: None,
+        scripted_judge=lambda name: False,
+    )
+    scores = own_scores(benchmark, rows, assistant, benchmark.population(()))
+    variants = registry.shown_variants(domain)
+    return primary_scores(
+        scores, lambda _: domain.benchmark, lambda _, metric: variants.get(metric, STANDARD)
+    )
+
+
+def published_primary_scores(settings: Settings, lake: Lake) -> list[Score]:
+    """Return the primary scores of every domain of the published leaderboard, over all probes.
+
+    Raises MissingData if no leaderboard is published.
+    """
+    scores = lake.read("score.leaderboard", "all")
+    domains = {name: settings.domain(name) for name in dict.fromkeys(score.domain for score in scores)}
+    variants = {name: registry.shown_variants(domain) for name, domain in domains.items()}
+    return primary_scores(
+        scores,
+        lambda name: domains[name].benchmark,
+        lambda name, metric: variants[name].get(metric, STANDARD),
+    )

@@ -1,0 +1,58 @@
+"""The rows of score.history: those of earlier publications in the lake, and those that a publication adds."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from memflow.benchmarks import registry
+from memflow.pipeline import WRITERS, partition_key
+from memflow.records import PublishedScore, Score
+from memflow.scoring.publications import Publication, ScoreInputs, merge_histories, rows_to_add
+from resources.lake.facts import Facts
+from resources.lake.lake import Lake
+from resources.settings.settings import Settings
+
+TABLE = "score.history"
+PARTITION = "all"
+
+
+def history_rows(settings: Settings, lake: Lake, run: str, scores: Sequence[Score]) -> list[PublishedScore]:
+    """Return the whole history after a run publishes these scores."""
+    is_stored = PARTITION in lake.partitions(TABLE) and not lake.is_former(TABLE, PARTITION)
+    history = lake.read(TABLE, PARTITION) if is_stored else []
+    pairs = dict.fromkeys((score.domain, score.assistant) for score in scores)
+    inputs = {pair: _inputs(settings, lake, *pair) for pair in pairs}
+    publication = Publication(publication_time(history, datetime.now(UTC)), run)
+    return [*history, *rows_to_add(history, scores, inputs, publication)]
+
+
+def add_to_history(
+    lake: Lake, history: Sequence[PublishedScore], *, fingerprint: str, meta: Mapping[str, str]
+) -> Facts:
+    """Write the history that `history_rows` returned. Rows that another run has added since then stay."""
+    return lake.update(
+        TABLE,
+        PARTITION,
+        lambda stored: merge_histories(stored, history),
+        fingerprint=fingerprint,
+        meta=meta,
+    )
+
+
+def publication_time(history: Sequence[PublishedScore], now: datetime) -> str:
+    """Return the time of a new publication: now, or just after the last one if the clock has gone back since then."""
+    last = max((row.published_at for row in history), default="")
+    if last:
+        now = max(now, datetime.fromisoformat(last) + timedelta.resolution)
+    return now.isoformat(timespec="microseconds")
+
+
+def _inputs(settings: Settings, lake: Lake, domain: str, assistant: str) -> ScoreInputs:
+    found = (
+        lake.facts("question.probes", domain),
+        lake.facts("score.verdicts", partition_key(domain, assistant)),
+    )
+    of = settings.domain(domain)
+    benchmark = registry.benchmark(of.benchmark)
+    judged = any(benchmark.judge_prompts(of, table) for table in WRITERS)
+    judge = ", ".join(settings.judges_of(domain)) if judged else None
+    return ScoreInputs([facts.digest for facts in found if facts is not None], judge)

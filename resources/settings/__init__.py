@@ -1,0 +1,1 @@
+"""The settings: memflow.toml, its sections, the paths and prompt folders that it names."""

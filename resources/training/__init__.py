@@ -1,0 +1,1 @@
+"""Training of LoRA adapters, in a Python environment that has torch."""

@@ -1,0 +1,1 @@
+"""Validation of the lake's tables: Great Expectations, and the rules that refer to rows of other tables."""

@@ -1,0 +1,88 @@
+"""Checks of a lake partition against the rules of its table, which may refer to rows of other tables.
+
+memflow/checks/evaluation.py and resources/validation/gx.py evaluate the rules; assets/checks.py blocks downstream
+steps.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from memflow.benchmarks.domains import Domain
+from memflow.checks.evaluation import Engine, OtherColumns, OtherRows, RuleResult, check_rows
+from memflow.checks.expectations import expectations_of
+from memflow.pipeline import WRITERS
+from memflow.records import columns
+from resources.data.library import Library
+from resources.lake.lake import Lake
+from resources.settings.settings import Settings
+from resources.validation.gx import Suite, suites_of, validate_rows
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The domain or benchmark that the rows of a partition belong to; both are None for tables over all domains."""
+
+    domain: Domain | None = None
+    benchmark: str | None = None
+
+    @classmethod
+    def of(cls, table: str, partition: str, settings: Settings) -> "Scope":
+        """Return the scope of a partition. Raises BadSettings for an unknown domain or data set."""
+        if table == "raw.records":
+            return cls(benchmark=Library(settings.data, settings.datasets).dataset(partition).benchmark)
+        if WRITERS[table].scope == "all":
+            return cls()
+        domain = settings.domain(partition.partition("/")[0])
+        return cls(domain, domain.benchmark)
+
+
+def check_partition(
+    table: str, partition: str, lake: Lake, scope: Scope, engine: Engine = Engine.memflow
+) -> list[RuleResult]:
+    """Return the result of every rule of `table` that applies to a partition, in the declared order.
+
+    Raises MissingData if the partition, or a partition of a referenced table, is not in the lake.
+    """
+    rows = lake.read(table, partition, vectors=False)
+    evaluate = validate_rows if engine is Engine.gx else check_rows
+    rules = expectations_of(table, scope.benchmark)
+    return evaluate(
+        table, rows, rules, other_rows(lake, partition), scope.domain, other_columns(lake, partition)
+    )
+
+
+def gx_suites(table: str, partition: str, lake: Lake, scope: Scope) -> Iterator[Suite]:
+    """Yield the rules of a partition as suites of Great Expectations. Raises MissingData and BadSettings."""
+    rows = lake.read(table, partition, vectors=False)
+    rules = expectations_of(table, scope.benchmark)
+    other, from_columns = other_rows(lake, partition), other_columns(lake, partition)
+    for each in suites_of(table, rows, rules, other, scope.domain, from_columns):
+        if isinstance(each, Suite):
+            yield each
+
+
+def other_rows(lake: Lake, partition: str) -> OtherRows:
+    """Return a function that reads another table's rows of the same domain, and of the same assistant if any."""
+
+    @cache
+    def rows(table: str) -> Sequence[Any]:
+        return lake.read(table, _partition_of(table, partition), vectors=False)
+
+    return rows
+
+
+def other_columns(lake: Lake, partition: str) -> OtherColumns:
+    """Return a function that yields columns of another table's rows, which it selects like `other_rows`."""
+
+    def values(table: str, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+        return lake.columns(table, _partition_of(table, partition), names)
+
+    return values
+
+
+def _partition_of(table: str, partition: str) -> str:
+    """Return the partition of another table that belongs to a partition `domain` or `domain/assistant`."""
+    by_assistant = "assistant" in {column.name for column in columns(table)}
+    return partition if by_assistant else partition.partition("/")[0]

@@ -1,0 +1,199 @@
+"""The library: locating data set files and verifying checksums."""
+
+import hashlib
+import os
+
+import pytest
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.errors import BadInput, MissingData
+from resources.data.library import Library
+
+ONE, TWO = b"one\n", b"two\n"
+
+
+def published(**given):
+    given = {"files": ("set/a.json", "set/b.json"), **given}
+    return Dataset(
+        "set", "A set", "amemgym", given.pop("files"), "MIT", "nowhere", "Ask its author.", **given
+    )
+
+
+def sum_of(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a.json").write_bytes(ONE)
+    return tmp_path
+
+
+def test_library_finds_a_complete_data_set_with_checksums(folder):
+    (folder / "set" / "b.json").write_bytes(TWO)
+    library = Library(folder)
+    assert library.paths(published()) == {
+        "set/a.json": folder / "set" / "a.json",
+        "set/b.json": folder / "set" / "b.json",
+    }
+    assert library.sums(published()) == {"set/a.json": sum_of(ONE), "set/b.json": sum_of(TWO)}
+    assert library.found(published())
+    assert library.status_of(published()).state == "found"
+    assert not library.status_of(published()).checked
+
+
+def test_incomplete_data_set_error_names_missing_files(folder):
+    library = Library(folder)
+    holding = library.status_of(published())
+    assert (holding.state, holding.missing) == ("part", ("set/b.json",))
+    assert not library.found(published())
+    assert library.sums(published()) == {"set/a.json": sum_of(ONE)}
+    with pytest.raises(MissingData) as wrong:
+        library.paths(published())
+    assert str(wrong.value) == (
+        f"set/b.json of the data set set is missing; searched {folder}. Ask its author."
+    )
+
+
+def test_missing_data_set_error_names_the_searched_folder(tmp_path):
+    assert Library(tmp_path).status_of(published()).state == "missing"
+    assert Library(None).status_of(published(files=("errors.py",), ships=True)).state == "found"
+    with pytest.raises(MissingData, match="install it again"):
+        Library(None).paths(published(files=("gone.json",), ships=True))
+    with pytest.raises(MissingData, match="searched nowhere, because no folder is set: set MEMFLOW_DATA"):
+        Library(None).paths(published())
+    with pytest.raises(MissingData, match="which is not a folder"):
+        Library(tmp_path / "gone").paths(published())
+
+
+@pytest.mark.parametrize("files", [{"files": ("set/a.json",)}, {"files": (), "optional": ("set/a.json",)}])
+def test_library_rejects_a_file_with_a_wrong_checksum(folder, files):
+    library = Library(folder)
+    right = library.status_of(published(**files, sums={"set/a.json": sum_of(ONE).upper()}))
+    assert (right.state, right.checked) == ("found", True)
+    dataset = published(**files, sums={"set/a.json": sum_of(TWO)})
+    assert (library.status_of(dataset).state, library.status_of(dataset).wrong) == (
+        "wrong checksum",
+        ("set/a.json",),
+    )
+    with pytest.raises(
+        BadInput, match=f"its SHA-256 is {sum_of(ONE)} instead of {sum_of(TWO)}. Ask its author."
+    ):
+        library.paths(dataset)
+
+
+def test_library_accepts_a_partial_file_if_the_data_set_allows_it(folder):
+    dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(TWO)}, partial=True)
+    library = Library(folder)
+    assert library.paths(dataset) == {"set/a.json": folder / "set" / "a.json"}
+    assert library.status_of(dataset).state == "found"
+
+
+def test_library_caches_a_checksum_until_the_file_changes(folder, monkeypatch):
+    taken = []
+    digest = hashlib.file_digest
+    monkeypatch.setattr(
+        "resources.data.library.hashlib.file_digest", lambda *given: taken.append(given) or digest(*given)
+    )
+    library, dataset, path = Library(folder), published(files=("set/a.json",)), folder / "set" / "a.json"
+    assert library.sums(dataset) == library.sums(dataset) == {"set/a.json": sum_of(ONE)}
+    assert len(taken) == 1
+    path.write_bytes(TWO)
+    os.utime(path, ns=(1, 1))
+    assert library.sums(dataset) == {"set/a.json": sum_of(TWO)}
+
+
+def test_library_lists_every_data_set_and_rejects_an_unknown_name(tmp_path):
+    holdings = Library(tmp_path).status()
+    assert [holding.dataset.name for holding in holdings] == list(registry.datasets())
+    assert all(holding.state == "missing" for holding in holdings if not holding.dataset.ships)
+    assert Library(tmp_path).sums("locomo") == {}
+    with pytest.raises(BadInput, match="there is no data set 'loco'"):
+        Library(tmp_path).paths("loco")
+
+
+def test_library_finds_a_user_data_set_by_absolute_path(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "near.jsonl").write_bytes(ONE)
+    (tmp_path / "far.jsonl").write_bytes(TWO)
+    near = published(files=("near.jsonl",), own=True)
+    far = published(files=(str(tmp_path / "far.jsonl"),), own=True)
+    library = Library(tmp_path / "data", {"near": near, "far": far})
+    assert library.sums("near") == {"near.jsonl": sum_of(ONE)}
+    assert list(library.sums("far").values()) == [sum_of(TWO)]
+    assert Library(None).status_of(far).state == "found", "an absolute path needs no data folder"
+    assert Library(None).status_of(near).state == "missing"
+    with pytest.raises(BadInput, match="there is no data set 'locomo'"):
+        library.paths("locomo")
+
+
+def test_library_finds_a_user_data_set_by_file_pattern(tmp_path):
+    for user, period in (("b", 1), ("a", 0), ("a", 1)):
+        folder = tmp_path / "runs" / user / "interactions"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"period_{period:02d}.json").write_bytes(ONE)
+    names = [
+        "a/interactions/period_00.json",
+        "a/interactions/period_01.json",
+        "b/interactions/period_01.json",
+    ]
+    below = published(files=("runs/*/interactions/period_*.json",), own=True)
+    far = published(files=(str(tmp_path / "runs/*/interactions/period_*.json"),), own=True)
+    none = published(files=("runs/*/none.json",), own=True)
+    library = Library(tmp_path, {"below": below, "far": far, "none": none})
+    assert library.dataset("below").files == tuple(f"runs/{name}" for name in names)
+    assert list(library.paths("far").values()) == [tmp_path / "runs" / name for name in names]
+    assert list(library.paths("below")) == [f"runs/{name}" for name in names]
+    assert library.found("below") and not library.found("none")
+    assert list(library.paths(published(files=("runs/*/*/*_01.json",)))) == [
+        f"runs/{name}" for name in names[1:]
+    ]
+    with pytest.raises(MissingData, match=r"runs/\*/none.json of the data set .* is missing"):
+        library.paths("none")
+    assert [holding.state for holding in library.status()] == ["found", "found", "missing"]
+    assert Library(tmp_path).dataset(published(files=("a*.json",))).files == ("a*.json",), (
+        "published: as named"
+    )
+
+
+def test_library_status_lists_missing_optional_files(folder):
+    library, dataset = (
+        Library(folder),
+        published(files=("set/a.json",), optional=("set/b.json", "set/c.json")),
+    )
+    (folder / "set" / "c.json").write_bytes(TWO)
+    assert list(library.paths(dataset)) == ["set/a.json", "set/c.json"]
+    holding = library.status_of(dataset)
+    assert (holding.state, holding.missing, holding.lacking) == ("found", (), ("set/b.json",))
+    assert library.dataset(library.dataset(dataset)) == library.dataset(dataset)
+    (folder / "set" / "a.json").unlink()
+    assert not library.found(dataset)
+    assert library.status_of(dataset).missing == ("set/a.json",)
+
+
+def test_library_uses_the_first_existing_alternative_of_a_file(folder):
+    library = Library(folder)
+    dataset = published(files=("set/whole.json",), instead={"set/whole.json": ("set/b.json", "set/a.json")})
+    assert list(library.sums(dataset)) == ["set/a.json"]
+    (folder / "set" / "b.json").write_bytes(TWO)
+    assert list(library.sums(dataset)) == ["set/b.json"]
+    (folder / "set" / "whole.json").write_bytes(TWO)
+    assert list(library.sums(dataset)) == ["set/whole.json"]
+    assert library.status_of(published(files=("gone",), instead={"gone": ("too",)})).missing == ("gone",)
+
+
+def test_library_lists_found_and_incomplete_data_sets_of_a_domain(folder):
+    known = {
+        "part": published(files=("set/a.json",), optional=("set/b.json",)),
+        "none": published(files=("set/b.json",)),
+    }
+    domain = Domain("d", "amemgym", ("part", "none"), "A domain")
+    found, lacking = Library(folder, known).datasets_of(domain)
+    assert [each.files for each in found] == [("set/a.json",)]
+    assert [each.how for each in lacking] == [
+        "Ask its author.",
+        "Ask its author. Until then it is read without set/b.json.",
+    ]

@@ -1,0 +1,183 @@
+"""Removal of replaced rows: by age and size, never rows in use, and without loss under a kill at any moment."""
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lake_stores import memory_lake
+from valid_rows import valid_rows
+
+from memflow.errors import MissingData
+from resources.lake.garbage_collection import collect, collectable, kept_bytes
+from resources.lake.lake import Lake
+
+TABLE = "score.verdicts"
+ROWS = valid_rows()[TABLE][:4]
+START = datetime(2026, 1, 1, tzinfo=UTC)
+ALL = 10**12
+"""More bytes than any lake of these tests."""
+
+
+class Clock:
+    """A clock that advances by one hour with each write."""
+
+    def __init__(self):
+        self.now = START
+
+    def __call__(self):
+        self.now += timedelta(hours=1)
+        return self.now
+
+
+def hour(number):
+    """Return the moment half an hour after the write with this number."""
+    return START + timedelta(hours=number + 0.5)
+
+
+def new_lake(kind, folder):
+    """Return an empty lake. In the object store, rows may be removed at once."""
+    return Lake(folder / "lake", Clock()) if kind == "local" else memory_lake(folder / "cache", Clock())
+
+
+@pytest.fixture(params=["local", "store"])
+def lake(request, tmp_path):
+    """Return a lake with one partition that was written four times with different rows."""
+    lake = new_lake(request.param, tmp_path)
+    for number in (1, 2, 3, 4):
+        lake.write(TABLE, "d/a", ROWS[:number], fingerprint="")
+    return lake
+
+
+def rows_at(lake, number):
+    return len(lake.as_of(hour(number)).read(TABLE, "d/a"))
+
+
+def test_removal_by_age_keeps_what_was_replaced_later(lake):
+    removed = collect(lake, collectable(lake, hour(2), ALL))
+    assert [rows.until for rows in removed] == [START + timedelta(hours=2)]
+    assert [rows_at(lake, number) for number in (2, 3, 4)] == [2, 3, 4]
+    with pytest.raises(MissingData, match="was removed by `memflow gc`"):
+        rows_at(lake, 1)
+    assert lake.as_of(hour(1)).removed_partitions(TABLE) == ["d/a"]
+    assert len(lake.versions(TABLE, "d/a")) == 4
+
+
+def test_removal_by_size_starts_with_the_oldest_rows(lake):
+    before = kept_bytes(lake)
+    removed = collect(lake, collectable(lake, START, before - 1))
+    assert [rows.until for rows in removed] == [START + timedelta(hours=2)]
+    assert kept_bytes(lake) == before - removed[0].bytes
+
+
+def test_current_rows_and_the_version_before_them_are_never_removed(lake):
+    collect(lake, collectable(lake, hour(9), 0))
+    assert [rows_at(lake, number) for number in (3, 4)] == [3, 4]
+    assert collectable(lake, hour(9), 0) == []
+
+
+def test_version_before_the_current_one_is_kept_across_rewrites_with_other_metadata(lake):
+    for run in ("r1", "r2"):
+        lake.write(TABLE, "d/a", ROWS[:4], fingerprint="", meta={"run": run})
+    collect(lake, collectable(lake, hour(9), 0))
+    assert rows_at(lake, 3) == 3
+
+
+def test_rows_that_became_the_newest_earlier_ones_after_the_choice_are_not_removed(lake):
+    chosen = collectable(lake, hour(9), 0)
+    lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
+    lake.write(TABLE, "d/a", ROWS[:4], fingerprint="")
+    removed = collect(lake, chosen)
+    assert [rows.content for rows in removed] == [chosen[1].content]
+    assert rows_at(lake, 5) == 1
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), st.sampled_from(["d/a", "d/b"]), st.integers(0, 3)),
+        st.tuples(st.just("gc"), st.integers(0, 12), st.sampled_from([0, 5_000, ALL])),
+    ),
+    max_size=14,
+)
+
+
+@pytest.mark.parametrize("kind", ["local", "store"])
+@given(steps=STEPS)
+@settings(max_examples=60, deadline=None)
+def test_every_moment_shows_what_was_written_or_reports_what_was_removed(kind, tmp_path_factory, steps):
+    folder = tmp_path_factory.mktemp("lake")
+    lake = new_lake(kind, folder)
+    states = [{}]
+    for step, first, second in steps:
+        if step == "gc":
+            collect(lake, collectable(lake, hour(first), second))
+            continue
+        lake.write(TABLE, first, ROWS[:second], fingerprint="")
+        states.append({**states[-1], first: ROWS[:second]})
+    for number, state in enumerate(states):
+        past = lake.as_of(hour(number) if number < len(states) - 1 else hour(99))
+        assert past.partitions(TABLE) == sorted(state)
+        removed = past.removed_partitions(TABLE)
+        for partition, rows in state.items():
+            if partition in removed:
+                with pytest.raises(MissingData, match="removed by"):
+                    past.read(TABLE, partition)
+            else:
+                assert past.read(TABLE, partition) == rows
+    assert lake.as_of(hour(99)).removed_partitions(TABLE) == []
+    assert all(earlier_rows_exist(lake, name) for name in states[-1])
+    shutil.rmtree(folder)
+
+
+def earlier_rows_exist(lake, partition):
+    """Return whether the rows of the newest version that differs from the current one are there, if there is one."""
+    versions = lake.versions(TABLE, partition)
+    earlier = [each for each in versions if each.facts.digest != versions[0].facts.digest]
+    return not earlier or lake.as_of(earlier[0].since).removed_partitions(TABLE).count(partition) == 0
+
+
+REMOVE = """
+import sys
+from datetime import UTC, datetime
+from resources.lake.garbage_collection import collect, collectable
+from resources.lake.lake import Lake
+
+lake = Lake(sys.argv[1])
+chosen = collectable(lake, datetime.now(UTC), 0)
+print(len(chosen), flush=True)
+collect(lake, chosen)
+"""
+
+
+@pytest.mark.kill
+def test_removal_that_is_killed_loses_no_rows_in_use_and_finishes_when_rerun(tmp_path):
+    lake, partitions = Lake(tmp_path / "lake"), [f"d/a{number}" for number in range(40)]
+    for count in (1, 2, 3, 4):
+        for partition in partitions:
+            lake.write(TABLE, partition, ROWS[:count], fingerprint="")
+    chance, kills = random.Random(5), 0
+    for _ in range(12):
+        process = subprocess.Popen(
+            [sys.executable, "-c", REMOVE, lake.root], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(chance.uniform(0, 0.01))
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait() == -signal.SIGKILL
+        for partition in partitions:
+            current, earlier = lake.versions(TABLE, partition)[:2]
+            assert lake.read(TABLE, partition) == ROWS
+            assert len(lake.as_of(earlier.since).read(TABLE, partition)) == 3
+            assert current.facts.rows == 4
+    assert kills > 0
+    collect(lake, collectable(lake, datetime.now(UTC), 0))
+    assert collectable(lake, datetime.now(UTC), 0) == []
+    oldest = lake.versions(TABLE, partitions[-1])[-1].since
+    assert lake.as_of(oldest).removed_partitions(TABLE) == sorted(partitions)

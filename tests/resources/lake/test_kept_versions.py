@@ -1,0 +1,193 @@
+"""Kept versions of the lake: earlier moments, shared files, killed writers and object stores."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lake_stores import memory_lake
+from valid_rows import valid_rows
+
+from memflow.errors import BadInput, MissingData
+from resources.lake.kept_versions import KeptPartition
+from resources.lake.lake import Lake
+from resources.publishing.warehouse import Warehouse
+
+TABLE = "score.verdicts"
+ROWS = valid_rows()[TABLE][:4]
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Clock:
+    """A clock that advances by one hour with each write."""
+
+    def __init__(self):
+        self.now = START
+
+    def __call__(self):
+        self.now += timedelta(hours=1)
+        return self.now
+
+
+@pytest.fixture(params=["local", "store"])
+def lake(request, tmp_path):
+    return new_lake(request.param, tmp_path)
+
+
+def new_lake(kind, folder):
+    if kind == "local":
+        return Lake(folder / "lake", clock=Clock())
+    return memory_lake(folder / "cache", Clock())
+
+
+def hour(number):
+    """Return the moment half an hour after the write with this number."""
+    return START + timedelta(hours=number + 0.5)
+
+
+def kept_partition(lake):
+    return lake.kept.of_table(TABLE).get("d,a", KeptPartition())
+
+
+def test_lake_as_of_returns_rows_and_metadata_of_that_moment(lake):
+    lake.write(TABLE, "d/a", ROWS[:1], fingerprint="one", meta={"run": "r1"})
+    lake.write(TABLE, "d/a", ROWS, fingerprint="two", meta={"run": "r2"})
+    lake.write(TABLE, "d/b", [], fingerprint="three")
+    past = lake.as_of(hour(1))
+    assert past.read(TABLE, "d/a") == ROWS[:1]
+    assert past.arrow(TABLE, "d/a").num_rows == len(list(past.columns(TABLE, "d/a", ("value",)))) == 1
+    facts = past.facts(TABLE, "d/a")
+    assert (facts.fingerprint, facts.run, facts.rows) == ("one", "r1", 1)
+    assert past.partitions(TABLE) == past.current_partitions(TABLE) == ["d/a"]
+    assert lake.as_of(hour(0)).partitions(TABLE) == []
+    assert lake.as_of(hour(3)).read(TABLE, "d/a") == lake.read(TABLE, "d/a") == ROWS
+    with pytest.raises(MissingData, match="as of 2026-01-01 00:30:00 UTC did not exist yet"):
+        lake.as_of(hour(0)).read(TABLE, "d/a")
+    with pytest.raises(BadInput, match="cannot be changed"):
+        past.write(TABLE, "d/a", [], fingerprint="")
+
+
+def test_lake_versions_are_intervals_that_meet_newest_first(lake):
+    for number in (1, 2, 3):
+        lake.write(TABLE, "d/a", ROWS[:number], fingerprint=str(number))
+    found = lake.versions(TABLE, "d/a")
+    assert [version.facts.rows for version in found] == [3, 2, 1]
+    assert found[0].facts == lake.facts(TABLE, "d/a")
+    times = [START + timedelta(hours=number) for number in (1, 2, 3)]
+    assert [(version.since, version.until) for version in reversed(found)] == list(
+        zip(times, [*times[1:], None], strict=True)
+    )
+    assert lake.versions(TABLE, "d/b") == []
+
+
+def test_rows_that_come_back_are_kept_under_one_hash(lake):
+    for rows in (ROWS[:1], ROWS[:2], ROWS[:1], ROWS[:2]):
+        lake.write(TABLE, "d/a", rows, fingerprint="")
+    assert len(kept_partition(lake).files) == 2
+    assert [version.facts.rows for version in lake.versions(TABLE, "d/a")] == [2, 1, 2, 1]
+    assert [len(lake.as_of(hour(number)).read(TABLE, "d/a")) for number in (1, 2, 3, 4)] == [1, 2, 1, 2]
+
+
+def test_write_of_equal_rows_keeps_no_file_and_only_other_metadata(lake):
+    for run in ("r1", "r1", "r2"):
+        lake.write(TABLE, "d/a", ROWS, fingerprint="f", meta={"run": run})
+    assert kept_partition(lake).files == {}
+    assert len(kept_partition(lake).records) == 1
+    assert lake.as_of(hour(2)).facts(TABLE, "d/a").run == "r1"
+    assert lake.as_of(hour(2)).read(TABLE, "d/a") == ROWS
+
+
+def test_measured_values_of_an_earlier_moment_are_kept(lake):
+    reply = valid_rows()["answer.replies"][0]
+    slow, fast = (type(reply)(**{**vars_of(reply), "latency_s": seconds}) for seconds in (9.0, 0.1))
+    digests = {lake.write("answer.replies", "d/a", [row], fingerprint="").digest for row in (slow, fast)}
+    assert len(digests) == 1
+    assert lake.as_of(hour(1)).read("answer.replies", "d/a") == [slow]
+
+
+def vars_of(row):
+    return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+
+def test_sql_over_a_past_lake_reads_the_rows_of_that_moment(lake, tmp_path):
+    lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
+    lake.write(TABLE, "d/a", ROWS, fingerprint="")
+    past = Warehouse(lake.as_of(hour(1)), tmp_path / "memflow.duckdb")
+    assert past.sql(f"SELECT count(*) AS n FROM {TABLE}") == [{"n": 1}]
+
+
+def test_past_view_does_not_change_when_the_partition_is_replaced_while_it_is_open(lake):
+    lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
+    past = lake.as_of(hour(1))
+    assert past.partitions(TABLE) == ["d/a"]
+    lake.write(TABLE, "d/a", ROWS, fingerprint="")
+    assert past.read(TABLE, "d/a") == ROWS[:1]
+    with past.snapshot([TABLE]) as still:
+        assert still.read(TABLE, "d/a") == ROWS[:1]
+
+
+def test_file_of_a_former_memflow_version_counts_as_having_always_existed(lake, monkeypatch):
+    monkeypatch.setattr("resources.lake.facts.Facts.at", lambda facts, moment: facts)
+    lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
+    monkeypatch.undo()
+    assert lake.as_of(START).read(TABLE, "d/a") == ROWS[:1]
+    lake.write(TABLE, "d/a", ROWS, fingerprint="")
+    assert [version.since is None for version in lake.versions(TABLE, "d/a")] == [False, True]
+    assert lake.as_of(START).read(TABLE, "d/a") == ROWS[:1]
+
+
+def test_writer_killed_before_the_rename_leaves_the_old_state_and_no_second_version(tmp_path, monkeypatch):
+    lake = new_lake("local", tmp_path)
+    lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
+
+    def killed(self, target):
+        if Path(target).suffix == ".parquet":
+            raise KeyboardInterrupt
+        return original(self, target)
+
+    original = Path.replace
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        lake.write(TABLE, "d/a", ROWS, fingerprint="")
+    monkeypatch.undo()
+    assert lake.read(TABLE, "d/a") == ROWS[:1]
+    assert len(lake.versions(TABLE, "d/a")) == 1
+    lake.write(TABLE, "d/a", ROWS, fingerprint="")
+    assert [version.facts.rows for version in lake.versions(TABLE, "d/a")] == [len(ROWS), 1]
+    assert lake.as_of(hour(1)).read(TABLE, "d/a") == ROWS[:1]
+
+
+def test_kept_rows_are_copied_on_a_disk_without_hard_links(tmp_path, monkeypatch):
+    def cannot(source, target):
+        raise PermissionError("operation not permitted")
+
+    monkeypatch.setattr("resources.lake.kept_versions.os.link", cannot)
+    lake = new_lake("local", tmp_path)
+    lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
+    lake.write(TABLE, "d/a", ROWS, fingerprint="")
+    assert lake.as_of(hour(1)).read(TABLE, "d/a") == ROWS[:1]
+
+
+PARTITIONS = st.sampled_from(["d/a", "d/b", "e"])
+WRITES = st.lists(st.tuples(PARTITIONS, st.integers(0, 3), st.sampled_from("xy")), max_size=12)
+
+
+@pytest.mark.parametrize("kind", ["local", "store"])
+@given(writes=WRITES)
+@settings(max_examples=60, deadline=None)
+def test_every_moment_shows_what_was_written_before_it(kind, tmp_path_factory, writes):
+    folder = tmp_path_factory.mktemp("lake")
+    lake, states = new_lake(kind, folder), [{}]
+    for partition, count, fingerprint in writes:
+        lake.write(TABLE, partition, ROWS[:count], fingerprint=fingerprint)
+        states.append({**states[-1], partition: (ROWS[:count], fingerprint)})
+    for number, state in enumerate(states):
+        past = lake.as_of(hour(number))
+        found = {
+            name: (past.read(TABLE, name), past.facts(TABLE, name).fingerprint)
+            for name in past.partitions(TABLE)
+        }
+        assert found == state
+    shutil.rmtree(folder)

@@ -1,0 +1,77 @@
+"""Row groups: equal results for any size of the groups, interrupted writes, and row numbers in messages."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import factories
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.errors import BadInput
+from memflow.records import columns
+from resources.lake.columns import from_array, to_arrays
+from resources.lake.lake import Lake
+from resources.lake.row_digest import RowDigest
+
+TEXTS = st.sampled_from(["", "a", "ab", "中文"])
+ENTRIES = st.builds(
+    factories.entry,
+    entry_id=TEXTS,
+    text=TEXTS,
+    sources=st.lists(TEXTS, max_size=3),
+    until=st.none() | st.integers(0, 9),
+    role=st.none() | TEXTS,
+    vector=st.none() | st.lists(st.floats(-1, 1), max_size=3),
+)
+
+
+@given(rows=st.lists(ENTRIES, max_size=12), size=st.integers(1, 13))
+def test_row_groups_of_any_size_give_the_same_rows_and_facts(rows, size):
+    with TemporaryDirectory() as folder, patch("resources.lake.row_groups.VECTOR_GROUP_ROWS", size):
+        lake = Lake(folder)
+        facts = lake.write("memory.indexes", "d/a", iter(rows), fingerprint="f", meta={"run": "r"})
+        parquet = pq.read_metadata(lake.path("memory.indexes", "d/a"))
+        assert parquet.num_row_groups == -(-len(rows) // size)
+        assert (facts.rows, facts.digest) == (len(rows), RowDigest("memory.indexes").update(rows).hexdigest())
+        assert Lake(folder).facts("memory.indexes", "d/a") == facts
+        assert lake.read("memory.indexes", "d/a") == rows
+        assert sum(batch.num_rows for batch in lake.batches("memory.indexes", "d/a")) == len(rows)
+
+
+@given(rows=st.lists(ENTRIES, max_size=12), first=st.integers(0, 12))
+def test_from_array_restores_the_values_that_to_arrays_converted(rows, first):
+    arrays = to_arrays("memory.indexes", rows)
+    for column, array in zip(columns("memory.indexes"), arrays, strict=True):
+        values = [getattr(row, column.name) for row in rows]
+        assert from_array(array) == values
+        assert from_array(array[first:]) == values[first:]
+
+
+def test_lake_write_keeps_the_old_file_if_reading_the_rows_raises(tmp_path, monkeypatch):
+    monkeypatch.setattr("resources.lake.row_groups.VECTOR_GROUP_ROWS", 2)
+    lake = Lake(tmp_path)
+    old = [factories.entry(entry_id="old")]
+    facts = lake.write("memory.indexes", "d/a", old, fingerprint="f")
+
+    def rows():
+        yield from (factories.entry(entry_id=f"e{number}") for number in range(5))
+        raise ConnectionError("the model is gone")
+
+    with pytest.raises(ConnectionError, match="the model is gone"):
+        lake.write("memory.indexes", "d/a", rows(), fingerprint="new")
+    assert (lake.facts("memory.indexes", "d/a"), lake.read("memory.indexes", "d/a")) == (facts, old)
+    assert [path.name for path in Path(lake.folder("memory.indexes")).iterdir()] == ["d,a.parquet"]
+
+
+def test_write_names_the_number_of_an_invalid_row_in_a_later_group(tmp_path, monkeypatch):
+    monkeypatch.setattr("resources.lake.row_groups.VECTOR_GROUP_ROWS", 2)
+    rows = [factories.entry(entry_id=f"e{number}") for number in range(5)]
+    rows[3] = factories.entry(entry_id="e3", text=7)
+    with pytest.raises(BadInput, match=r"memory\.indexes\.text of row 3 .* is 7, not str"):
+        Lake(tmp_path).write("memory.indexes", "d/a", iter(rows), fingerprint="f")
+    rows[3] = factories.entry(entry_id="e3", text="\ud800")
+    with pytest.raises(BadInput, match=r"memory\.indexes\.text of row 3 "):
+        Lake(tmp_path).write("memory.indexes", "d/a", iter(rows), fingerprint="f")

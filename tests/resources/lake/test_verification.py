@@ -1,0 +1,185 @@
+"""The verification of the lake's files: flipped bits are refused, also with an unchanged modification time."""
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import factories
+import pyarrow.parquet as pq
+import pytest
+from former_files import HASHES
+
+from memflow.errors import BadInput, DamagedFile
+from resources.lake.facts import Facts
+from resources.lake.kept_versions import RecordName
+from resources.lake.lake import VERIFIED, Lake
+from resources.lake.storage.local import COPIES, DAMAGED
+from resources.publishing.warehouse import Warehouse
+
+TABLE, PARTITION = "score.verdicts", "d/a"
+FLIPS = 40
+WAYS: tuple[Callable[[Lake, str], Any], ...] = (
+    lambda lake, table: lake.read(table, PARTITION),
+    lambda lake, table: lake.facts(table, PARTITION),
+    lambda lake, table: lake.arrow(table, PARTITION, vectors=False),
+    lambda lake, table: list(lake.columns(table, PARTITION, ["assistant"])),
+    lambda lake, table: list(lake.batches(table, PARTITION)),
+)
+"""The ways of reading a partition."""
+
+
+def verdict(number: int, value: float = 0.5):
+    return factories.verdict(assistant="a", probe_id=f"p{number}", metric="choice", value=value)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    lake = Lake(tmp_path / "lake")
+    lake.write(TABLE, PARTITION, [verdict(n) for n in range(30)], fingerprint="f", meta={"run": "r1"})
+    return lake
+
+
+def flip(path: str | Path, bit: int, *, keep_time: bool = False) -> None:
+    """Flip one bit of a file: in a new file, or in place with the same state."""
+    file = Path(path)
+    content, before = bytearray(file.read_bytes()), file.stat()
+    content[bit // 8] ^= 1 << bit % 8
+    if keep_time:
+        file.write_bytes(content)
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    else:
+        new = file.with_suffix(".new")
+        new.write_bytes(content)
+        new.replace(file)
+
+
+def bits(path: str | Path, seed: int) -> list[int]:
+    chooser = random.Random(seed)
+    return [chooser.randrange(Path(path).stat().st_size * 8) for _ in range(FLIPS)]
+
+
+@pytest.mark.parametrize("table", [TABLE, "memory.indexes", "score.leaderboard"])
+def test_each_way_of_reading_refuses_a_flipped_bit(tmp_path: Path, table: str) -> None:
+    lake = Lake(tmp_path / "lake")
+    rows = {
+        TABLE: [verdict(n) for n in range(9)],
+        "memory.indexes": [
+            factories.entry(entry_id=f"e{n}", text=f"text {n}", vector=[n, 0.5]) for n in range(9)
+        ],
+        "score.leaderboard": [],
+    }[table]
+    lake.write(table, PARTITION, rows, fingerprint="f")
+    path = Path(lake.path(table, PARTITION))
+    intact = path.read_bytes()
+    for bit in bits(path, 1):
+        flip(path, bit)
+        other = Lake(tmp_path / "lake")
+        for look in WAYS:
+            with pytest.raises(DamagedFile, match=r"d,a\.parquet is damaged: .*Run `memflow repair`"):
+                look(other, table)
+        found = Warehouse(other, tmp_path / "unused").sql(f"SELECT * FROM {table}")
+        assert (found, found.left_out) == ([], {table: [PARTITION]})
+        path.write_bytes(intact)
+    assert Lake(tmp_path / "lake").read(table, PARTITION) == rows
+
+
+def test_bit_that_changed_without_another_modification_time_is_noticed_by_the_next_process(
+    lake: Lake,
+) -> None:
+    path, facts = lake.path(TABLE, PARTITION), lake.facts(TABLE, PARTITION)
+    os.utime(path, (1_700_000_000, 1_700_000_000))  # so that the metadata is cached
+    assert Lake(lake.root).facts(TABLE, PARTITION) == facts
+    flip(path, 8 * 100, keep_time=True)
+    VERIFIED.clear()
+    other = Lake(lake.root)
+    assert other.facts(TABLE, PARTITION) == facts  # from the cache: the metadata is intact
+    with pytest.raises(DamagedFile):
+        other.read(TABLE, PARTITION)
+    for seen in (other, Lake(lake.root)):
+        assert "damaged" in (seen.damage(TABLE, PARTITION) or "")
+        assert seen.current_partitions(TABLE) == []
+    VERIFIED.clear()
+    assert Lake(lake.root).damage(TABLE, PARTITION) is not None  # the cache forgot the metadata
+
+
+def test_file_is_read_once_for_its_hash_in_each_process(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    verify_rows = __import__("resources.lake.lake", fromlist=["verify_rows"]).verify_rows
+    monkeypatch.setattr(
+        "resources.lake.lake.verify_rows", lambda *args: calls.append("") or verify_rows(*args)
+    )
+    for _ in range(3):
+        list(Lake(lake.root).batches(TABLE, PARTITION))
+        with Lake(lake.root).snapshot([TABLE]):
+            pass
+    assert len(calls) == 1
+
+
+def test_damaged_partition_is_kept_aside_when_it_is_written_again_with_its_former_time(lake: Lake) -> None:
+    path, facts = Path(lake.path(TABLE, PARTITION)), lake.facts(TABLE, PARTITION)
+    flip(path, 8 * 100)
+    damaged = path.read_bytes()
+    again = Lake(lake.root)
+    written = again.write(
+        TABLE, PARTITION, [verdict(n) for n in range(30)], fingerprint="f", meta={"run": "r1"}
+    )
+    assert (written, written.written) == (facts, facts.written)
+    [kept] = [each for each in Path(lake.root, DAMAGED).rglob("*") if each.is_file()]
+    assert kept.name.startswith("d,a.parquet.") and kept.read_bytes() == damaged
+    assert len(again.versions(TABLE, PARTITION)) == 1
+
+
+def test_file_of_a_former_version_is_compared_with_the_hash_of_its_rows(lake: Lake) -> None:
+    path = lake.path(TABLE, PARTITION)
+    stored, described = pq.read_table(path), pq.read_metadata(path).metadata
+    former = {name: value for name, value in described.items() if name not in (*HASHES, b"ARROW:schema")}
+    pq.write_table(stored.replace_schema_metadata(former), path)
+    assert Lake(lake.root).read(TABLE, PARTITION) == [verdict(n) for n in range(30)]
+    other = stored.slice(1)
+    pq.write_table(other.replace_schema_metadata(former), path)
+    with pytest.raises(DamagedFile, match="its rows changed"):
+        Lake(lake.root).read(TABLE, PARTITION)
+
+
+def test_metadata_must_not_contain_the_hash_itself(lake: Lake) -> None:
+    key = "memflow.footer_hash"
+    with pytest.raises(BadInput, match=r"contains memflow\.footer_hash"):
+        lake.write(
+            TABLE, PARTITION, [], fingerprint="", meta={f"x\x18{chr(len(key))}{key}\x18 {'0' * 32}\x00": ""}
+        )
+    lake.write(TABLE, PARTITION, [], fingerprint="", meta={"x": f"{key} {'0' * 32}"})
+    assert Lake(lake.root).facts(TABLE, PARTITION).meta == {"x": f"{key} {'0' * 32}"}
+
+
+def test_flipped_bit_in_replaced_rows_or_their_record_is_refused(lake: Lake) -> None:
+    before = lake.facts(TABLE, PARTITION)
+    assert before is not None
+    lake.write(TABLE, PARTITION, [verdict(1, 1.0)], fingerprint="g")
+    kept = lake.storage.versions
+    rows = Path(kept.content_path(TABLE, "d,a", before.content))
+    record = Path(kept.record_path(TABLE, "d,a", RecordName.of(before)))
+    assert isinstance(kept.read(TABLE, "d,a", RecordName.of(before)), Facts)
+    for path in (rows, record):
+        intact = path.read_bytes()
+        for bit in bits(path, 2):
+            flip(path, bit)
+            with pytest.raises(BadInput, match=r"is damaged|was removed"):
+                Lake(lake.root).as_of(before.since).read(TABLE, PARTITION)
+            path.write_bytes(intact)
+
+
+def test_damaged_history_is_restored_from_its_copy_and_lost_without_one(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    lake.write("score.history", "all", [], fingerprint="f")
+    path = Path(lake.path("score.history", "all"))
+    [copy] = Path(lake.root, COPIES).rglob("*.parquet")
+    intact = path.read_bytes()
+    assert not lake.restore_copy("score.history", "all")
+    flip(path, 800)
+    assert Lake(lake.root).restore_copy("score.history", "all")
+    assert path.read_bytes() == intact and Lake(lake.root).read("score.history", "all") == []
+    flip(path, 800)
+    flip(copy, 900)
+    assert not Lake(lake.root).restore_copy("score.history", "all")

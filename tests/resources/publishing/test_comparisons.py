@@ -1,0 +1,115 @@
+"""The rows of score.comparisons from a lake, and their cache."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import factories
+import pytest
+
+import resources.publishing.comparisons
+from memflow.records import Comparison
+from resources.lake.lake import Lake
+from resources.publishing.comparisons import comparison_rows
+from resources.publishing.leaderboard import CachedScores
+from resources.settings.settings import Settings
+
+DOMAIN = "comem_demo"
+PROBES = [
+    factories.probe(
+        domain=DOMAIN, probe_id=f"{episode}/{number}", question_id=f"{episode}/{number}", episode_id=f"e{episode}",
+        checkpoint=1, options=["x", "y"], split="test", category="c",
+    )
+    for episode in range(8)
+    for number in range(4)
+]  # fmt: skip
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    found = Lake(tmp_path / "lake")
+    found.write("question.probes", DOMAIN, PROBES, fingerprint="")
+    for number, name in enumerate(("full", "none", "rag")):
+        write_verdicts(found, name, number)
+    return found
+
+
+def write_verdicts(lake: Lake, assistant: str, wrong_every: int, probes: str | None = None) -> None:
+    """Write the verdicts of an assistant that is wrong on every nth probe (0: never)."""
+    rows = [
+        factories.verdict(
+            domain=DOMAIN,
+            assistant=assistant,
+            probe_id=probe.probe_id,
+            episode_id=probe.episode_id,
+            value=float(not wrong_every or at % wrong_every != 0),
+        )
+        for at, probe in enumerate(PROBES)
+    ]
+    facts = lake.facts("question.probes", DOMAIN)
+    assert facts is not None
+    meta = {"model": "m", "simulator": "s", "scripted": "no", "probes": probes or facts.digest}
+    lake.write("score.verdicts", f"{DOMAIN}/{assistant}", rows, fingerprint="", meta=meta)
+
+
+def rows(lake: Lake, cached: CachedScores | None = None) -> list[Comparison]:
+    settings = Settings(home=lake_folder(lake), domains=(DOMAIN,))
+    return comparison_rows(settings, lake, cached)
+
+
+def lake_folder(lake: Lake) -> Path:
+    return Path(lake.root).parent
+
+
+def test_every_two_assistants_of_a_domain_have_a_comparison(lake: Lake) -> None:
+    whole = [row for row in rows(lake) if row.slice == "all" and row.metric == "accuracy"]
+    assert [(row.a, row.b, row.n, row.better) for row in whole] == [
+        ("full", "none", 32, "a"),
+        ("full", "rag", 32, "a"),
+        ("none", "rag", 32, "b"),
+    ]
+    assert whole[0].difference == 1
+    assert whole[1].difference == 0.5
+
+
+def test_many_assistants_are_compared_over_all_probes_only(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached = CachedScores(lake_folder(lake) / "scores.sqlite", lambda *_: "code")
+    few = rows(lake, cached)
+    assert {row.slice for row in few} > {"all"}
+    monkeypatch.setattr(resources.publishing.comparisons, "MOST_BY_SLICE", 2)
+    assert rows(lake, cached) == [row for row in few if row.slice == "all"]
+
+
+def test_verdicts_on_former_probes_are_not_compared(lake: Lake) -> None:
+    write_verdicts(lake, "rag", 2, probes="of before")
+    assert {(row.a, row.b) for row in rows(lake)} == {("full", "none")}
+
+
+def test_quarantined_probes_are_not_compared(lake: Lake) -> None:
+    probes = [replace(PROBES[0], reason="two options are the same"), *PROBES[1:]]
+    lake.write("question.probes", DOMAIN, probes, fingerprint="")
+    for number, name in enumerate(("full", "none", "rag")):
+        write_verdicts(lake, name, number)
+    assert {row.n for row in rows(lake) if row.slice == "all" and row.metric == "accuracy"} == {31}
+
+
+def test_only_pairs_with_changed_verdicts_are_computed_again(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[list[tuple[int, int]]] = []
+    real = resources.publishing.comparisons.compare
+
+    def spy(context, measures, pairs, by_slice):  # type: ignore[no-untyped-def]
+        computed.append(list(pairs))
+        return real(context, measures, pairs, by_slice)
+
+    monkeypatch.setattr(resources.publishing.comparisons, "compare", spy)
+    cached = CachedScores(tmp_path / "scores.sqlite", lambda benchmark: "code")
+    first = rows(lake, cached)
+    assert rows(lake, cached) == first
+    assert computed == [[(0, 1), (0, 2), (1, 2)]]
+    write_verdicts(lake, "rag", 3)
+    changed = rows(lake, cached)
+    assert computed[1:] == [[(0, 2), (1, 2)]]
+    assert changed == rows(lake)

@@ -1,0 +1,178 @@
+"""The leaderboard from changed partitions and cached values: equal to one that is computed from scratch."""
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import measured_lake
+import pyarrow.parquet as pq
+import pytest
+from former_files import former_metadata
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from measured_lake import ASSISTANTS, DOMAINS, remove_assistant, write_assistant, write_probes
+from profiles import examples
+
+from memflow.errors import BadInput
+from memflow.records import Score
+from resources.lake.lake import Lake
+from resources.publishing.leaderboard import CachedScores, former_partitions, leaderboard_rows
+from resources.publishing.score_cache import NAME
+from resources.publishing.warehouse import Warehouse
+
+
+class Home:
+    """A home folder whose leaderboard is published again and again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.settings = measured_lake.settings_of(folder)
+        self.code = "1"
+
+    @property
+    def lake(self) -> Lake:
+        """The lake, as another process opens it: nothing is cached in memory."""
+        return Lake(self.settings.lake_root)
+
+    def cached(self) -> list[Score]:
+        """Return the rows that are computed with cached values, after writing them to the lake."""
+        lake, home = self.lake, Path(self.settings.home)
+        warehouse = Warehouse(lake, home / "memflow.duckdb")
+        rows = leaderboard_rows(
+            self.settings, lake, warehouse, CachedScores(home / NAME, lambda name: self.code)
+        )
+        lake.write("score.leaderboard", "all", rows, fingerprint="")
+        return rows
+
+    def scratch(self) -> list[Score]:
+        """Return the rows that are computed without a cache."""
+        lake = self.lake
+        return leaderboard_rows(self.settings, lake, Warehouse(lake, "unused.duckdb"))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """Return a home in which every assistant was measured in every domain."""
+    found = Home(tmp_path)
+    for domain in DOMAINS:
+        write_probes(found.lake, domain)
+        for assistant in ASSISTANTS:
+            write_assistant(found.lake, domain, assistant, 0)
+    return found
+
+
+CHANGES = st.lists(
+    st.tuples(
+        st.sampled_from(DOMAINS), st.sampled_from(ASSISTANTS), st.sampled_from(["write", "remove", "probes"])
+    ),
+    max_size=3,
+)
+
+
+@settings(examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rounds=st.lists(CHANGES, min_size=2, max_size=3), seed=st.integers(0, 3))
+def test_cached_leaderboard_and_database_equal_full_recomputation_after_any_changes(
+    rounds: list[list[tuple[str, str, str]]], seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = Home(tmp_path_factory.mktemp("home"))
+    for domain in DOMAINS:
+        write_probes(home.lake, domain)
+        for assistant in ASSISTANTS[:2]:
+            write_assistant(home.lake, domain, assistant, seed)
+    path = Path(home.settings.home) / "memflow.duckdb"
+    for number, changes in enumerate(rounds):
+        for domain, assistant, change in changes:
+            if change == "write":
+                write_assistant(home.lake, domain, assistant, seed + number)
+            elif change == "remove":
+                remove_assistant(home.lake, domain, assistant)
+            else:
+                write_probes(home.lake, domain, seed + number)
+        assert home.cached() == home.scratch()
+        Warehouse(home.lake, path).publish()
+        other = tmp_path_factory.mktemp("other") / "memflow.duckdb"
+        Warehouse(home.lake, other).publish()
+        assert contents(path) == contents(other)
+
+
+def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows of the tables of a published file, in the order of all columns."""
+    with duckdb.connect(path, read_only=True) as connection:
+        tables = (
+            "score.verdicts",
+            "score.attributions",
+            "score.claims",
+            "score.leaderboard",
+            "answer.replies",
+        )
+        return {table: connection.execute(f"FROM {table} ORDER BY ALL").fetchall() for table in tables}
+
+
+def test_unchanged_partitions_are_not_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.cached()
+    write_assistant(home.lake, "comem_demo", "full", 1)
+    read: set[str] = set()
+    monkeypatch.setattr(
+        Lake,
+        "read",
+        lambda lake, table, name, _=Lake.read, **more: read.add(name) or _(lake, table, name, **more),
+    )
+    home.cached()
+    assert read == {"comem_demo", "comem_demo/full", "comem_demo/none", "comem_demo/oracle"}
+    read.clear()
+    home.cached()
+    assert not read
+
+
+def test_cached_scores_are_updated_after_verdicts_of_memory_none_change(home: Home) -> None:
+    home.cached()
+    write_assistant(home.lake, "comem_demo", "none", 1)
+    assert home.cached() == home.scratch()
+
+
+def test_measured_times_are_not_cached_although_the_content_hash_is_equal(home: Home) -> None:
+    lake, partition = home.lake, "comem_demo/full"
+    before = home.cached()
+    facts = lake.facts("answer.replies", partition)
+    slower = [replace(row, own_s=(row.own_s or 0) + 1) for row in lake.read("answer.replies", partition)]
+    written = lake.write("answer.replies", partition, slower, fingerprint="", meta=facts.meta)
+    after = home.cached()
+    assert written.digest == facts.digest
+    assert after != before and after == home.scratch()
+
+
+def test_changed_metric_code_makes_all_cached_scores_recomputed(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.cached()
+    home.code = "2"
+    monkeypatch.setattr("resources.publishing.domain_scores.own_scores", lambda *_: [])
+    assert home.cached() == []
+
+
+def test_scores_of_removed_partitions_are_deleted_from_the_cache(home: Home) -> None:
+    home.cached()
+    remove_assistant(home.lake, "comem_demo", "full")
+    home.cached()
+    with sqlite3.connect(Path(home.settings.home) / NAME) as connection:
+        kept = {
+            name for (name,) in connection.execute("SELECT assistant FROM cached WHERE domain = 'comem_demo'")
+        }
+    assert kept == set(ASSISTANTS) - {"full"}
+
+
+def test_replies_with_outdated_columns_are_omitted_from_scores_and_reported(home: Home) -> None:
+    path = home.lake.path("answer.replies", "comem_demo/full")
+    stored = pq.read_table(path)
+    names = ["former" if name == "parsed" else name for name in stored.column_names]
+    pq.write_table(stored.rename_columns(names).replace_schema_metadata(former_metadata(path)), path)
+    assert former_partitions(home.settings, home.lake) == ["comem_demo/full"]
+    found = {(score.domain, score.assistant) for score in home.cached()}
+    assert ("comem_demo", "full") not in found and ("memorybench_demo", "full") in found
+
+
+def test_damaged_score_cache_raises_error_with_advice_to_delete_the_file(home: Home) -> None:
+    (Path(home.settings.home) / NAME).parent.mkdir(exist_ok=True)
+    (Path(home.settings.home) / NAME).write_bytes(b"no database" * 100)
+    with pytest.raises(BadInput, match=r"scores-2\.sqlite is damaged .*Delete the file, then rerun"):
+        home.cached()

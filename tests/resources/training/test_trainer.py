@@ -1,0 +1,225 @@
+"""Training in a subprocess and the resulting adapter, with a fake training program."""
+
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.errors import BadInput, BadSettings, TrainingFailed
+from resources.training.adapter import MANIFEST, WEIGHTS, input_fingerprint, load_adapter, read_manifest
+from resources.training.trainer import Job, Trainer
+
+DONE = {
+    "event": "done",
+    "examples": 2,
+    "too_long": [],
+    "cut_short": ["b"],
+    "longest": 40,
+    "steps": 2,
+    "first_loss": 2.0,
+    "last_loss": 1.5,
+    "trained_parameters": 64,
+    "adapted_modules": ["q_proj"],
+    "schedule": {"optimiser": "adamw", "warm_up_steps": 0},
+    "seconds": 0.5,
+    "device": "cpu",
+    "precision": "float32",
+    "base_files": {"config.json": "0" * 64},
+    "versions": {"trl": "1"},
+}
+LEARNS = f"""\
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+job = json.loads((folder / "job.json").read_text())
+lines = (folder / "examples.jsonl").read_text().split("\\n")
+print("learning", file=sys.stderr)
+for step, line in enumerate(filter(None, lines), 1):
+    json.loads(line)
+    print(json.dumps({{"event": "step", "step": step, "of": 2, "loss": 2.5 - step / 2}}), flush=True)
+(folder / "adapter").mkdir()
+(folder / "adapter" / "adapter_model.safetensors").write_text(str(job["parameters"]["seed"]))
+(folder / "adapter" / "adapter_config.json").write_text("{{}}")
+print({json.dumps(DONE)!r})
+"""
+JOB = Job(
+    examples=[{"case_id": case, "prompt": [], "completion": [{"content": "a\u2028b\nc"}]} for case in "ab"],
+    base="tiny",
+    base_revision="",
+    parameters={"rank": 8, "alpha": 32, "seed": 42},
+    made_of={
+        "domain": "d",
+        "action": "like",
+        "backbone": "scripted",
+        "scripted": True,
+        "cases": ["a", "b"],
+        "data": "digest",
+    },
+)
+
+
+@pytest.fixture
+def trainer(tmp_path: Path):
+    """Return a function that makes a trainer from the text of its program."""
+
+    def of(program: str) -> Trainer:
+        (tmp_path / "program.py").write_text(program, encoding="utf-8")
+        return Trainer(sys.executable, tmp_path / "program.py")
+
+    return of
+
+
+def left(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - {"program.py"}
+
+
+def test_trainer_writes_adapter_manifest_and_log(tmp_path: Path, trainer: Any) -> None:
+    seen: list[tuple[int, int, float]] = []
+    out = tmp_path / "deep" / "liked"
+    manifest = trainer(LEARNS).train(JOB, out, lambda *step: seen.append(step))
+    assert seen == [(1, 2, 2.0), (2, 2, 1.5)]
+    assert left(out) == {WEIGHTS, "adapter_config.json", MANIFEST, "training.log"}
+    assert left(out.parent) == {"liked"}
+    assert (out / "training.log").read_text() == "learning\n"
+    assert manifest == read_manifest(out)
+    assert manifest.cases == ["a", "b"] and manifest.trained.cut_short == ["b"] and manifest.scripted
+    assert manifest.input_fingerprint == input_fingerprint("digest", "tiny", "", JOB.parameters)
+    assert len(manifest.revision) == 32
+
+
+def test_adapter_revision_covers_weights_and_scale(tmp_path: Path, trainer: Any) -> None:
+    teach = trainer(LEARNS)
+
+    def revision(name: str, **over: Any) -> str:
+        return teach.train(replace(JOB, parameters={**JOB.parameters, **over}), tmp_path / name).revision
+
+    first = revision("one")
+    assert revision("same") == first
+    assert revision("weights", seed=43) != first
+    assert revision("scale", alpha=16) != first
+
+
+def test_load_adapter_rejects_a_wrong_revision_or_changed_weights(tmp_path: Path, trainer: Any) -> None:
+    out = tmp_path / "liked"
+    manifest = trainer(LEARNS).train(JOB, out)
+    assert load_adapter(out, manifest.revision) == manifest
+    with pytest.raises(BadSettings, match=f"has the revision {manifest.revision}, but .* revision = 'other'"):
+        load_adapter(out, "other")
+    (out / WEIGHTS).write_text("others")
+    with pytest.raises(BadInput, match=r"the weights in .* have changed since the training"):
+        read_manifest(out)
+    (out / WEIGHTS).unlink()
+    with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):
+        read_manifest(out)
+
+
+def test_trainer_reports_a_missing_manifest_or_missing_weights(tmp_path: Path, trainer: Any) -> None:
+    with pytest.raises(BadInput, match="is not an adapter of `memflow finetune`"):
+        read_manifest(tmp_path)
+    with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):
+        trainer(f"print({json.dumps(DONE)!r})").train(JOB, tmp_path / "liked")
+    assert left(tmp_path) == {"liked.log"}
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"revision": 3}, "invalid revision: "),
+        ({"more": 1}, "invalid more: "),
+        (None, "the whole file: Invalid JSON"),
+    ],
+)
+def test_trainer_reports_an_invalid_manifest(tmp_path: Path, trainer: Any, change: Any, match: str) -> None:
+    out = tmp_path / "liked"
+    trainer(LEARNS).train(JOB, out)
+    told = json.loads((out / MANIFEST).read_text())
+    (out / MANIFEST).write_text("{" if change is None else json.dumps({**told, **change}))
+    with pytest.raises(BadInput, match=match):
+        read_manifest(out)
+
+
+@pytest.mark.parametrize(
+    ("program", "match"),
+    [
+        ('print(\'{"event": "failed", "reason": "no weights"}\')', "the training failed: no weights"),
+        ("import sys; print('no memory', file=sys.stderr); sys.exit(3)", r"(?s)status 3 .*no memory"),
+        ("pass", "exited with status 0 without an adapter"),
+        ("print('half way')", "printed .*half way.* which is not an event"),
+        ("print('[1]')", "which is not an event"),
+        ('print(\'{"event": "done", "examples": 2}\')', "which is not an event"),
+        (f"print({json.dumps(DONE).replace('1.5', 'NaN')!r})", "which is not an event"),
+        (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "exited with status 1 without an adapter"),
+    ],
+)
+def test_failed_training_writes_only_its_log(tmp_path: Path, trainer: Any, program: str, match: str) -> None:
+    with pytest.raises(TrainingFailed, match=match):
+        trainer(program).train(JOB, tmp_path / "liked")
+    assert left(tmp_path) == {"liked.log"}
+
+
+def test_interrupted_training_ends_the_training_process(tmp_path: Path, trainer: Any) -> None:
+    waits = f"""
+import json, os, time
+open({str(tmp_path / "pid")!r}, "w").write(str(os.getpid()))
+print(json.dumps({{"event": "step", "step": 1, "of": 2, "loss": 2.0}}), flush=True)
+time.sleep(60)
+"""
+
+    def stop(*step: Any) -> None:
+        raise KeyboardInterrupt
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        trainer(waits).train(JOB, tmp_path / "liked", stop)
+    assert time.monotonic() - started < 15
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+    assert left(tmp_path) == {"liked.log", "pid"}
+
+
+def test_trainer_overwrites_an_existing_adapter_only_if_requested(tmp_path: Path, trainer: Any) -> None:
+    out = tmp_path / "liked"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    for over in (False, True):
+        with pytest.raises(BadInput, match="already exists"):
+            trainer(LEARNS).train(JOB, out, over=over)
+    other = tmp_path / "other"
+    first = trainer(LEARNS).train(JOB, other)
+    with pytest.raises(BadInput, match="already exists"):
+        trainer(LEARNS).train(JOB, other)
+    again = replace(JOB, parameters={**JOB.parameters, "seed": 7})
+    assert trainer(LEARNS).train(again, other, over=True).revision != first.revision
+    with pytest.raises(TrainingFailed):
+        trainer("pass").train(JOB, other, over=True)
+    assert read_manifest(other).parameters["seed"] == 7
+    assert left(tmp_path) == {"liked", "other", "other.log"}
+
+
+def test_trainer_reports_an_output_folder_that_is_not_writable(tmp_path: Path, trainer: Any) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match=r"cannot write .*file/liked"):
+        trainer(LEARNS).train(JOB, tmp_path / "file" / "liked")
+
+
+def test_trainer_reports_a_missing_python_executable(tmp_path: Path) -> None:
+    with pytest.raises(BadSettings, match=r"cannot run .*\[training\] in memflow\.toml"):
+        Trainer("no-such-python").train(JOB, tmp_path / "liked")
+
+
+def test_lora_training_program_does_not_import_memflow() -> None:
+    text = (Path(__file__).parents[3] / "resources/training/lora.py").read_text(encoding="utf-8")
+    assert "import memflow" not in text and "from memflow" not in text and "from resources" not in text
+
+
+def test_trainer_reports_missing_training_packages(tmp_path: Path) -> None:
+    """Run the training program in this environment, which has no TRL."""
+    if find_spec("trl") is not None:
+        pytest.skip("this environment has TRL")
+    with pytest.raises(TrainingFailed, match=r"lacks a package .*extra `sft`"):
+        Trainer(sys.executable).train(JOB, tmp_path / "liked")
