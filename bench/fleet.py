@@ -7,10 +7,11 @@ domain is generated before the measurement. The ideal wall time is the larger of
 * the critical path: (longest chain of dependent requests of an episode + 1 round of probes) x latency;
 * all requests x latency / 256.
 
-    python -m bench.fleet [--serial] [--processes 2]
+    python -m bench.fleet [--serial] [--processes 2] [--memories none,full,...]
 
 The command prints one JSON line. The exit code is 1 if the wall time is above 1.3 x the ideal. `--serial` also measures
-a run with one partition at a time.
+a run with one partition at a time. The longest chain is that of `mem0`, whose requests for each message depend on each
+other; `--memories` measures other memories.
 """
 
 import json
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,8 +75,8 @@ class Fleet:
         return self.requests * LATENCY / self.wall_s
 
 
-def run_fleet(folder: Path, url: str, data: Path, *options: str) -> Fleet:
-    """Generate the domain, then evaluate the memories. Return the measurements of the evaluation."""
+def run_fleet(folder: Path, url: str, data: Path, names: Sequence[str], *options: str) -> Fleet:
+    """Generate the domain, then evaluate the memories `names`. Return the measurements of the evaluation."""
     folder.mkdir()
     settings = folder / "memflow.toml"
     settings.write_text(
@@ -85,7 +87,7 @@ def run_fleet(folder: Path, url: str, data: Path, *options: str) -> Fleet:
     subprocess.run([*run, "--memory", "none"], check=True, capture_output=True)
     ledger = folder / "ledger.sqlite"
     before, used, began = _completions(ledger), child_cpu_seconds(), time.perf_counter()
-    memories = [part for name in MEMORIES for part in ("--memory", name)]
+    memories = [part for name in names for part in ("--memory", name)]
     ended = subprocess.run([*run, *memories, *options], check=False, capture_output=True, text=True)
     wall = time.perf_counter() - began
     if ended.returncode:
@@ -94,7 +96,10 @@ def run_fleet(folder: Path, url: str, data: Path, *options: str) -> Fleet:
     if failed:
         raise SystemExit(f"partitions failed. Fix the errors, then rerun: {failed}")
     return Fleet(
-        wall, child_cpu_seconds() - used, _completions(ledger) - before, _longest_chain(folder / "lake")
+        wall,
+        child_cpu_seconds() - used,
+        _completions(ledger) - before,
+        _longest_chain(folder / "lake", names),
     )
 
 
@@ -103,11 +108,11 @@ def _completions(ledger: Path) -> int:
         return int(connection.execute("SELECT count(*) FROM completions").fetchone()[0])
 
 
-def _longest_chain(lake: Path) -> int:
+def _longest_chain(lake: Path, names: Sequence[str]) -> int:
     """Return the length of the longest chain of dependent requests of an episode, of memory and replies."""
     tables = Lake(lake)
     chains = []
-    for memory in MEMORIES:
+    for memory in names:
         counts: dict[str, int] = {}
         for line in tables.read("memory.transcripts", f"{sample_name(DOMAIN, USERS)}/{memory}"):
             calls = (line.completion is not None) + (line.model_calls or 0)
@@ -117,7 +122,8 @@ def _longest_chain(lake: Path) -> int:
 
 
 def main() -> int:
-    options = arguments(serial=False, processes=1)
+    options = arguments(serial=False, processes=1, memories=",".join(MEMORIES))
+    names = options.memories.split(",")
     chosen = ["--processes", str(options.processes)] if options.processes > 1 else []
     with tempfile.TemporaryDirectory() as name, stub_process(latency=LATENCY) as url:
         users, from_data = users_file(Path(name))
@@ -125,8 +131,10 @@ def main() -> int:
         data = (
             users.parents[len(relative.parts) - 1] if from_data else _write_users(users, relative, Path(name))
         )
-        fleet = run_fleet(Path(name) / "parallel", url, data, "--parallel", "8", *chosen)
-        serial = run_fleet(Path(name) / "serial", url, data, "--parallel", "1") if options.serial else None
+        fleet = run_fleet(Path(name) / "parallel", url, data, names, "--parallel", "8", *chosen)
+        serial = (
+            run_fleet(Path(name) / "serial", url, data, names, "--parallel", "1") if options.serial else None
+        )
     ratio = fleet.wall_s / fleet.ideal_s
     report(
         {"name": "fleet", "value": round(fleet.wall_s, 1), "unit": "s", "peer": round(fleet.ideal_s, 1)},
@@ -136,6 +144,7 @@ def main() -> int:
         longest_chain=fleet.chain,
         in_flight=round(fleet.in_flight, 1),
         cpu_s=round(fleet.cpu_s, 1),
+        memories=options.memories,
         processes=options.processes,
         peak_mb=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
         published_users=from_data,

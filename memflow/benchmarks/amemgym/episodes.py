@@ -10,7 +10,7 @@ from typing import Any
 
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.states import History, histories
-from memflow.benchmarks.amemgym.wording import prompt, written
+from memflow.benchmarks.amemgym.wording import prompt
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import message_of
@@ -92,11 +92,11 @@ def _fields(history: History, turn: Turn, *, published: bool) -> Mapping[str, st
     As in the paper, the fields contain the day of the session and the user's states. If `published`, the fields contain
     the last day of the period and no states.
     """
-    end, period = history.end(turn.checkpoint), history.periods[turn.checkpoint]
+    end, state = history.end(turn.checkpoint), history.period_texts[turn.checkpoint]
     return {
         "profile": history.profile.profile,
         "start": history.profile.start_date,
-        "schema": written(history.schema),
+        "schema": history.schema_text,
         "query": turn.text,
-        **({"date": end} if published else {"date": (turn.sent_at or end)[:DAY], "state": written(period)}),
+        **({"date": end} if published else {"date": (turn.sent_at or end)[:DAY], "state": state}),
     }

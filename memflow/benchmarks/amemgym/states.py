@@ -5,12 +5,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from memflow.benchmarks.amemgym.config import USERS_AT_ONCE, is_generated, parse_config
 from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.amemgym.generation.states import generate_user
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.wording import written
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import valid_records
@@ -58,6 +60,16 @@ class History:
     """The complete state at the end of each period."""
     changes: Sequence[Sequence[Change]]
     """The changes of each period."""
+
+    @cached_property
+    def schema_text(self) -> str:
+        """The schema for prompts. Sessions share it."""
+        return written(self.schema)
+
+    @cached_property
+    def period_texts(self) -> list[str]:
+        """The states of each period for prompts. Sessions of a period share them."""
+        return [written(period) for period in self.periods]
 
     def end(self, period: int) -> str:
         """Return the last day of `period`."""

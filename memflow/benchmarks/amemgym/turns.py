@@ -130,7 +130,7 @@ class _SessionWriter:
             {
                 "profile": self.history.profile.profile,
                 "date": self.history.profile.start_date,
-                "schema": written(self.history.schema),
+                "schema": self.history.schema_text,
                 "state": written(state),
             },
             check=lambda groups: groups.fault(state),
@@ -166,7 +166,7 @@ class _SessionWriter:
             prompt("utterance", language=self.config.language),
             {
                 "profile": self.history.profile.profile,
-                "schema": written(self.history.schema),
+                "schema": self.history.schema_text,
                 "date": self.history.end(period),
                 "event": event,
                 "changes": written(
