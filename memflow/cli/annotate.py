@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.front import front_of
+from memflow.cli.options import JudgeOption, ModelOption, PresetOption, UrlOption
 from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
-from memflow.cli.selection import (
-    JudgeOption,
-    ModelOption,
-    PresetOption,
-    UrlOption,
-    check_played,
-    front_of,
-    select,
-)
+from memflow.cli.selection import select
+from memflow.cli.stored_names import check_played
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -218,7 +213,7 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
 
 def _judge(settings: "Settings") -> str:
     """Return the annotator name of the judge: the model's name in memflow.toml, otherwise its name at the server."""
-    from resources.settings.sections import COMMAND_LINE
+    from resources.settings.chat_models import COMMAND_LINE
 
     name = settings.roles.judges[0]
     return (settings.model(name).model if name.startswith(COMMAND_LINE) else name)[:LONGEST_NAME]

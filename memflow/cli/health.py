@@ -11,13 +11,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memflow.cli.selection import Front
+from memflow.cli.front import Front
 from memflow.errors import BadInput, BadSettings, MemflowError
 from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:
     from resources.endpoints.profiles import Profile
-    from resources.settings.sections import Embedder, Model, OwnMemory
+    from resources.settings.chat_models import Model
+    from resources.settings.own_sections import OwnMemory
+    from resources.settings.sections import Embedder
     from resources.settings.settings import Settings
 
 OLDEST = (3, 11)

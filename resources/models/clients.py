@@ -36,7 +36,7 @@ from resources.model_proxy.server import ModelProxy
 from resources.models.budgeted_scripted import BudgetedScriptedChat
 from resources.models.event_loop import detached
 from resources.models.recorded_embedder import EMBEDDING, RecordedEmbedder
-from resources.settings.sections import COMMAND_LINE, Model
+from resources.settings.chat_models import COMMAND_LINE, Model
 from resources.settings.settings import Settings
 from resources.shared_limits.gate import shared_gate
 from resources.shared_limits.store import LimitStore
