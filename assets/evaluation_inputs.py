@@ -12,7 +12,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
 from memflow.pipeline import STEPS
 from memflow.scoring.drift import INPUTS
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 
 VERDICTS = "score.verdicts"
 SHOWN = 8

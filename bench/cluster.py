@@ -26,9 +26,9 @@ from unittest.mock import patch
 
 import sqlalchemy as sa
 
+from bench.homes import partition_facts, stub_settings
 from bench.measure import arguments, postgres_server, report
 from bench.ray_nodes import BUCKET, ROOT, RayNodes, documented_commands, s3_server
-from memflow.records import APPEND_ONLY, TABLES
 from resources.lake.lake import Lake
 from resources.settings.settings import load
 from resources.stub import count_answers, stub_process
@@ -38,26 +38,11 @@ from served import Served, served, wait
 
 DOMAINS = ("memorybench_demo", "amemgym_other", "amemgym_small")
 ASSISTANTS = ("rag_2_4_30", "bm25_message", "none", "oracle", "full", "recent")
-SETTINGS = """
-home = "{home}"
+TOP = """home = "{home}"
 domains = {domains}
 assistants = {assistants}
-embedder = {{ kind = "hashing" }}
-
-[models.stub]
-kind = "endpoint"
-url = "{url}"
-model = "stub"
-concurrency = 8
-
-[roles]
-simulator = "stub"
-judge = "stub"
-backbone = "stub"
-assistant = "stub"
-annotator = "stub"
-verifier = "stub"
-
+"""
+OWN_DOMAINS = """
 [own_domains.amemgym_small]
 benchmark = "amemgym"
 datasets = ["personas_sample"]
@@ -192,7 +177,10 @@ def write_settings(file: Path, url: str, domains: Sequence[str], assistants: Seq
     """Write the settings that `memflow dev`, the nodes and the embedded run share. Return their path."""
     names = {"domains": json.dumps(list(domains)), "assistants": json.dumps(list(assistants))}
     file.write_text(
-        SETTINGS.format(home=file.parent / "home", url=url, parameters=PARAMETERS, **names), encoding="utf-8"
+        TOP.format(home=file.parent / "home", **names)
+        + stub_settings(url, concurrency=8)
+        + OWN_DOMAINS.format(parameters=PARAMETERS),
+        encoding="utf-8",
     )
     return file
 
@@ -254,17 +242,12 @@ def run_embedded(folder: Path, domains: Sequence[str], assistants: Sequence[str]
 
 def differences(one: Lake, other: Lake) -> tuple[int, list[str]]:
     """Return the number of equal rows, and the tables and partitions that only one lake has or whose rows differ."""
-    rows, differing = 0, []
-    for table in TABLES:
-        if table in APPEND_ONLY:
-            continue
-        for partition in sorted({*one.partitions(table), *other.partitions(table)}):
-            facts = [lake.facts(table, partition) for lake in (one, other)]
-            if None in facts or facts[0].digest != facts[1].digest:  # type: ignore[union-attr]
-                differing.append(f"{table} {partition}")
-            else:
-                rows += facts[0].rows  # type: ignore[union-attr]
-    return rows, differing
+    first, second = partition_facts(one), partition_facts(other)
+    contents = [{name: facts.digest for name, facts in each.items()} for each in (first, second)]
+    differing = sorted(
+        name for name in first.keys() | second.keys() if contents[0].get(name) != contents[1].get(name)
+    )
+    return sum(facts.rows for name, facts in first.items() if name not in differing), differing
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from typing import Any
 
 import dagster as dg
 
+from bench.homes import content_hashes, stub_settings
 from bench.player import draw_user
-from memflow.records import APPEND_ONLY, TABLES
 from resources.lake.lake import Lake
 from resources.process import default_signals
 from resources.runs.leases import LEASES, holder_of, is_leased, run_leases
@@ -37,21 +37,6 @@ SETTINGS = """home = {home}
 data = {data}
 domains = ["{domain}"]
 assistants = {assistants}
-embedder = {{ kind = "hashing" }}
-
-[models.stub]
-kind = "endpoint"
-url = "{url}"
-model = "stub"
-concurrency = 16
-
-[roles]
-simulator = "stub"
-judge = "stub"
-backbone = "stub"
-assistant = "stub"
-annotator = "stub"
-verifier = "stub"
 """
 
 
@@ -79,8 +64,8 @@ class DevHome:
                 data=json.dumps(str(self.folder / "data")),
                 domain=DOMAIN,
                 assistants=json.dumps(list(self.assistants)),
-                url=self.url,
             )
+            + stub_settings(self.url, concurrency=16)
         )
 
     @property
@@ -245,13 +230,7 @@ class DevHome:
 
     def contents(self) -> dict[str, str]:
         """Return the content hash of each partition of the tables that contain no times of this home."""
-        lake = Lake(self.home / "lake")
-        names = [name for name in TABLES if name not in APPEND_ONLY]
-        return {
-            f"{name} {partition}": lake.facts(name, partition).digest
-            for name in names
-            for partition in lake.partitions(name)
-        }
+        return content_hashes(Lake(self.home / "lake"))
 
     def stored_digests(self) -> set[str]:
         """Return the digests of the completions in the ledger."""

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.homes import stub_settings
 from bench.measure import arguments, child_cpu_seconds, report
 from bench.player import users_file
 from memflow.benchmarks.registry import find_dataset
@@ -37,23 +38,6 @@ MEMORIES = (
     *("full", "recent", "rag_2_4_30", "bm25_message"),
     *("bm25_session", "embed_message", "embed_session", "mem0"),
 )
-SETTINGS = """
-embedder = {{ kind = "hashing" }}
-
-[models.stub]
-kind = "endpoint"
-url = "{url}"
-model = "stub"
-concurrency = {concurrency}
-
-[roles]
-simulator = "stub"
-judge = "stub"
-backbone = "stub"
-assistant = "stub"
-annotator = "stub"
-verifier = "stub"
-"""
 
 
 @dataclass(frozen=True)
@@ -79,9 +63,7 @@ def run_fleet(folder: Path, url: str, data: Path, names: Sequence[str], *options
     """Generate the domain, then evaluate the memories `names`. Return the measurements of the evaluation."""
     folder.mkdir()
     settings = folder / "memflow.toml"
-    settings.write_text(
-        f'home = "{folder}"\ndata = "{data}"\n' + SETTINGS.format(url=url, concurrency=CONCURRENCY)
-    )
+    settings.write_text(f'home = "{folder}"\ndata = "{data}"\n' + stub_settings(url, CONCURRENCY))
     run = [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run"]
     run += ["--domain", DOMAIN, "--limit", str(USERS), "--no-bounds", "--format", "json"]
     subprocess.run([*run, "--memory", "none"], check=True, capture_output=True)

@@ -16,8 +16,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.homes import content_hashes
 from bench.measure import PostgresServer, arguments, report, restartable_postgres
-from memflow.records import APPEND_ONLY, TABLES
 from resources.lake.lake import Lake
 from resources.stub import count_answers, stub_process
 
@@ -73,17 +73,6 @@ def on_postgres(folder: Path, server: PostgresServer) -> dict[str, str]:
     }
 
 
-def contents(home: Path) -> dict[str, str]:
-    """Return the content hash of each table and partition of a home, without append-only tables."""
-    lake = Lake(home / "lake")
-    return {
-        f"{table} {partition}": lake.facts(table, partition).digest
-        for table in TABLES
-        if table not in APPEND_ONLY
-        for partition in lake.partitions(table)
-    }
-
-
 def answers(log: Path) -> int:
     """Return the number of answered requests so far."""
     return sum(count_answers(log).values()) if log.exists() else 0
@@ -120,7 +109,7 @@ def drill(restarts: int, folder: Path, data: Path, server: PostgresServer, limit
                 break
             failed.append(output.read_text(encoding="utf-8")[-1500:])
     counted = count_answers(log)
-    found, wanted = contents(folder / "home"), contents(folder / "undisturbed")
+    found, wanted = (content_hashes(Lake(folder / name / "lake")) for name in ("home", "undisturbed"))
     different = sorted(name for name in found.keys() | wanted.keys() if found.get(name) != wanted.get(name))
     repeated = sum(number - 1 for number in counted.values())
     return RestartResult(sum(counted.values()), repeated, done, different, failed)

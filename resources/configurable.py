@@ -22,7 +22,11 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.models.models import Models
 from resources.publishing.warehouse import Warehouse
 from resources.settings import settings as settings_file
-from resources.settings.settings import BudgetLimits, Embedder, Model, OwnDataset, OwnMemory, Roles, Settings
+from resources.settings.chat_models import Model
+from resources.settings.own_sections import OwnDataset, OwnMemory
+from resources.settings.roles import Roles
+from resources.settings.sections import BudgetLimits, Embedder
+from resources.settings.settings import Settings
 from resources.shared_limits.opening import open_budget
 from resources.vllm_servers.servers import VllmServers
 

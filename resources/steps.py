@@ -20,7 +20,7 @@ from memflow.shares import WHOLE, Share
 from resources.data.library import Library
 from resources.lake.lake import Lake
 from resources.metric_backends.backends import build_metric_backends
-from resources.models.clients import Chats
+from resources.models.chats import Chats
 from resources.models.models import Models
 from resources.settings.settings import Settings
 

@@ -21,6 +21,7 @@ from memflow.cli.copy_lake import copy_lake
 from memflow.cli.dev import dev
 from memflow.cli.export import export
 from memflow.cli.finetune import finetune
+from memflow.cli.front import Front
 from memflow.cli.gc import gc
 from memflow.cli.imports import imports
 from memflow.cli.judges import judges
@@ -37,7 +38,6 @@ from memflow.cli.repair import repair
 from memflow.cli.report import report, view
 from memflow.cli.run import run
 from memflow.cli.runs import runs
-from memflow.cli.selection import Front
 from memflow.cli.setup import doctor, init
 from memflow.cli.show import show
 from memflow.cli.usage import usage

@@ -1,34 +1,26 @@
 """`memflow annotate`: samples for human annotators, a model as another annotator, and agreement reports."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import RenderableType
 
+from memflow.cli.annotation_report import LONGEST_LABEL, report_data, report_text
+from memflow.cli.front import front_of
+from memflow.cli.options import JudgeOption, ModelOption, PresetOption, UrlOption
 from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
-from memflow.cli.selection import (
-    JudgeOption,
-    ModelOption,
-    PresetOption,
-    UrlOption,
-    check_played,
-    front_of,
-    select,
-)
+from memflow.cli.selection import select
+from memflow.cli.stored_names import check_played
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.annotation.kind import DomainTables
-    from memflow.annotation.report import AgreementRow, Report
-    from memflow.metrics.intervals import Interval
     from resources.lake.lake import Lake
     from resources.settings.settings import Settings
 
-LONGEST_LABEL, LONGEST_NAME, DIFFERING = 40, 64, 20
+
+LONGEST_NAME = 64
 
 annotate = typer.Typer(
     no_args_is_help=True,
@@ -143,7 +135,7 @@ def judge(
     from memflow.annotation.sheet import read_sheet
     from memflow.chat.ledger import RequestContext
     from resources.ledger.sql_ledger import SqlLedger
-    from resources.models.clients import Chats
+    from resources.models.chats import Chats
     from resources.models.models import Models
 
     # A judge calls no memory, so the memories of the settings are not checked.
@@ -213,86 +205,19 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
     for folder in folders:
         sheet = read_sheet(folder)
         reports.append(make_report(sheet, read_key(folder, sheet), read_all(folder, sheet)))
-    answer(form, [_data(each) for each in reports], *(line for each in reports for line in _shown(each)))
+    answer(
+        form,
+        [report_data(each) for each in reports],
+        *(line for each in reports for line in report_text(each)),
+    )
 
 
 def _judge(settings: "Settings") -> str:
     """Return the annotator name of the judge: the model's name in memflow.toml, otherwise its name at the server."""
-    from resources.settings.sections import COMMAND_LINE
+    from resources.settings.chat_models import COMMAND_LINE
 
     name = settings.roles.judges[0]
     return (settings.model(name).model if name.startswith(COMMAND_LINE) else name)[:LONGEST_NAME]
-
-
-def _data(made: "Report") -> dict[str, Any]:
-    head = made.sheet.header
-    return {
-        **head.model_dump(exclude={"guide"}),
-        "items": len(made.sheet.items),
-        "notes": list(made.notes),
-        "measured": [
-            {
-                "of": row.of,
-                "by": row.by,
-                "labelled": row.labelled,
-                "paired": row.paired,
-                "missing": row.missing,
-                **{name: getattr(row, name)._asdict() for name in ("mean", "agreement", "ac1", "kappa")},
-            }
-            for row in made.measured
-        ],
-        "differing": [each.item for each in made.judged if each.differs],
-        "judged": [asdict(each) for each in made.judged],
-    }
-
-
-def _shown(made: "Report") -> Iterator[RenderableType]:
-    head = made.sheet.header
-    whose = f", {head.assistant}" if head.assistant else ""
-    yield heading(f"{head.title}: {head.domain}{whose}")
-    yield note(
-        f"{len(made.sheet.items):,} items about {head.drawn:,} of {head.population:,} {head.units},"
-        f" seed {head.seed}"
-    )
-    columns = ("labels of", "labelled", "mean", "95 %", "pairs", "agreement", "AC1", "95 % of AC1", "kappa")
-    yield table("", columns, [_row(row) for row in made.measured], right=columns[1:])
-    yield from _differing(made)
-    for remark in made.notes:
-        yield Text(f"\n{remark}", "yellow")
-
-
-def _row(row: "AgreementRow") -> Sequence[Any]:
-    return (
-        row.of,
-        row.labelled,
-        row.mean.value,
-        _ends(row.mean),
-        row.paired or None,
-        row.agreement.value,
-        row.ac1.value,
-        _ends(row.ac1),
-        row.kappa.value,
-    )
-
-
-def _ends(interval: "Interval") -> str:
-    return (
-        "" if interval.low is None or interval.high is None else f"{interval.low:.3f} – {interval.high:.3f}"
-    )
-
-
-def _differing(made: "Report") -> Iterator[RenderableType]:
-    differing = [each for each in made.judged if each.differs]
-    if not differing:
-        return
-    yield note(f"\n{len(differing):,} items on which persons differ:")
-    rows = []
-    for each in differing[:DIFFERING]:
-        said = ", ".join(f"{who}: {cut(text, LONGEST_LABEL)}" for who, text in each.says.items())
-        rows.append((each.item, said))
-    yield table("", ("item", "labels"), rows)
-    if len(differing) > DIFFERING:
-        yield note(f"and {len(differing) - DIFFERING:,} more: --format json has them all")
 
 
 def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
-from memflow.cli.selection import demo_domains, front_of
+from memflow.cli.selection import demo_domains
 
 bench = typer.Typer(no_args_is_help=True)
 

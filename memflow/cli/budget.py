@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, note, table
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 from memflow.suggestions import unknown_name
 

@@ -11,8 +11,8 @@ from rich.padding import Padding
 from memflow.cli.data_check import check
 from memflow.cli.data_get import get
 from memflow.cli.data_list import list_table
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
-from memflow.cli.selection import front_of
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset

@@ -12,8 +12,10 @@ import typer
 from rich.console import RenderableType
 
 from memflow.checks.evaluation import Engine, RuleResult, combine
+from memflow.cli.front import front_of
+from memflow.cli.options import AssistantFilter, DomainFilter
 from memflow.cli.output import Format, FormatOption, Text, answer, note, table
-from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
+from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput, MemflowError
 from memflow.suggestions import unknown_name
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.front import front_of
+from memflow.cli.options import DomainFilter
 from memflow.cli.output import Sheet, SheetOption, Text, answer_rows
-from memflow.cli.selection import DomainFilter, front_of
 from memflow.errors import BadInput
 from memflow.labels import caveat_of, meta_label
 from memflow.records import Comparison

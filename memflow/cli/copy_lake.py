@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, note, table
-from memflow.cli.selection import front_of
 
 
 def copy_lake(

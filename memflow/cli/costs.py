@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.front import front_of
 from memflow.cli.instance_costs import instance_costs
+from memflow.cli.options import DomainFilter
 from memflow.cli.output import Format, FormatOption, answer, heading, note, table
-from memflow.cli.selection import DomainFilter, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import typer
 from rich.console import RenderableType
 from rich.padding import Padding
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, note
 from memflow.cli.own_data import check_files, is_path
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

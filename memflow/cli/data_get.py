@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, terminal_console
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memflow.cli.data_get import megabytes
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, note, table
-from memflow.cli.selection import front_of
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset

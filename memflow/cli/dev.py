@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.selection import front_of
+from memflow.cli.front import front_of
 
 WEBSERVER, DAEMON = "webserver", "daemon"
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.front import front_of
+from memflow.cli.options import AssistantFilter
 from memflow.cli.output import Format, FormatOption, answer, line_width, note, table
 from memflow.cli.profiles import profiled_domains
-from memflow.cli.selection import AssistantFilter, assistants_of, check_names, front_of
+from memflow.cli.stored_names import assistants_of, check_names
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

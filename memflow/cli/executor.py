@@ -17,7 +17,7 @@ from memflow.cli.planned_runs import PlannedRun
 from memflow.pipeline import JOBS
 from resources.files.disks import require_writable
 from resources.instance.instance import open_instance
-from resources.models.clients import Watch
+from resources.models.chats import Watch
 from resources.models.models import Models
 from resources.settings.settings import Settings
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, note, write
-from memflow.cli.selection import check_played, front_of
+from memflow.cli.stored_names import check_played
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.own_files import Conversion
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import ExportedFile, Import, ImportedResults, Option
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, write
 from memflow.cli.profiles import standard_variant
-from memflow.cli.selection import front_of
 from memflow.cli.views import (
     LakeReader,
     build_command,

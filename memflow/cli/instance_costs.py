@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from memflow.cli.output import Format, answer, heading, note, table
-from memflow.cli.selection import assistants_of
+from memflow.cli.stored_names import assistants_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

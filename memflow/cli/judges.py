@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memflow.chat.scripted import LABEL
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table
-from memflow.cli.selection import check_names, front_of
+from memflow.cli.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.judges.injection_test import CaseResult

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, message, note, table
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.front import front_of
+from memflow.cli.options import DomainFilter
 from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
-from memflow.cli.selection import DomainFilter, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

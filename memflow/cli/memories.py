@@ -13,9 +13,10 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from typer.core import TyperGroup
 
+from memflow.cli.front import front_of
+from memflow.cli.import_paths import own_of
 from memflow.cli.memory_check import check
 from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table
-from memflow.cli.selection import front_of, own_of
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Calls

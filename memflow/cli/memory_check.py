@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.front import front_of
+from memflow.cli.import_paths import own_of
 from memflow.cli.output import Format, FormatOption, Text, answer, note, table
-from memflow.cli.selection import front_of, own_of
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
     from resources.memory_servers.check_lines import CheckLine
-    from resources.settings.sections import OwnMemory
+    from resources.settings.own_sections import OwnMemory
     from resources.settings.settings import Settings
 
 SERVER = "server"
@@ -68,7 +69,7 @@ def _server(
     settings: "Settings", words: Sequence[str], variables: list[str], timeout: float | None
 ) -> "tuple[str, OwnMemory | None]":
     """Return the name and the declaration of a memory server; None for a memory in Python."""
-    from resources.settings.sections import OwnMemory
+    from resources.settings.own_sections import OwnMemory
 
     given: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
     [first, *more] = words
@@ -108,8 +109,8 @@ def _check_python(settings: "Settings", words: Sequence[str]) -> "list[CheckLine
     from resources.ledger.sql_ledger import SqlLedger
     from resources.memory_servers.python_checks import PythonChecks
     from resources.models.models import Models
+    from resources.settings.own_sections import OwnMemory
     from resources.settings.prompt_folders import activate_prompts
-    from resources.settings.sections import OwnMemory
 
     known, [name] = own_of(settings, words)
     memory = find(name, known)

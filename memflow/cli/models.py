@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from resources.endpoints.model_check import Observation
-    from resources.settings.sections import Model
+    from resources.settings.chat_models import Model
     from resources.settings.settings import Settings
 
 models = typer.Typer(invoke_without_command=True)

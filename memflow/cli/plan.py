@@ -11,8 +11,7 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.memory_servers import memory_server_notes
-from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, heading, note, table
-from memflow.cli.selection import (
+from memflow.cli.options import (
     AnnotatorOption,
     AssistantOption,
     BoundsOption,
@@ -29,8 +28,9 @@ from memflow.cli.selection import (
     SimulatorOption,
     UrlOption,
     VerifierOption,
-    select,
 )
+from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, heading, note, table
+from memflow.cli.selection import select
 from memflow.records import TABLES
 
 if TYPE_CHECKING:

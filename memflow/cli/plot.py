@@ -48,7 +48,7 @@ def plot(
     install 'memflow[plots]'. A file of the same name is replaced.
     """
     from memflow.benchmarks import registry
-    from memflow.cli.selection import front_of
+    from memflow.cli.front import front_of
     from memflow.plots.drawing import render
 
     reader = reader_of(ctx)

@@ -9,8 +9,9 @@ import typer
 from rich.console import RenderableType
 from rich.padding import Padding
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, heading, note, table
-from memflow.cli.selection import assistants_of, front_of
+from memflow.cli.stored_names import assistants_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

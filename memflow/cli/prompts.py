@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, note, table, write
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from memflow.cli.damage import note_left_out
+from memflow.cli.front import front_of
 from memflow.cli.moments import removed_partitions
 from memflow.cli.output import Format, FormatOption, answer, cut, message, note, table
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 LONGEST = 80

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress as ProgressDisplay
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, terminal_console
-from memflow.cli.selection import front_of
 from memflow.errors import MemflowError
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.front import Front, front_of
 from memflow.cli.moments import lake_as_of, parse_moment
+from memflow.cli.options import AssistantFilter, DomainFilter
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note
-from memflow.cli.selection import AssistantFilter, DomainFilter, Front, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

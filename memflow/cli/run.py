@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.output import Format, FormatOption, answer, message
-from memflow.cli.profiles import own_words_note
-from memflow.cli.selection import (
+from memflow.cli.front import front_of
+from memflow.cli.options import (
     AnnotatorOption,
     AssistantOption,
     BoundsOption,
@@ -29,10 +28,10 @@ from memflow.cli.selection import (
     SimulatorOption,
     UrlOption,
     VerifierOption,
-    front_of,
-    scripted_note,
-    select,
 )
+from memflow.cli.output import Format, FormatOption, answer, message
+from memflow.cli.profiles import own_words_note
+from memflow.cli.selection import scripted_note, select
 
 COLLECTION_THRESHOLDS = (20_000, 5, 2)
 """Thresholds of the garbage collector. Python's default of 700 allocations costs a tenth of a run's CPU time. 200,000

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.front import front_of
+from memflow.cli.options import AssistantFilter, DomainFilter
 from memflow.cli.output import Format, FormatOption, answer, note, table
-from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
+from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:

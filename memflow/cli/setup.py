@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, write
-from memflow.cli.selection import front_of
 
 
 class Cluster(StrEnum):

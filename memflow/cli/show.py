@@ -11,16 +11,18 @@ from memflow.cli.costs import costs
 from memflow.cli.damage import note_left_out
 from memflow.cli.deviations import deviations
 from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges, uncounted_models
+from memflow.cli.front import front_of
 from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
+from memflow.cli.options import AssistantFilter, DomainFilter
 from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
 from memflow.cli.probe import probe
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.published_scores import PublishedScores
-from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
 from memflow.cli.show_drift import drift
 from memflow.cli.show_judges import judges
+from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
 from memflow.labels import caveat_of, score_label
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.front import front_of
+from memflow.cli.options import DomainFilter
 from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, heading, line_width, note, table
-from memflow.cli.selection import DomainFilter, check_names, front_of
+from memflow.cli.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.scoring.drift_summary import DomainDrift

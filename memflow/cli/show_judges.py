@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 from memflow.labels import caveat_of, score_label
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memflow.cli.selection import check_played
+from memflow.cli.stored_names import check_played
 from memflow.errors import BadInput
 from memflow.suggestions import MOST_NAMES, unknown_name
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.front import front_of
 from memflow.cli.memory_servers import servers_with_own_models
 from memflow.cli.output import Format, FormatOption, answer, heading, note, table
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS
 

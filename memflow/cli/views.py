@@ -17,6 +17,7 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
 from memflow.cli.evidence import gaps
+from memflow.cli.front import front_of
 from memflow.cli.moments import as_of_option
 from memflow.cli.output import (
     Format,
@@ -32,7 +33,6 @@ from memflow.cli.output import (
     table,
     write,
 )
-from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 from memflow.labels import caveat_of, score_label
 from memflow.scoring.completeness import incomplete_results

@@ -10,7 +10,7 @@ from memflow.errors import ChatError, FatalChatError, RequestRefused
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.profiles import Profile
 from resources.endpoints.replies import ChatReply, read_reply
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 
 PATIENCE_S = 5.0
 TRIES = 2

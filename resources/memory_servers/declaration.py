@@ -20,7 +20,7 @@ from resources.memory_servers.process import ServerCommand
 
 if TYPE_CHECKING:
     from resources.memory_servers.connection import ServerConnection
-    from resources.settings.sections import OwnMemory
+    from resources.settings.own_sections import OwnMemory
 
 FOLDER = "memory_servers"
 """The folder below the home folder: the last answers to `hello`, and the logs."""

@@ -21,7 +21,7 @@ from resources.model_bench.mix import MixedRequest, mix_table, record_mix, selec
 from resources.model_bench.sending import Phase, send_requests, sum_metric
 from resources.model_bench.vllm_bench import bench_command, run_bench, write_requests
 from resources.models.clients import Clients
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.settings.settings import Settings
 from resources.vllm_servers.addresses import ServedModel, read_text, root_of
 from resources.vllm_servers.servers import VllmServers, check_model

@@ -13,7 +13,7 @@ from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile
 from memflow.run.handlers import handlers
 from memflow.tokens import estimate
 from resources.data.library import Library
-from resources.settings.sections import Roles
+from resources.settings.roles import Roles
 from resources.settings.settings import Settings
 
 BLOCK, LEAST_BLOCKS = 16, 8

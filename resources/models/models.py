@@ -13,7 +13,8 @@ from memflow.run.early_answers import EarlyAnswers
 from memflow.shares import WHOLE, Share
 from resources.endpoints.limits import Budget
 from resources.ledger.sql_ledger import SqlLedger
-from resources.models.clients import Chats, Clients, Watch
+from resources.models.chats import Chats, Watch
+from resources.models.clients import Clients
 from resources.models.event_loop import EventLoopThread, detached
 from resources.settings.settings import Settings
 from resources.vllm_servers.servers import VllmServers

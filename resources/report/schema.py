@@ -1,4 +1,4 @@
-"""The columns of the report's data files, declared as columns of the tables in memflow/records.py.
+"""The columns of the report's data files, declared as columns of the tables in memflow/records.
 
 A file's column has the name of the record's column unless `renamed` gives another.
 """

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from resources.files.checked_json import with_check, without_check
-from resources.settings.settings import OwnMemory, Settings
+from resources.settings.own_sections import OwnMemory
+from resources.settings.settings import Settings
 
 FILE = "added_partitions.jsonl"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_settings import TomlConfigSettingsSource
 
-from resources.settings.sections import OwnDataset, OwnMemory
+from resources.settings.own_sections import OwnDataset, OwnMemory
 
 PATHS = ("home", "data", "prompts", "wordnet", "cmudict")
 """The settings at the top of the file that are paths."""

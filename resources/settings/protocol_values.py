@@ -32,7 +32,7 @@ from memflow.chat.requests import Sampling, TokenBound
 from memflow.pipeline import partition_key
 from resources.lake.lake import Lake
 from resources.publishing.completeness import all_gaps
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.settings.settings import Settings
 
 VERDICTS = "score.verdicts"

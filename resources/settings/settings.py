@@ -4,51 +4,29 @@ Settings contain no secrets: a model has the name of the environment variable wi
 """
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from pydantic import Field, ValidationError, field_validator, model_validator
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
+from pydantic import ValidationError
+from pydantic_settings import SettingsConfigDict, SettingsError
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import DEFAULT_PROFILE, Domain
 from memflow.benchmarks.protocol import apply_profile, profile_in, with_profile
-from memflow.benchmarks.samples import MARK, base_of, sample_in
+from memflow.benchmarks.samples import base_of, sample_in
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.suggestions import unknown_name
-from resources.data.data_folder import default_data_folder
 from resources.files.sqlite_urls import sqlite_path, sqlite_url
-from resources.lake.storage.client import check_address
 from resources.memory_servers.declaration import declared_server
-from resources.settings.paths import SettingsFileSource, resolve_dataset, resolve_memory
-from resources.settings.sections import (
-    Bounds,
-    BudgetLimits,
-    Embedder,
-    Encoder,
-    History,
-    Judges,
-    Model,
-    OwnDataset,
-    OwnDomain,
-    OwnMemory,
-    Roles,
-    Training,
-)
+from resources.settings.chat_models import Model
+from resources.settings.fields import SettingsFields
+from resources.settings.paths import resolve_dataset, resolve_memory
 
-BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
-KEY = re.compile(r"[a-z0-9_]+")
 CHOOSE_EMBEDDER = (
     "Add a line to memflow.toml above its first [section]: "
     'embedder = { kind = "endpoint", url = "http://127.0.0.1:8001/v1", model = "BAAI/bge-m3" } or '
@@ -61,160 +39,8 @@ if TYPE_CHECKING:
     from memflow.memories.registry import MemoryConfig
 
 
-class Settings(BaseSettings):
-    """The content of memflow.toml. The environment variable MEMFLOW_<FIELD> overrides a field."""
-
-    model_config = SettingsConfigDict(
-        extra="forbid",
-        frozen=True,
-        env_prefix="MEMFLOW_",
-        env_nested_delimiter="__",
-        hide_input_in_errors=True,
-    )
-
-    home: Path = Field(
-        Path(".memflow"), description="The folder of lake, ledger, indexes and Dagster's instance."
-    )
-    data: Path = Field(
-        default_factory=default_data_folder,
-        description="The folder of the published data sets (MEMFLOW_DATA overrides it). The default is "
-        "$XDG_DATA_HOME/memflow or ~/.local/share/memflow; on macOS ~/Library/Application Support/memflow.",
-    )
-    lake: str = Field(
-        "", description="The lake's root: a folder or s3://bucket/path; by default <home>/lake."
-    )
-    ledger: str = Field("", description="The ledger's SQLAlchemy URL; by default SQLite in <home>.")
-    domains: tuple[str, ...] = Field(
-        registry.default_domains(),
-        description="The domains: partitions of all tables except raw data and the leaderboard.",
-    )
-    assistants: tuple[str, ...] = Field(
-        ("none", "oracle", "full", "recent", *BASELINES),
-        description="memory, or memory@model: the second dimension of the partitions.",
-    )
-    models: dict[str, Model] = Field(default_factory=dict, validate_default=True)
-    roles: Roles = Roles()
-    judges: dict[str, Judges] = Field(
-        default_factory=dict, description="The judges of single domains, instead of the role `judge`."
-    )
-    bounds: Bounds = Bounds()
-    budget: BudgetLimits = BudgetLimits()
-    embedder: Embedder = Embedder()
-    training: Training = Training()
-    history: History = History()
-    encoder: dict[Literal["en", "zh"], Encoder] = Field(
-        default_factory=dict, description="BERTScore's model by language; without one BERTScore has no value."
-    )
-    wordnet: Path | None = Field(
-        None,
-        description="A folder of WordNet for METEOR's synonyms; without it the metric is meteor_nowordnet.",
-    )
-    cmudict: Path | None = Field(
-        None, description="A file cmudict.dict for syllables; without it FKGL has no value."
-    )
-    prompts: Path | dict[str, Path] | None = Field(
-        None,
-        description="A folder of prompt files that replace packaged ones (`memflow prompts`), or a table of folders by "
-        "benchmark, memory or role.",
-    )
-    memories: dict[str, OwnMemory] = Field(default_factory=dict)
-    own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
-    own_datasets: dict[str, OwnDataset] = Field(default_factory=dict)
-    parallel: int = Field(
-        0,
-        ge=0,
-        description="Partitions that `memflow run` executes at once; 0 chooses by the concurrency of the models.",
-    )
-    processes: int = Field(
-        1,
-        ge=1,
-        le=1024,
-        description="Processes that share the episodes of a partition, and the concurrency of the models.",
-    )
-    sensor_seconds: int = Field(
-        30, ge=1, description="Seconds between evaluations of the sensor that reruns stale partitions."
-    )
-
-    @field_validator("models")
-    @classmethod
-    def _always_scripted(cls, models: dict[str, Model]) -> dict[str, Model]:
-        return {"scripted": Model(kind="scripted"), **models}
-
-    @field_validator("lake")
-    @classmethod
-    def _lake_without_credentials(cls, lake: str) -> str:
-        if "://" in lake and not lake.startswith("file://"):
-            try:
-                check_address(lake)
-            except BadSettings as wrong:
-                raise ValueError(str(wrong)) from None
-        return lake
-
-    @model_validator(mode="after")
-    def _models_exist(self) -> "Settings":
-        of_domains = [(f"judges.{domain}", name) for domain, names in self.judges.items() for name in names]
-        for place, name in [*((f"roles.{role}", name) for role, name in self.roles.assigned()), *of_domains]:
-            if name not in self.models:
-                raise ValueError(f"{place}: {unknown_name('model', name, self.models, 'memflow models')}")
-        for assistant in self.assistants:
-            memory, _, model = assistant.partition("@")
-            if not KEY.fullmatch(memory) or (model and not KEY.fullmatch(model)):
-                raise ValueError(
-                    f"the assistant name {assistant!r} is invalid. Use the form memory or memory@model, with "
-                    "names in [a-z0-9_]."
-                )
-            if model and model not in self.models:
-                what = unknown_name("model", model, self.models, "memflow models")
-                raise ValueError(f"the assistant {assistant}: {what}. [models.{model}] adds it")
-        return self
-
-    @model_validator(mode="after")
-    def _domains_exist(self) -> "Settings":
-        for name in self.domains:
-            if not self.has_domain(name):
-                base = _base_of(name)
-                known = {*registry.domains(), *self.own_domains}
-                what = unknown_name("domain", base, known, "memflow domains")
-                raise ValueError(f"{what}. [own_domains.{base}] adds it")
-        for name in self.own_domains:
-            if MARK in name:
-                raise ValueError(
-                    f"the domain name {name!r} in [own_domains] contains {MARK}, which marks a sample. Choose another "
-                    f"name; a sample of an own domain is run as DOMAIN{MARK}N."
-                )
-            if profile_in(name)[1] != DEFAULT_PROFILE:
-                raise ValueError(
-                    f"the domain name {name!r} in [own_domains] ends with a profile. Choose another name, and set "
-                    "`profile` of the domain."
-                )
-        for name in self.judges:
-            if MARK in name:
-                raise ValueError(
-                    f"[judges] names the sample {name}, whose judges are those of {_base_of(name)}. Remove the limit "
-                    "from the name."
-                )
-            if name not in registry.domains() and name not in self.own_domains:
-                known = {*registry.domains(), *self.own_domains}
-                raise ValueError(f"[judges]: {unknown_name('domain', name, known, 'memflow domains')}")
-        for name in self.own_datasets:
-            if not KEY.fullmatch(name) or name in registry.datasets():
-                raise ValueError(
-                    f"the data set name {name!r} in [own_datasets] is already used or contains characters outside "
-                    "[a-z0-9_]. Choose another name."
-                )
-        return self
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return the sources by priority: command line, environment, file."""
-        return init_settings, env_settings, SettingsFileSource(settings_cls)
+class Settings(SettingsFields):
+    """The settings of a command or a Dagster run: the fields of memflow.toml, and what follows from them."""
 
     def domain(self, name: str) -> Domain:
         """Return a domain by name: DOMAIN, DOMAIN.PROFILE, or a sample of one of them with `~N` at the end.
@@ -241,14 +67,6 @@ class Settings(BaseSettings):
             profiled = apply_profile(domain, registry.protocol(own.benchmark).points, own.profile)
             return replace(profiled, parameters={**profiled.parameters, **own.parameters})
         return registry.find_domain(name, {each: Domain(each, "", (), "") for each in self.own_domains})
-
-    def has_domain(self, name: str) -> bool:
-        """Return whether a domain of this name exists. The name may have the forms that `domain` accepts."""
-        try:
-            stem, _ = profile_in(base_of(name))
-        except BadSettings:
-            return False
-        return stem in self.own_domains or stem in registry.domains()
 
     @property
     def datasets(self) -> dict[str, Dataset]:
@@ -409,14 +227,6 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
 def example() -> str:
     """Return the commented example that `memflow init` writes."""
     return files("resources.settings").joinpath("memflow.toml").read_text(encoding="utf-8")
-
-
-def _base_of(name: str) -> str:
-    """Return the name of a sample's domain. Raises ValueError for an invalid name, as a validator of settings must."""
-    try:
-        return base_of(name)
-    except BadSettings as wrong:
-        raise ValueError(str(wrong)) from wrong
 
 
 def _unknown_setting(location: tuple[int | str, ...]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from memflow.errors import MemflowError
 from memflow.fingerprint import digest
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.shared_limits.rates import Permit, RateQueue, Rates, draw_permits
 from resources.shared_limits.slots import HEARTBEAT_S, SlotQueue, exchange_slots, release_slots
 from resources.shared_limits.store import LimitStore

@@ -12,7 +12,7 @@ from resources.training.adapter import Manifest, load_adapter
 from resources.vllm_servers.devices import device_list
 
 if TYPE_CHECKING:
-    from resources.settings.sections import Model
+    from resources.settings.chat_models import Model
 
 DEFAULTS = (
     # The default xgrammar allows control characters in bounded strings, and a model may repeat whitespace between JSON

@@ -15,7 +15,7 @@ from memflow.errors import EndpointDown
 from resources.endpoints.api_keys import KeyRing
 from resources.endpoints.endpoint import Outage
 from resources.process import log_tail
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.vllm_servers.addresses import ServedModel, check_server
 from resources.vllm_servers.arguments import Adapter, serve_command
 from resources.vllm_servers.devices import VISIBLE, gpu_facts, replica_devices, visible_devices

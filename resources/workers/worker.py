@@ -20,7 +20,8 @@ from memflow.run.context import Tables
 from memflow.shares import Share
 from resources.endpoints.limits import Budget, Spending
 from resources.process import default_signals, terminate
-from resources.settings.settings import BudgetLimits, Settings
+from resources.settings.sections import BudgetLimits
+from resources.settings.settings import Settings
 from resources.workers.channel import Channel
 from resources.workers.request_claims import RequestClaims
 from resources.workers.worker_ledger import Change, Grant

@@ -13,7 +13,8 @@ from memflow.run.prompt_catalog import prompt_catalog
 from resources import source_code
 from resources.data.library import Library
 from resources.lake.lake import Lake
-from resources.settings.sections import Embedder, Model
+from resources.settings.chat_models import Model
+from resources.settings.sections import Embedder
 from resources.settings.settings import Settings, load
 
 CATALOG = prompt_catalog()

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import memflow
+from bench.homes import content_hashes
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
-from memflow.records import APPEND_ONLY, TABLES
 from resources.lake.lake import Lake
 from resources.settings.settings import load
 
@@ -37,16 +37,7 @@ def contents() -> Callable[[Path], dict[str, str]]:
     Append-only tables are left out: they contain the times and runs of a home.
     """
 
-    def of(home: Path) -> dict[str, str]:
-        lake = Lake(home / "lake")
-        return {
-            f"{table} {partition}": lake.facts(table, partition).digest
-            for table in TABLES
-            if table not in APPEND_ONLY
-            for partition in lake.partitions(table)
-        }
-
-    return of
+    return lambda home: content_hashes(Lake(home / "lake"))
 
 
 @pytest.fixture

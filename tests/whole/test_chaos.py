@@ -13,7 +13,7 @@ import pytest
 
 from memflow.scoring.estimate import MIN_COVERAGE
 from resources.lake.lake import Lake
-from resources.settings.sections import command_line_name
+from resources.settings.chat_models import command_line_name
 from resources.stub import stub_process
 
 DOMAIN = "amemgym_base"

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from s3_server import BUCKET, s3_server
 
+from bench.homes import content_hashes
 from memflow.cli.planned_runs import Outcome
-from memflow.records import APPEND_ONLY, TABLES
+from memflow.records import TABLES
 from resources.lake.lake import Lake
 from resources.lake.storage import opening
 from resources.publishing.warehouse import Warehouse
@@ -61,15 +62,6 @@ def ended(process: "subprocess.Popen[str]") -> dict[str, object]:
     return found if isinstance(found, dict) else {"rows": found}
 
 
-def contents_of(lake: Lake) -> dict[str, str]:
-    return {
-        f"{table} {partition}": lake.facts(table, partition).digest
-        for table in TABLES
-        if table not in APPEND_ONLY
-        for partition in lake.partitions(table)
-    }
-
-
 @pytest.fixture
 def s3_lake(server: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Lake]:
     """Return a function that opens a lake on the server, with a cache of its own."""
@@ -90,7 +82,7 @@ def test_hosts_with_a_lake_in_an_object_store_share_the_tables_of_a_local_run(
     monkeypatch.setenv("MEMFLOW_LEDGER", f"sqlite:///{tmp_path / 'ledger.sqlite'}")
     made = run_in(tmp_path / "a", ["amemgym_demo"], ["none", "full"])
     lake = s3_lake(ADDRESS)
-    assert contents_of(lake) == contents_of(Lake(tmp_path / "local" / "lake"))
+    assert content_hashes(lake) == content_hashes(Lake(tmp_path / "local" / "lake"))
     assert not (tmp_path / "a" / "lake").exists()
 
     monkeypatch.setenv("MEMFLOW_CACHE", str(tmp_path / "other cache"))

@@ -2,7 +2,7 @@
 
 Each `write` calls the package's `add` once and mirrors the result in the EntryStore. A restored memory fills a new
 store of the package from these entries, without a model. Deviations from the package are in docs/fidelity.md and
-docs/memories.md.
+docs/explanation/memories.md.
 """
 
 from collections.abc import Mapping, Sequence

@@ -9,7 +9,8 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.costs import STAGES
 from memflow.cli.cost_parts import large_parts
 from memflow.run.dry_run import RequestCount, StepForecast
-from resources.settings.settings import Model, load
+from resources.settings.chat_models import Model
+from resources.settings.settings import load
 
 DOMAIN = "memorybench_legal~6"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fake_vllm import fake_vllm, is_alive, workers
 
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.stub import stub_process
 from resources.vllm_servers.servers import VllmServers
 

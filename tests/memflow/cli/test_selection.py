@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from memflow.cli.selection import Front, Selection, select
+from memflow.cli.front import Front
+from memflow.cli.selection import Selection, select
 from memflow.errors import BadSettings
 from memflow.memories.baselines import Recent
 from memflow.memories.user_memories import UserMemory

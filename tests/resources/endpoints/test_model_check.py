@@ -23,7 +23,7 @@ from resources.endpoints.model_check_requests import CheckResponse, open_post
 from resources.endpoints.profile_proposal import Proposal, propose
 from resources.endpoints.profiles import PRESETS, Profile, profile_of
 from resources.endpoints.replies import read_reply
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.stub import Stub, StubBehavior
 from resources.stub.odd_responses import odd_responses
 from resources.stub.providers import PROVIDERS

@@ -10,7 +10,7 @@ import pytest
 
 from memflow.errors import BadSettings
 from resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.settings.settings import load
 
 MODEL = {"url": "http://127.0.0.1:1/v1", "model": "m"}

@@ -15,7 +15,7 @@ from memflow.errors import BadInput, EndpointDown, RequestRefused
 from resources.model_bench.mix import MixedRequest, record_mix, select_requests, shuffled
 from resources.model_bench.sending import percentile, send_requests, sum_metric
 from resources.model_bench.vllm_bench import bench_command, run_bench, write_requests
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.settings.settings import Settings
 
 

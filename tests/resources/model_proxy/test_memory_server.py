@@ -20,7 +20,7 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.declaration import write_hello
 from resources.model_proxy.access import GuardedConnection
 from resources.model_proxy.opening import given_variables, reaches_loopback
-from resources.models.clients import Chats
+from resources.models.chats import Chats
 from resources.models.models import Models
 from resources.settings.settings import Settings, load
 from resources.stub import stub_process

@@ -10,7 +10,8 @@ from memflow.shares import WHOLE
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import EndpointEmbedder
 from resources.ledger.sql_ledger import SqlLedger
-from resources.models.clients import Chats, Clients
+from resources.models.chats import Chats
+from resources.models.clients import Clients
 from resources.settings.settings import load
 from resources.stub import Stub, StubBehavior
 from resources.vllm_servers.servers import VllmServers

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from resources.runs.added_partitions import add_partitions, partition_variables
-from resources.settings.settings import OwnMemory, load
+from resources.settings.own_sections import OwnMemory
+from resources.settings.settings import load
 
 SETTINGS = """
 home = "home"

@@ -10,7 +10,9 @@ from pydantic import BaseModel
 from memflow.benchmarks import registry
 from memflow.chat.requests import TokenBound
 from memflow.errors import BadSettings
-from resources.settings.sections import Bounds, BudgetLimits, Embedder, Model, Roles
+from resources.settings.chat_models import Model
+from resources.settings.roles import Bounds, Roles
+from resources.settings.sections import BudgetLimits, Embedder
 from resources.settings.settings import Settings, example, load
 
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from memflow.errors import BadSettings
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.vllm_servers.arguments import Adapter, serve_command
 from resources.vllm_servers.devices import gpu_facts, replica_devices, visible_devices
 

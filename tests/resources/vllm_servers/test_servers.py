@@ -23,7 +23,7 @@ from memflow.shares import WHOLE
 from resources.endpoints.chat import OpenAIChat
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.clients import Clients
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.settings.settings import Settings
 from resources.stub import stub_process
 from resources.vllm_servers.servers import VllmServers
@@ -259,7 +259,7 @@ def test_next_user_waits_for_a_replica_that_restarts(tmp_path: Path) -> None:
 USER = """
 import sys, time
 from pathlib import Path
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.vllm_servers.servers import VllmServers
 
 servers = VllmServers({"small": Model(kind="vllm", model="tiny", executable=sys.argv[1], idle=0.5)}, Path(sys.argv[2]))

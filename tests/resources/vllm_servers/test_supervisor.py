@@ -13,7 +13,7 @@ import pytest
 from fake_vllm import fake_vllm, is_alive, starts, state_of, workers
 
 from resources.configurable import VllmResource
-from resources.settings.sections import Model
+from resources.settings.chat_models import Model
 from resources.vllm_servers.servers import VllmServers
 from resources.vllm_servers.shared import read_state, running_servers
 from resources.vllm_servers.supervisor import LOGS, _rotate, free_port, write_json

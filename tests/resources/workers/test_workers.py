@@ -19,7 +19,7 @@ from memflow.chat.ledger import RequestContext
 from memflow.chat.prompts import packaged_text
 from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.chat.requests import ChatMessage, ChatRequest
-from memflow.cli.selection import ROLES
+from memflow.cli.model_options import ROLES
 from memflow.errors import BudgetSpent, Interrupted, MissingData, WorkerLost
 from memflow.pipeline import WRITERS, steps_of
 from memflow.run.context import STATES, Tables

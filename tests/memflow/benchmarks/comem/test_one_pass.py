@@ -19,7 +19,7 @@ from memflow.run.answer import answer_all
 from memflow.run.play import Episode, play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from resources.ledger.sql_ledger import SqlLedger
-from resources.models.clients import Chats
+from resources.models.chats import Chats
 from resources.models.models import Models
 from resources.settings.settings import load
 

@@ -107,7 +107,7 @@ export function SliceDifferences({ domain, metric, variant, baseline, rows, name
   if (slices.length < 2) {
     return domain.slices.length > 1 ? (
       <p class="muted">
-        A report compares slices only in domains of at most 24 assistants. This command computes them:{" "}
+        A report does not compare the slices of a domain with many assistants. This command computes them:{" "}
         <code>
           memflow compare {baseline} {names.join(" ")} --domain {domain.name}
         </code>

@@ -1,0 +1,44 @@
+"""The global options of the command line, with the settings and the lake that they select."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memflow.cli.moments import lake_as_of
+
+if TYPE_CHECKING:
+    from resources.lake.lake import Lake
+    from resources.settings.settings import Settings
+
+
+@dataclass(frozen=True)
+class Front:
+    """The global options of the command line, which typer passes to every command as `ctx.obj`."""
+
+    settings: Path | None = None
+    home: Path | None = None
+    debug: bool = False
+    as_of: str | None = None
+    """The moment at which the command reads the lake (`--as-of`)."""
+
+    def lake(self) -> "Lake":
+        """Return the lake of the settings, as of the moment of `--as-of` if given."""
+        from resources.lake.lake import Lake
+
+        lake = Lake(self.load().lake_root)
+        return lake if self.as_of is None else lake_as_of(lake, self.as_of)
+
+    def load(self, **over: Any) -> "Settings":
+        """Return the settings, with the values in `over` replaced. Raises BadSettings for invalid settings."""
+        from resources.settings.settings import load
+
+        if self.home is not None:
+            over["home"] = self.home
+        return load(self.settings, over)
+
+
+def front_of(ctx: typer.Context) -> Front:
+    """Return the global options of a command."""
+    return ctx.obj if isinstance(ctx.obj, Front) else Front()

@@ -1,0 +1,60 @@
+"""Memories named by the import path of a class on the command line."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from memflow.errors import BadSettings
+
+if TYPE_CHECKING:
+    from memflow.memories.user_memories import UserMemory
+    from resources.settings.settings import Settings
+
+
+def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserMemory"], list[str]]:
+    """Return the user memories of memflow.toml and of `named`, by name, and `named` with import paths replaced."""
+    from memflow.memories.user_memories import UserMemory
+
+    paths = import_paths(named)
+    check_memory_names(settings, paths)
+    given = {name: UserMemory(path, origin="command line") for name, path in paths.items()}
+    return {**given, **settings.own_memories()}, [assistant_name(each) for each in named]
+
+
+def assistant_name(assistant: str) -> str:
+    """Return an assistant's name, in which an import path is replaced by the memory name derived from the path."""
+    from memflow.memories.user_memories import memory_name
+
+    memory, at, model = assistant.partition("@")
+    return f"{memory_name(memory)}{at}{model}" if ":" in memory else assistant
+
+
+def import_paths(named: Sequence[str]) -> dict[str, str]:
+    """Return the import paths in a list of memories and assistants, by derived memory name."""
+    paths: dict[str, str] = {}
+    for assistant in named:
+        path = assistant.partition("@")[0]
+        if ":" not in path:
+            continue
+        name = assistant_name(path)
+        if not name:
+            raise BadSettings(
+                f"{path!r} is not a valid import path. Use the form my_package.my_module:MyMemory."
+            )
+        other = paths.setdefault(name, path)
+        if other != path:
+            raise BadSettings(
+                f"{other} and {path} have the same name, {name}. Rename one in memflow.toml: "
+                f'[memories.NAME] path = "{path}"'
+            )
+    return paths
+
+
+def check_memory_names(settings: "Settings", paths: Mapping[str, str]) -> None:
+    """Raise BadSettings if memflow.toml assigns a memory name in `paths` to another class."""
+    for name, path in paths.items():
+        mine = settings.own_memories().get(name)
+        if mine is not None and mine.path != path:
+            raise BadSettings(
+                f"{path} has the name {name}, which {mine.path or mine.system} of {mine.origin} already "
+                f'uses. Rename it in memflow.toml: [memories.NAME] path = "{path}"'
+            )

@@ -1,0 +1,131 @@
+"""The options of `memflow run` and `memflow plan`, and the filters by domain and assistant."""
+
+from typing import Annotated, Any
+
+import typer
+
+from memflow.benchmarks.samples import MAX_LIMIT
+
+_WHAT, _WHO = "What is measured", "Models"
+
+
+def _option(flag: str, help_text: str, panel: str = "", metavar: str | None = "NAME", **more: Any) -> Any:
+    return typer.Option(flag, help=help_text, rich_help_panel=panel or None, metavar=metavar, **more)
+
+
+DomainOption = Annotated[
+    list[str] | None, _option("--domain", "A domain; may be repeated. [those of the settings]", _WHAT)
+]
+MemoryOption = Annotated[
+    list[str] | None,
+    _option(
+        "--memory",
+        "A memory, or the import path of your own (my_module:MyMemory), with the default model; may be repeated."
+        " none and oracle are added, and previous if the answers can change in every selected domain.",
+        _WHAT,
+    ),
+]
+AssistantOption = Annotated[
+    list[str] | None,
+    _option("--assistant", "A memory with another model; may be repeated.", _WHAT, metavar="MEMORY@MODEL"),
+]
+ProfileOption = Annotated[
+    str | None,
+    _option(
+        "--profile",
+        "The protocol of the domains: published, paper or memflow. Another than the default is a domain of its own, "
+        "DOMAIN.PROFILE. [paper]",
+        _WHAT,
+        metavar="PROFILE",
+    ),
+]
+LimitOption = Annotated[
+    int,
+    _option(
+        "--limit",
+        "Run a sample of each domain, DOMAIN~N: its first N users, test questions, trajectories, contexts or episodes. "
+        "A sample is a domain of its own, which shares its answers with the whole domain; 0 takes all.",
+        _WHAT,
+        metavar="N",
+        min=0,
+        max=MAX_LIMIT,
+    ),
+]
+BoundsOption = Annotated[
+    bool,
+    _option(
+        "--bounds/--no-bounds",
+        "Add the baselines none, oracle and previous (the state before its last change).",
+        _WHAT,
+        metavar=None,
+    ),
+]
+DemoOption = Annotated[
+    bool,
+    _option(
+        "--demo",
+        "The two demo domains with the scripted chat, which is not a language model.",
+        _WHAT,
+        metavar=None,
+    ),
+]
+UrlOption = Annotated[
+    list[str] | None,
+    _option(
+        "--url",
+        "An OpenAI-compatible address, such as http://127.0.0.1:8000/v1; needs --model. May be repeated for several "
+        "servers of the model.",
+        _WHO,
+        metavar="URL",
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    _option(
+        "--model",
+        "The model of every role: as the server at --url names it, or a model of memflow.toml.",
+        _WHO,
+    ),
+]
+
+EmbedderOption = Annotated[
+    str | None,
+    _option(
+        "--embedder",
+        "The embedder of memories that retrieve by embeddings: a model at --embedder-url, a folder of "
+        "sentence-transformers weights, or hashing.",
+        _WHO,
+    ),
+]
+EmbedderUrlOption = Annotated[
+    str | None,
+    _option(
+        "--embedder-url",
+        "The OpenAI-compatible address of --embedder. [`url` of the embedder in memflow.toml, or --url]",
+        _WHO,
+        metavar="URL",
+    ),
+]
+
+PresetOption = Annotated[
+    str | None,
+    _option(
+        "--preset",
+        "The provider at --url, such as deepseek, which determines the form of requests (docs/how-to/model.md).",
+        _WHO,
+        metavar="PROVIDER",
+    ),
+]
+
+
+def _role_option(role: str, task: str) -> Any:
+    return _option(f"--{role}", f"The model of memflow.toml that {task}, instead of --model.", _WHO)
+
+
+SimulatorOption = Annotated[str | None, _role_option("simulator", "plays users")]
+JudgeOption = Annotated[str | None, _role_option("judge", "judges")]
+AnnotatorOption = Annotated[str | None, _role_option("annotator", "annotates gold labels")]
+VerifierOption = Annotated[str | None, _role_option("verifier", "verifies gold labels")]
+
+DomainFilter = Annotated[list[str] | None, _option("--domain", "Of this domain; may be repeated.")]
+AssistantFilter = Annotated[list[str] | None, _option("--assistant", "Of this assistant; may be repeated.")]

@@ -1,0 +1,58 @@
+"""The row types of every table: the source of the Parquet schemas, the SQL and the column descriptions.
+
+The table `stage.name` has the asset key `stage/name` and the SQL file `sql/tables/<stage>/<name>.sql`.
+
+`reason` is null for a valid row; otherwise it states the error. A row with a reason is quarantined: it counts in
+coverage only.
+
+Times are logical: `sequence` counts the messages that an episode's memory was given, from 0.
+"""
+
+from memflow.records.episodes import FeedbackRound, GoldLabel, Probe, Turn
+from memflow.records.memories import Entry, PlayedRound, Policy, Reply, TranscriptMessage
+from memflow.records.scores import (
+    BY_EVIDENCE,
+    RECALL_AT_10,
+    Claim,
+    Comparison,
+    Drift,
+    FailureAttribution,
+    PublishedScore,
+    Score,
+    Verdict,
+)
+from memflow.records.states import Change, Entity, Profile, Record, Variable
+from memflow.records.tables import APPEND_ONLY, KEYS, MEASURED, TABLES, Column, columns, required
+
+__all__ = [
+    "APPEND_ONLY",
+    "BY_EVIDENCE",
+    "KEYS",
+    "MEASURED",
+    "RECALL_AT_10",
+    "TABLES",
+    "Change",
+    "Claim",
+    "Column",
+    "Comparison",
+    "Drift",
+    "Entity",
+    "Entry",
+    "FailureAttribution",
+    "FeedbackRound",
+    "GoldLabel",
+    "PlayedRound",
+    "Policy",
+    "Probe",
+    "Profile",
+    "PublishedScore",
+    "Record",
+    "Reply",
+    "Score",
+    "TranscriptMessage",
+    "Turn",
+    "Variable",
+    "Verdict",
+    "columns",
+    "required",
+]

@@ -1,0 +1,226 @@
+"""The section [models.NAME]: a chat model, its servers, sampling, limits and prices."""
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from memflow.chat.requests import Sampling
+from memflow.fingerprint import digest
+from resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
+from resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
+from resources.settings.roles import Bounds
+from resources.settings.values import Devices, KeyVariables, StrictModel, Url
+from resources.vllm_servers.arguments import contradiction
+
+COMMAND_LINE = "cli_"
+"""The first characters of the names of models that the options --url and --model define."""
+
+
+def command_line_name(model: str) -> str:
+    """Return the name of the model that --url and --model define: `cli_qwen_qwen3_8b` for Qwen/Qwen3-8B."""
+    return COMMAND_LINE + re.sub("[^a-z0-9_]+", "_", model.lower())
+
+
+class Model(StrictModel):
+    """A chat model: its endpoint, sampling, concurrency and prices."""
+
+    kind: Literal["scripted", "endpoint", "vllm"] = Field(
+        "endpoint",
+        description="scripted: no model; endpoint: an address; vllm: a vLLM server, started unless it has an "
+        "address (docs/how-to/vllm.md).",
+    )
+    model: str = Field("scripted", max_length=300, description="The model's name at its server.")
+    url: Url = Field("", description="The OpenAI-compatible address, such as http://127.0.0.1:8000/v1.")
+    urls: tuple[Url, ...] = Field(
+        (),
+        description="Instead of `url`: the addresses of several servers of this model. Requests of one conversation go "
+        "to one of them.",
+    )
+    revision: str = Field(
+        "", description="The revision of the weights, where the name does not identify them."
+    )
+    key_variable: KeyVariables = Field(
+        ("OPENAI_API_KEY",),
+        description="The environment variable that holds the key, or a list of variables whose keys are used in turn.",
+    )
+    temperature: float = Field(0.0, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = Field(
+        None, description="The sampling seed, for servers that support one and for the scripted chat."
+    )
+    concurrency: int = Field(
+        64,
+        ge=1,
+        le=4096,
+        description="Maximum number of concurrent requests to each address; reduced when the server is overloaded.",
+    )
+    total_concurrency: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Maximum number of concurrent requests of all processes and hosts with the same ledger.",
+    )
+    requests_per_minute: float | None = Field(
+        None,
+        ge=1,
+        description="Maximum number of requests in a minute, over all processes with the same ledger.",
+    )
+    tokens_per_minute: float | None = Field(
+        None,
+        ge=1,
+        description="Maximum number of prompt and answer tokens in a minute, over all processes with the same "
+        "ledger. Answers are expected to be as long as the last ones.",
+    )
+    patience: float = Field(
+        120.0,
+        gt=0,
+        description="Seconds during which a failing request is retried, without the pauses that the server asks for.",
+    )
+    longest_pause: float = Field(
+        LONGEST_PAUSE,
+        ge=0,
+        description="Seconds that a request waits at most because the server asks for it (Retry-After).",
+    )
+    timeout: float = Field(
+        600.0, gt=0, description="Deadline of an attempt in seconds: connection, headers and body."
+    )
+    response_bytes: int = Field(
+        RESPONSE_BYTES, ge=1000, description="Maximum size of a response in bytes, after decompression."
+    )
+    preset: Preset = Field(DEFAULT, description="The provider whose profile applies (docs/how-to/model.md).")
+    profile: Profile = Field(
+        default_factory=Profile, description="Fields in which the endpoint differs from the preset."
+    )
+    price_in: float = Field(0.0, ge=0, description="Price of a million prompt tokens.")
+    price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens.")
+    executable: str = Field("vllm", description="For kind vllm: the `vllm` program of its own environment.")
+    arguments: tuple[str, ...] = Field((), description="For kind vllm: further arguments of `vllm serve`.")
+    adapter: str = Field(
+        "",
+        description="For kind vllm: the folder of an adapter of `model`; `revision` is in its manifest.json.",
+    )
+    replicas: int = Field(1, ge=1, le=256, description="For kind vllm: the servers that are started.")
+    gpus: tuple[Devices, ...] = Field(
+        (),
+        description='For kind vllm: the devices of each replica, such as ["0,1", "2,3"] (CUDA_VISIBLE_DEVICES); by '
+        "default consecutive ones.",
+    )
+    tensor_parallel: int = Field(
+        1, ge=1, le=256, description="For kind vllm: the devices that hold the weights of a replica together."
+    )
+    data_parallel: int = Field(
+        1, ge=1, le=256, description="For kind vllm: the engines of a replica, behind one address."
+    )
+    gpu_memory: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="For kind vllm: the share of each device's memory; vLLM's default is 0.9.",
+    )
+    max_model_len: int | None = Field(
+        None,
+        ge=1,
+        description="For kind vllm: the tokens of a prompt and its answer. An existing server must accept as many.",
+    )
+    prefix_caching: bool | None = Field(
+        None, description="For kind vllm: whether prompts share computed prefixes; by default vLLM decides."
+    )
+    dtype: str = Field(
+        "", max_length=40, description="For kind vllm: the number format of the weights, such as bfloat16."
+    )
+    quantization: str = Field(
+        "", max_length=40, description="For kind vllm: the quantization of the weights, such as fp8."
+    )
+    startup: float = Field(
+        900.0, gt=0, description="For kind vllm: seconds until a started server must be ready."
+    )
+    idle: float = Field(
+        60.0,
+        ge=0,
+        le=86_400,
+        description="For kind vllm: seconds after which a started server ends that no process uses.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounds_belong_to_roles(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "max_tokens" in given:
+            raise ValueError(
+                "a model cannot set `max_tokens`. Remove it, and set `output` in [bounds.ROLE] for the roles that "
+                f"the model plays: {', '.join(Bounds.model_fields)}."
+            )
+        return given
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_profile(cls, model: Any) -> Any:
+        if not isinstance(model, dict) or isinstance(model.get("profile"), Profile):
+            return model
+        given = model.get("profile", {})
+        if not isinstance(given, dict):
+            return model
+        return {**model, "profile": {**preset_fields(str(model.get("preset", DEFAULT))), **given}}
+
+    @model_validator(mode="after")
+    def _has_an_address(self) -> "Model":
+        if self.kind == "endpoint" and not self.addresses:
+            raise ValueError(f'the model {self.model} has kind = "endpoint" but no url. Set `url`.')
+        if self.url and self.urls:
+            raise ValueError(f"the model {self.model} has `url` and `urls`. Remove one of them.")
+        if len(set(self.urls)) < len(self.urls):
+            raise ValueError(f"the model {self.model} repeats an address in `urls`. Name each server once.")
+        if self.adapter and self.kind != "vllm":
+            raise ValueError(
+                f'the model {self.model} has an adapter but not kind = "vllm". Set kind = "vllm".'
+            )
+        if self.adapter and not self.revision:
+            raise ValueError(
+                f"the adapter {self.adapter} has no `revision`. Copy the revision from the adapter's "
+                "manifest.json."
+            )
+        if wrong := contradiction(self):
+            raise ValueError(f"the model {self.model} {wrong}")
+        return self
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the model's servers that run already; they are not in its fingerprint."""
+        return self.urls or ((self.url,) if self.url else ())
+
+    @property
+    def has_shared_limits(self) -> bool:
+        """Whether limits of the model hold over all processes with the same ledger."""
+        limits = (self.total_concurrency, self.requests_per_minute, self.tokens_per_minute)
+        return any(limit is not None for limit in limits)
+
+    @property
+    def capacity(self) -> int:
+        """The maximum number of concurrent requests at all addresses together."""
+        return self.concurrency * max(1, len(self.addresses))
+
+    @property
+    def served_as(self) -> str:
+        """The model name in requests; for an adapter, the name of its folder."""
+        return Path(self.adapter).name if self.adapter else self.model
+
+    def has_weights_of(self, other: "Model") -> bool:
+        """Return whether two models have the same weights, regardless of their sampling and addresses."""
+        scripted = "scripted" in (self.kind, other.kind)
+        return not scripted and (self.served_as, self.revision) == (other.served_as, other.revision)
+
+    def fingerprint(self) -> str:
+        """Return the content hash of name, revision, sampling and profile, which determine the model's answers.
+
+        The default profile adds nothing, and neither do the settings of a started server that determine only its speed.
+        """
+        parts = (self.kind == "scripted", self.served_as, self.revision, self.sampling())
+        profile = self.profile.digest()
+        weights = {"dtype": self.dtype, "quantization": self.quantization}
+        added = [each for each in (profile, {name: form for name, form in weights.items() if form}) if each]
+        return digest(*parts, *added)
+
+    def sampling(self) -> Sampling:
+        """Return the sampling parameters; a prompt may override them, and bounds belong to roles."""
+        return Sampling(self.temperature, self.top_p, seed=self.seed)
