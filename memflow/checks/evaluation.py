@@ -57,8 +57,8 @@ KnownValues = Callable[[str, tuple[str, ...]], set[tuple[Any, ...]]]
 class RuleResult:
     """The result of one rule: `unexpected` of `total` rows violate the rule; `offending` lists the keys of some rows.
 
-    A key is followed by the rule's explanation, if any. `note` states how many rows the rule could not check. If the
-    rule raised an exception, `error` contains the exception and the key of the row that caused it.
+    A key is followed by the rule's explanation or the row's reason, if any. `note` states how many rows the rule could
+    not check. If the rule raised an exception, `error` contains the exception and the key of the row that caused it.
     """
 
     table: str
@@ -145,8 +145,9 @@ def row_key(table: str, row: Any) -> str:
 
 
 def explained_key(table: str, row: Any, explanation: str) -> str:
-    """Return the key of a row as text, with the explanation of its violation, if any."""
-    return f"{row_key(table, row)}: {explanation}" if explanation else row_key(table, row)
+    """Return the key of a row as text, with the explanation of its violation or else the row's reason, if any."""
+    text = explanation or getattr(row, "reason", None)
+    return f"{row_key(table, row)}: {text}" if text else row_key(table, row)
 
 
 def as_findings(found: Collection[int]) -> Findings:

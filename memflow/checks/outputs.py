@@ -170,6 +170,8 @@ _ONE_OF_VALUE_AND_REASON = EachRow(lambda row: (row.value is None) == (row.reaso
 
 MAX_CUT = 0.05
 """The share of texts cut at the token limit above which a check warns."""
+ALL_BUT_ONE = 1 - 1e-9
+"""The tolerance of a rule that fails only if every row violates it."""
 _CUT = {"cut_texts_at_most_5_percent": EachRow(lambda row: not row.cut, tolerance=MAX_CUT)}
 
 EXPECTED: tuple[Expectation, ...] = (
@@ -223,6 +225,9 @@ EXPECTED: tuple[Expectation, ...] = (
             ),
             "unparsed_reply_has_reason": EachRow(
                 lambda row: row.parsed is not None or row.reason is not None
+            ),
+            "at_least_1_reply_without_failure": EachRow(
+                lambda row: row.reason is None, tolerance=ALL_BUT_ONE
             ),
         },
     ),

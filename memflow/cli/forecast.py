@@ -34,6 +34,8 @@ class Forecast:
     left_out: dict[str, str] = field(default_factory=dict)
     """What samples leave out of the history of their units, by domain."""
     assistants: list[str] = field(default_factory=list)
+    failing: dict[str, str] = field(default_factory=dict)
+    """The reason why every reply of an assistant failed in the dry run, by `DOMAIN/ASSISTANT`."""
 
 
 def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
@@ -73,6 +75,9 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
                     continue
                 status.update(f"dry run of {name} · {assistant}")
                 dry_run.run("domain x assistant", domain, assistant)
+                replies = dry_run.rows("answer.replies", name, assistant)
+                if replies and all(reply.reason is not None for reply in replies):
+                    result.failing[f"{name}/{assistant}"] = replies[0].reason
     return result
 
 

@@ -124,6 +124,7 @@ def plan(
             "up_to_date": planned.up_to_date,
             "largest_parts": [asdict(part) for part in parts],
             "left_out": planned.left_out,
+            "failing": planned.failing,
             "annotated": {name: asdict(each) for name, each in planned.annotated.items()},
             "missing": {name: [each.name for each in lacking] for name, lacking in planned.missing.items()},
             "assumptions": _assumptions(planned, settings, latency),
@@ -215,6 +216,14 @@ def _shown(
                 " annotator and verifier. Identical parts of a dialogue are annotated once."
             )
         )
+    shown += [
+        Text(
+            f"\n{name}: every planned read or answer fails ({reason}). Its requests are not forecast. Fix the memory, "
+            "then repeat the command.",
+            "red",
+        )
+        for name, reason in planned.failing.items()
+    ]
     if planned.up_to_date:
         shown.append(note(f"\nUp to date: {', '.join(planned.up_to_date)}."))
     for domain, lacking in planned.missing.items():

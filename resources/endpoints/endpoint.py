@@ -223,7 +223,7 @@ class Endpoint:
                 raise EndpointDown(outage.reason) from last.__cause__
             wait = retries.next_wait(last, self.clock(), self._patience(last))
             paused = retries.paused + last.pause
-            if paused > self.longest_pause and not replica.keys.set_aside(api_key, str(last)):
+            if paused > self.longest_pause and not self._set_aside(replica, api_key, str(last)):
                 raise QuotaExhausted(
                     f"{replica.address} asks to wait for {paused:.0f} s, longer than `longest_pause` ({last}). Rerun "
                     "later, or raise `longest_pause` of the model in memflow.toml."
@@ -284,9 +284,15 @@ class Endpoint:
         exception = error.exception(
             consequence, headers, replica.address, self.redact(request.model), api_key.variable
         )
-        if consequence in ("quota", "key") and replica.keys.set_aside(api_key, str(exception)):
+        can_continue = consequence == "key" and replica.keys.set_aside(api_key, str(exception))
+        if can_continue or (consequence == "quota" and self._set_aside(replica, api_key, str(exception))):
             return RetryableError(str(exception), immediate=True)
         return exception
+
+    def _set_aside(self, replica: Replica, api_key: ApiKey, reason: str) -> bool:
+        """Stop using a key without quota, or else the server of the last key. Return whether another key is left."""
+        assert self._replicas is not None
+        return replica.keys.set_aside(api_key, reason) or self._replicas.set_aside(replica, reason)
 
     async def _free_key(self, replica: Replica, retries: Retries) -> ApiKey:
         """Return the next key, after a wait if all keys are paused at this address."""

@@ -29,6 +29,7 @@ class ReplicaSet:
         self._checking = asyncio.Lock()
         self._turn = 0
         self._usual_load = 0.0
+        self._without_quota: list[Replica] = []
 
     @property
     def addresses(self) -> str:
@@ -51,6 +52,19 @@ class ReplicaSet:
         usable = self._usable()
         left = [each for each in usable if each.url not in avoided] or usable
         return choose(key, [each for each in left if each.is_free] or left, self._turn, self._usual_load)
+
+    def set_aside(self, replica: Replica, reason: str) -> bool:
+        """Stop using a server whose quota is used up. Return False, and keep the server, if it is the last one."""
+        if not any(other is not replica for other in self.replicas):
+            return False
+        if replica in self.replicas:
+            self.replicas = [other for other in self.replicas if other is not replica]
+            self._without_quota.append(replica)
+            replica.is_up = False  # requests that wait for it go to the other servers
+            logging.getLogger("memflow").warning(
+                "%s is no longer used; its requests go to the other addresses: %s", replica.address, reason
+            )
+        return True
 
     def has_left(self, avoided: Collection[str]) -> bool:
         """Return whether a server that responds is not among the `avoided` addresses."""
@@ -84,7 +98,7 @@ class ReplicaSet:
 
     async def close(self) -> None:
         """End the probes, and close the connections."""
-        for each in self.replicas:
+        for each in (*self.replicas, *self._without_quota):
             await each.close()
 
     async def _mismatch(self, replica: Replica) -> str:

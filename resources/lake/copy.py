@@ -1,7 +1,7 @@
 """The copy of a lake into another one: from a folder, an object store, or the former layout of an object store.
 
 A partition that the target already has, with rows as new as those of the source, is left as it is, so an interrupted
-copy goes on when it is repeated.
+copy goes on when it is repeated. A damaged file is reported, and the other files are copied.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,18 +26,22 @@ from resources.lake.verification import verify_rows
 
 @dataclass(frozen=True)
 class CopiedPartition:
-    """A partition of the source and the number of its versions that were copied, 0 if it was up to date."""
+    """A partition of the source and the number of its versions that were copied, 0 if it was up to date.
+
+    `damages` states which of its versions were not copied, because their files are damaged.
+    """
 
     table: str
     partition: str
     versions: int
+    damages: tuple[str, ...] = ()
 
 
 def copy_lake(source: str, root: str) -> Iterator[CopiedPartition]:
     """Copy every partition of a lake to the lake at `root`, with the kept earlier versions. Yield each partition.
 
-    The former layout of an object store is copied without replaced versions. Raises BadInput for a source without
-    partitions, or with a file that memflow did not write.
+    A partition whose current version is damaged is not copied, so that no replaced rows become current. The former
+    layout of an object store is copied without replaced versions. Raises BadInput for a source without partitions.
     """
     target = Lake(root)
     with nullcontext() if target.local else _accepting(target):
@@ -56,19 +60,25 @@ def _copy(source: str, target: Lake) -> Iterator[CopiedPartition]:
     found = _former_partitions(source) if _is_former(source) else _partitions(Lake(source))
     for table, partition, versions in found:
         is_empty = False
-        current = target.facts(table, partition)
-        newest = EARLIEST if current is None else current.since or EARLIEST
-        copied = 0
-        for facts, content in versions:
-            if current is None or (facts.since or EARLIEST) > newest:
-                _write(target, table, partition, facts, content)
-                copied += 1
-        yield CopiedPartition(table, partition, copied)
+        copied, damages = 0, list[str]()
+        try:
+            current = target.facts(table, partition)
+            newest = EARLIEST if current is None else current.since or EARLIEST
+            for version in versions:
+                if isinstance(version, DamagedFile):
+                    damages.append(str(version))
+                elif current is None or (version[0].since or EARLIEST) > newest:
+                    _write(target, table, partition, *version)
+                    copied += 1
+        except BadInput as wrong:  # a damaged file, or one that memflow did not write
+            damages.append(str(wrong))
+        yield CopiedPartition(table, partition, copied, tuple(damages))
     if is_empty:
         raise BadInput(f"the lake {source} contains no tables. Check the folder or address.")
 
 
-Versions = Iterator[tuple[Facts, bytes]]
+Versions = Iterator[tuple[Facts, bytes] | DamagedFile]
+"""The metadata and the file of each version, or why it is damaged."""
 
 
 def _partitions(source: Lake) -> Iterator[tuple[str, str, Versions]]:
@@ -78,21 +88,31 @@ def _partitions(source: Lake) -> Iterator[tuple[str, str, Versions]]:
 
 
 def _versions(source: Lake, table: str, partition: str) -> Versions:
-    """Yield the versions of a partition whose rows are there, oldest first. Raises DamagedFile."""
-    for version in reversed(source.versions(table, partition)):
-        with (
-            suppress(FileNotFoundError),
-            source.storage.open_version(table, partition, version.facts) as file,
-        ):
+    """Yield the versions of a partition whose rows are there, oldest first. Raises DamagedFile for the current one."""
+    versions = source.versions(table, partition)
+    current = []
+    with suppress(FileNotFoundError):  # replaced or removed meanwhile
+        current = [_read(source, table, partition, version.facts) for version in versions[:1]]
+    for version in reversed(versions[1:]):
+        with suppress(FileNotFoundError):
             try:
-                verify_rows(table, file)
-            except WrongHash as wrong:
-                raise DamagedFile(
-                    f"a version of {table} of {partition} in {source.root} is damaged: {wrong}. Run `memflow repair` "
-                    "with that lake, then repeat the copy."
-                ) from None
-            file.seek(0)
-            yield version.facts, file.read()
+                yield _read(source, table, partition, version.facts)
+            except DamagedFile as wrong:
+                yield wrong
+    yield from current
+
+
+def _read(source: Lake, table: str, partition: str, facts: Facts) -> tuple[Facts, bytes]:
+    with source.storage.open_version(table, partition, facts) as file:
+        try:
+            verify_rows(table, file)
+        except WrongHash as wrong:
+            raise DamagedFile(
+                f"a version of {table} of {partition} in {source.root} is damaged: {wrong}. Run `memflow repair` "
+                "with that lake, then repeat the copy."
+            ) from None
+        file.seek(0)
+        return facts, file.read()
 
 
 def _is_former(source: str) -> bool:
@@ -114,9 +134,12 @@ def _former_partitions(source: str) -> Iterator[tuple[str, str, Versions]]:
         for key in _former_files(client.list(_folder(table))):
             stored = client.get(key)
             if stored is not None:
-                facts = _facts_of(f"{source}/{key}", table, stored.content)
                 stem = key.rpartition("/")[2].removesuffix(".parquet")
-                yield table, partition_of(stem), iter([(facts, stored.content)])
+                yield table, partition_of(stem), _former_version(f"{source}/{key}", table, stored.content)
+
+
+def _former_version(address: str, table: str, content: bytes) -> Versions:
+    yield _facts_of(address, table, content), content
 
 
 def _folder(table: str) -> str:

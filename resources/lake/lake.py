@@ -349,13 +349,13 @@ class Lake:
         return sorted({*self.storage.copied_partitions(table)} - {*self.partitions(table)})
 
     def check(self, table: str, partition: str) -> Facts:
-        """Read the whole file of a partition again, compare its hashes, and return its metadata.
+        """Read the whole file of a partition again, not a cached copy, compare its hashes, and return its metadata.
 
         Raises DamagedFile, MissingData, and BadInput if memflow did not write the file.
         """
         key = self._key(table, partition)
         VERIFIED.forget(key)
-        with self._open(table, partition) as file:
+        with self._open(table, partition, stored=True) as file:
             return self._verify(table, partition, file, key)
 
     def partitions(self, table: str) -> list[str]:
@@ -487,11 +487,11 @@ class Lake:
         except (pa.ArrowException, OSError) as wrong:
             raise self._damaged(table, partition, f"it cannot be read as Parquet: {wrong}") from wrong
 
-    def _open(self, table: str, partition: str) -> pa.NativeFile:
+    def _open(self, table: str, partition: str, *, stored: bool = False) -> pa.NativeFile:
         if self._past is not None:
             return self._open_past(self._past, table, partition)
         try:
-            return self.storage.open(table, partition)
+            return (self.storage.open_stored if stored else self.storage.open)(table, partition)
         except FileNotFoundError:
             raise MissingData(
                 f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "

@@ -25,6 +25,7 @@ from memflow.memories.server.protocol import (
     Written,
 )
 from resources.memory_servers.gate import Gate
+from resources.memory_servers.space_record import SpaceRecord
 from resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
 
 A = TypeVar("A", bound=BaseModel)
@@ -65,7 +66,7 @@ class ServerConnection:
 
     `name` is the name of the memory, for messages. `secrets` are texts, such as keys, that the server knows, and what
     replaces them in the messages of errors, which are stored. `endpoints` are the addresses of models that it may
-    use. `greeted` is called with the first answer to `hello`.
+    use. `greeted` is called with the first answer to `hello`. `record` lists the spaces on a server that outlives runs.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class ServerConnection:
         seed: int | None = None,
         secrets: Mapping[str, str] | None = None,
         greeted: Callable[[Hello], None] = lambda hello: None,
+        record: SpaceRecord | None = None,
     ) -> None:
         self.name = name
         self.transport = transport
@@ -87,6 +89,7 @@ class ServerConnection:
         """How often the server stopped, so that it had to be started again."""
         self.last_stop = ""
         self._greeted = greeted
+        self._record = record
         keys = {each.key: "<the key of the endpoint>" for each in (endpoints or {}).values()}
         self._secrets = {**keys, **(secrets or {})}
         given = {key: each.model_dump() for key, each in (endpoints or {}).items()}
@@ -112,6 +115,10 @@ class ServerConnection:
         await self._start()
         assert self._hello is not None
         return self._hello
+
+    def forbid(self, reason: str) -> None:
+        """Do not start the server: let every request raise ServerDown with this reason."""
+        self._down = reason
 
     async def reset(self, space: str) -> None:
         """Empty a space, or create it."""
@@ -159,6 +166,7 @@ class ServerConnection:
         if known.generation != self._generation and not (known.sent and self.transport.outlives_run):
             return
         await self._repeated({"op": "close", "space": space}, None, EmptyAnswer)
+        self._forget(space)
 
     async def stop(self) -> None:
         """End the server, or close the connections. A later request fails."""
@@ -166,18 +174,33 @@ class ServerConnection:
         running, self._running = self._running, False
         if running and self.transport.outlives_run:
             with suppress(TimeoutError, ServerStopped):
-                await asyncio.wait_for(self._close_spaces(), CLOSING_S)
+                sent = [name for name, space in self._spaces.items() if space.sent]
+                await asyncio.wait_for(self._close_spaces(sent), CLOSING_S)
+        if self._record is not None:
+            self._record.close()
         await self.transport.stop()
 
-    async def _close_spaces(self) -> None:
-        """Delete the spaces of this run from a server that goes on to exist, and may allow a few spaces only."""
+    async def _close_spaces(self, names: Sequence[str]) -> None:
+        """Delete spaces from a server that goes on to exist, and may allow a few spaces only."""
+        running = asyncio.Semaphore(REQUESTS_AT_ONCE)
 
-        async def close(space: str) -> None:
-            async with self._slots:
+        async def close(name: str) -> None:
+            async with running:
                 with suppress(ServerFailed):
-                    await self._exchange({"op": "close", "space": space}, EmptyAnswer)
+                    await self._exchange({"op": "close", "space": name}, EmptyAnswer)
+                    self._forget(name)
 
-        await asyncio.gather(*(close(name) for name, space in self._spaces.items() if space.sent))
+        await asyncio.gather(*map(close, names))
+
+    def _forget(self, name: str) -> None:
+        if self._record is not None:
+            self._record.remove(name)
+
+    async def _close_leftovers(self) -> None:
+        """Delete the spaces of runs that were killed. What fails is tried again by the next run."""
+        if self._record is not None and (names := self._record.adopt_leftovers()):
+            with suppress(TimeoutError, ServerStopped):
+                await asyncio.wait_for(self._close_spaces(names), CLOSING_S)
 
     async def _in_space(self, space: str, request: Mapping[str, Any], answer: type[A]) -> A:
         return await self._repeated(request, self._spaces.setdefault(space, _Space()), answer)
@@ -201,6 +224,8 @@ class ServerConnection:
         if request["op"] == "reset":
             space.generation = self._generation
         space.sent = True
+        if self._record is not None:
+            self._record.add(str(request["to" if request["op"] == "fork" else "space"]))
         async with space.filling:
             if space.generation != self._generation:
                 await self._fill(str(request["space"]), space)
@@ -283,6 +308,7 @@ class ServerConnection:
                 )
             if self._hello is None:
                 self._greeted(hello)
+                await self._close_leftovers()
             self._hello = hello
             self._generation += 1
             self._running = True

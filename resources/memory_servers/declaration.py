@@ -66,6 +66,7 @@ def open_server(
     """
     from resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
     from resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
+    from resources.memory_servers.space_record import SpaceRecord  # noqa: PLC0415
     from resources.memory_servers.stdio_transport import StdioTransport  # noqa: PLC0415
     from resources.memory_servers.transport import TimeLimits  # noqa: PLC0415
 
@@ -73,7 +74,9 @@ def open_server(
     if own.command:
         path = home / FOLDER / "logs" / f"{log or name}.log"
         transport: StdioTransport | HttpTransport = StdioTransport(server_command(name, own, given), path)
+        record = None  # its spaces end with it
     else:
+        record = SpaceRecord(home / FOLDER / "spaces", own.url)
         transport = HttpTransport(own.url, own.key_variable, f"`url` of [memories.{name}]")
     return ServerConnection(
         name,
@@ -84,6 +87,7 @@ def open_server(
         seed=seed,
         secrets=_secrets(own),
         greeted=lambda hello: write_hello(name, home, hello),
+        record=record,
     )
 
 

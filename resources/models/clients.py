@@ -45,6 +45,9 @@ BUSY_S = 0.002
 PAUSE_S = 0.01
 """Seconds between two looks at a busy event loop."""
 
+UNSTARTED = "http://unstarted.invalid/v1"
+"""The address of a server that is not started, because the budget admits no request."""
+
 T = TypeVar("T")
 
 
@@ -92,8 +95,8 @@ class Clients:
     ) -> GuardedConnection | None:
         """Return the connection of a partition to its memory server, or None if its memory is no server.
 
-        All steps of a run share it. The first request starts the server. `decoding` and `embedder` are those of the
-        models that it may use.
+        All steps of a run share it. The first request starts the server, if the budget admits requests. `decoding` and
+        `embedder` are those of the models that it may use.
         """
         name = assistant.partition("@")[0]
         own = self.settings.memories.get(name)
@@ -114,8 +117,11 @@ class Clients:
                 seed=self.settings.domain(account.domain).seed if account.domain else None,
             )
             self._memory_servers[key] = server, GuardedConnection(server, access)
-        connection = self._memory_servers[key][1]
-        await connection.hello()  # so that a server that cannot be started ends the step
+        server, connection = self._memory_servers[key]
+        if self._sends_nothing:
+            server.forbid(f"the memory server {name} is not started, because no request may be sent.")
+        else:
+            await connection.hello()  # so that a server that cannot be started ends the step
         return connection
 
     async def model_proxy(self) -> ModelProxy:
@@ -175,6 +181,11 @@ class Clients:
             self._opened.pop(key, None)
             raise
 
+    @property
+    def _sends_nothing(self) -> bool:
+        """Whether the budget admits no request, as in `memflow repair`: everything comes from the ledger."""
+        return self.budget is not None and self.budget.is_empty
+
     async def _open_chat(self, name: str) -> Chat:
         settings = self.settings
         model = settings.model(name)
@@ -188,9 +199,9 @@ class Clients:
             if self.budget is not None and self.budget.covers_scripted:
                 return BudgetedScriptedChat(answers, name=label, sampling=sampling, budget=self.budget)
             return ScriptedChat(answers, name=label, sampling=sampling)
+        served = model.kind == "vllm" and not self._sends_nothing
         # Starting a server takes minutes, in which other models are called.
-        served = model.kind == "vllm"
-        urls = await asyncio.to_thread(self.servers.urls, name) if served else model.addresses
+        urls = await asyncio.to_thread(self.servers.urls, name) if served else model.addresses or (UNSTARTED,)
         gate = await self._open_gate(name, model)
         setting = f"`{'urls' if model.urls else 'url'}` of model {name} in memflow.toml"
         if name.startswith(COMMAND_LINE):

@@ -7,10 +7,11 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.schema import CreateTable
 
-from resources.ledger.database import open_engine, store_error
+from memflow.errors import StoreFailed
+from resources.ledger.database import open_engine, store_error, without_password
 from resources.shared_limits.tables import limit_tables
 
 UNIX_EPOCH_JULIAN_DAY = 2440587.5
@@ -41,7 +42,7 @@ class LimitStore:
         """Begin a transaction that locks the limit `name`. Yield the connection and the database's time.
 
         Raises BadSettings if the database cannot be opened, StoreBusy if another process locks it for too long, and
-        StoreFailed if the connection is lost.
+        StoreFailed if the database cannot be used, for example because the connection is lost.
         """
         try:
             with self._open().begin() as connection:
@@ -49,6 +50,11 @@ class LimitStore:
                 yield connection, self._now(connection)
         except DBAPIError as error:
             raise store_error(error, self.url) from error
+        except SQLAlchemyError as error:  # such as the timeout of SQLAlchemy's pool of connections
+            raise StoreFailed(
+                f"cannot use the ledger {without_password(self.url)} ({type(error).__name__}: {error}). Fix the "
+                "database, then rerun."
+            ) from error
 
     def close(self) -> None:
         """Close the connections."""

@@ -22,6 +22,10 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
+class UnhealthyServer(EndpointDown):
+    """The exception for a server that does not respond, or is not healthy; it may be later."""
+
+
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects())
 """No proxies: the addresses are those of the settings, mostly on this machine."""
 
@@ -40,13 +44,14 @@ def check_server(
 ) -> ServedModel:
     """Return what the server at an address says of a model. `headers` contain the key, if there is one.
 
-    Raises EndpointDown if the server is not healthy, does not serve the model, or accepts fewer tokens than `at_least`.
+    Raises UnhealthyServer if the server is not healthy, and EndpointDown if it does not serve the model, or
+    accepts fewer tokens than `at_least`.
     """
     shown = display_address(url)
     health = status_of(root_of(url) + "/health")
     if health not in (200, 404):  # 404: an OpenAI-compatible server other than vLLM
         problem = "cannot connect" if health is None else f"/health returned {health}"
-        raise EndpointDown(
+        raise UnhealthyServer(
             f"no healthy server at {shown}: {problem}. Start the server, or fix `url` in memflow.toml."
         )
     try:

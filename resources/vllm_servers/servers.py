@@ -4,10 +4,11 @@ vLLM needs a separate environment; `executable` is the program in that environme
 servers, endpoints/ sends requests.
 """
 
+import logging
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from resources.endpoints.api_keys import KeyRing
 from resources.endpoints.endpoint import Outage
 from resources.process import log_tail
 from resources.settings.chat_models import Model
-from resources.vllm_servers.addresses import ServedModel, check_server
+from resources.vllm_servers.addresses import ServedModel, UnhealthyServer, check_server
 from resources.vllm_servers.arguments import Adapter, serve_command
 from resources.vllm_servers.devices import VISIBLE, gpu_facts, replica_devices, visible_devices
 from resources.vllm_servers.shared import ServerPlan, SharedServer, is_supervised
@@ -44,6 +45,26 @@ def check_model(url: str, model: Model, at_least: int | None = None) -> ServedMo
     """Return what the server at an address says of a model. Raises EndpointDown if it does not serve the model."""
     keys = KeyRing(model.key_variable, model.profile.auth)
     return check_server(url, model.served_as, at_least, keys.headers(keys.choose()))
+
+
+def _check_all(urls: Sequence[str], model: Model) -> list[ServedModel]:
+    """Return what the servers of a model say of it. Raises EndpointDown if one serves another, or none responds.
+
+    Requests go to the servers that respond; the others are tried again (resources/endpoints/replicas.py).
+    """
+    served, unhealthy = [], []
+    for url in urls:
+        try:
+            served.append(check_model(url, model, model.max_model_len))
+        except UnhealthyServer as error:
+            if not model.addresses:
+                raise  # memflow started it, so it has just responded
+            unhealthy.append(error)
+    if not served:
+        raise EndpointDown(" ".join(map(str, unhealthy)))
+    for error in unhealthy:
+        logging.getLogger("memflow").warning("%s It is tried again during the run.", error)
+    return served
 
 
 class VllmServers:
@@ -75,9 +96,7 @@ class VllmServers:
                 model = self._models[name]
                 self._urls[name] = model.addresses or self._acquire(name, model)
                 try:
-                    self._served[name] = [
-                        check_model(url, model, model.max_model_len) for url in self._urls[name]
-                    ]
+                    self._served[name] = _check_all(self._urls[name], model)
                 except BaseException:
                     self._urls.pop(name)
                     self._release(name)

@@ -34,16 +34,18 @@ FAULTS = (
 """The errors that the readers of damaged archives raise, besides OSError."""
 SMALL = 10_000_000
 """Unpacked bytes that are always allowed."""
+UNWANTED_RATIO = 100
+"""The maximum ratio of the bytes of unwanted tar members, which are unpacked to skip them, to packed bytes."""
 
 
 @dataclass(frozen=True)
 class _Member:
-    """A member of an archive. `size` is what the archive states; the reader counts the bytes itself."""
+    """A member of an archive. `skipped` is the number of bytes that are unpacked if the member is not wanted."""
 
     name: str
     regular: bool
     folder: bool
-    size: int
+    skipped: int
     open: Callable[[], IO[bytes] | None]
 
 
@@ -56,7 +58,9 @@ def unpack(archive: Path, wanted: RemoteArchive, into: Path) -> list[str]:
     found: list[str] = []
     seen: set[str] = set()
     served: set[str] = set()
-    written, most = 0, min(wanted.most_bytes, max(SMALL, MOST_RATIO * archive.stat().st_size))
+    packed = archive.stat().st_size
+    written, most = 0, min(wanted.most_bytes, max(SMALL, MOST_RATIO * packed))
+    skipped, most_skipped = 0, max(SMALL, UNWANTED_RATIO * packed)
     with _faults(wanted.url), _members(archive) as members:
         for number, member in enumerate(members, 1):
             if number > wanted.most_members:
@@ -65,6 +69,12 @@ def unpack(archive: Path, wanted: RemoteArchive, into: Path) -> list[str]:
                 )
             source, target = _target(member, wanted)
             if not target:
+                skipped += member.skipped
+                if skipped > most_skipped:
+                    raise DownloadFailed(
+                        f"{wanted.url} has unwanted members of more than {most_skipped:,} bytes ({member.name!r} is "
+                        "too large). Do not unpack it."
+                    )
                 continue
             if target in seen:
                 raise DownloadFailed(f"{wanted.url} has two members for {target}. Do not unpack it.")
@@ -164,7 +174,7 @@ def _of_zip(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Member:
     mode = info.external_attr >> 16
     regular = not info.is_dir() and (stat.S_IFMT(mode) in (0, stat.S_IFREG))
     # `orig_filename` has the name before the library changes separators, and before a null byte ends it.
-    return _Member(info.orig_filename, regular, info.is_dir(), info.file_size, lambda: packed.open(info))
+    return _Member(info.orig_filename, regular, info.is_dir(), 0, lambda: packed.open(info))
 
 
 def _of_tar(tar: tarfile.TarFile, info: tarfile.TarInfo) -> _Member:

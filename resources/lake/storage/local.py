@@ -100,6 +100,10 @@ class LocalStorage:
         """Open the file of a partition. Raises FileNotFoundError if it is missing."""
         return self._files.open_input_file(self.path(table, partition))
 
+    def open_stored(self, table: str, partition: str) -> pa.NativeFile:
+        """Open the file of a partition. Raises FileNotFoundError if it is missing."""
+        return self.open(table, partition)
+
     def replace(self, table: str, partition: str, new: Replacement) -> tuple[Facts, FileState | None]:
         """Write a partition, and replace its file after the former version is kept."""
         facts: list[Facts] = []

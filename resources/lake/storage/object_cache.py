@@ -9,11 +9,13 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir, mkdtemp
 from threading import Lock
 
+from memflow.errors import BadSettings
 from resources.files.local_files import can_link
 from resources.lake.storage.pointers import ObjectName
 
@@ -111,7 +113,14 @@ def cache_folder(address: str) -> Path:
 
 
 def _most_bytes() -> int:
+    given = os.environ.get(SIZE_VARIABLE, "").strip()
     try:
-        return int(float(os.environ.get(SIZE_VARIABLE, MOST_GB)) * 1e9)
+        size = float(given or MOST_GB)
     except ValueError:
-        return int(MOST_GB * 1e9)
+        size = -1.0
+    if not 0 <= size < inf:
+        raise BadSettings(
+            f"the variable {SIZE_VARIABLE} is {given!r}, which is no number of gigabytes. Set it to a number, such as "
+            f"{MOST_GB:g}, or remove it, then rerun."
+        )
+    return int(size * 1e9)

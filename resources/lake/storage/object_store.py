@@ -109,8 +109,11 @@ class ObjectStorage:
 
     def open(self, table: str, partition: str) -> pa.NativeFile:
         """Open the current object of a partition. Raises FileNotFoundError if the partition is missing."""
-        found = self._fetch_current(table, partition)
-        return pa.OSFile(str(found)) if isinstance(found, Path) else pa.BufferReader(found)
+        return _opened(self._fetch_current(table, partition))
+
+    def open_stored(self, table: str, partition: str) -> pa.NativeFile:
+        """Fetch the current object of a partition from the store, whatever is cached, and open it."""
+        return _opened(self._fetch_current(table, partition, from_cache=False))
 
     def replace(self, table: str, partition: str, new: Replacement) -> tuple[Facts, FileState | None]:
         """Create the object of a new version, and swap the pointer of the partition to it."""
@@ -185,8 +188,7 @@ class ObjectStorage:
 
     def open_version(self, table: str, partition: str, facts: Facts) -> pa.NativeFile:
         """Open the rows of a version, current or kept. Raises FileNotFoundError if they were removed."""
-        found = self._fetch_version(table, partition, facts)
-        return pa.OSFile(str(found)) if isinstance(found, Path) else pa.BufferReader(found)
+        return _opened(self._fetch_version(table, partition, facts))
 
     def version_path(self, table: str, partition: str, facts: Facts) -> str:
         """Return the address below which the rows of a version are."""
@@ -264,7 +266,7 @@ class ObjectStorage:
         self.newest.writes[table] += 1
         return True
 
-    def _fetch_current(self, table: str, partition: str) -> Path | bytes:
+    def _fetch_current(self, table: str, partition: str, *, from_cache: bool = True) -> Path | bytes:
         """Return the file of the current object, or its content where the cache cannot store it."""
         stem, pointer = stem_of(partition), None
         view = self
@@ -272,7 +274,7 @@ class ObjectStorage:
             pointer = view._pointer(table, partition)
             if pointer is None:
                 raise FileNotFoundError(self.path(table, partition))
-            found = self._fetch(table, stem, pointer.object)
+            found = self._fetch(table, stem, pointer.object, from_cache=from_cache)
             if found is not None:
                 return found
             if isinstance(self._view, FixedPointers):
@@ -292,9 +294,13 @@ class ObjectStorage:
                     return found
         raise FileNotFoundError(self.version_path(table, partition, facts))
 
-    def _fetch(self, table: str, stem: str, name: ObjectName) -> Path | bytes | None:
-        """Return an object from the cache or the store; None if it is missing. Raises BadInput if it is damaged."""
-        cached = self.cache.find(name)
+    def _fetch(
+        self, table: str, stem: str, name: ObjectName, *, from_cache: bool = True
+    ) -> Path | bytes | None:
+        """Return an object from the cache or the store; None if it is missing. Raises DamagedFile."""
+        if name.key in self._damaged:
+            raise DamagedFile(self._damaged[name.key])  # also if the cache has an intact copy
+        cached = self.cache.find(name) if from_cache else None
         if cached is not None:
             return cached
         for _ in range(2):  # a transfer may be damaged too
@@ -315,6 +321,10 @@ class ObjectStorage:
         )
         self._damaged[key] = found
         return DamagedFile(found)
+
+
+def _opened(found: Path | bytes) -> pa.NativeFile:
+    return pa.OSFile(str(found)) if isinstance(found, Path) else pa.BufferReader(found)
 
 
 def _place(found: Path | bytes, at: Path) -> None:

@@ -101,6 +101,10 @@ class LakeStorage(Protocol):
         """Open the current file of a partition. Raises FileNotFoundError if it is missing."""
         ...
 
+    def open_stored(self, table: str, partition: str) -> pa.NativeFile:
+        """Open the current file of a partition as it is stored, not a local copy. Raises FileNotFoundError."""
+        ...
+
     def replace(self, table: str, partition: str, new: Replacement) -> tuple[Facts, FileState | None]:
         """Write a partition, and keep the version that it replaces. Return the new metadata and state."""
         ...

@@ -218,6 +218,7 @@ def test_every_rule_has_a_test_with_an_invalid_row():
         ),  # scoring/test_comparability.py
         ("memory.indexes", "failed_writes_at_most_10_percent"),
         ("answer.replies", "every_test_probe_has_reply"),
+        ("answer.replies", "at_least_1_reply_without_failure"),
         ("score.verdicts", "every_reply_has_verdict"),
     }
     assert {(each.table, each.name) for each in all_expectations() if each.name not in general} == tested
@@ -267,6 +268,18 @@ def test_failed_writes_rule_passes_up_to_10_percent_failed_writes(failed, passed
     ]
     outcome = outcomes(world, "memory.indexes")["failed_writes_at_most_10_percent"]
     assert (outcome.passed, outcome.unexpected, outcome.severity) == (passed, failed, "warn")
+
+
+@pytest.mark.parametrize(("failed", "passed"), [(9, True), (10, False)])
+def test_reply_rule_fails_with_the_reason_only_if_every_reply_failed(failed, passed):
+    world = valid_rows()
+    reply = world["answer.replies"][0]
+    world["answer.replies"] = [
+        replace(reply, probe_id=f"p{n}", reason="no index" if n < failed else None) for n in range(10)
+    ]
+    outcome = outcomes(world, "answer.replies")["at_least_1_reply_without_failure"]
+    assert (outcome.passed, outcome.unexpected, outcome.severity) == (passed, failed, "error")
+    assert all(offending.endswith(": no index") for offending in outcome.offending)
 
 
 def test_gold_position_rule_fails_if_gold_is_always_at_the_same_position():

@@ -2,6 +2,19 @@
 
 import pytest
 
+FAILING = """
+from memflow.errors import ChatError
+from memflow.memories.memory import Memory
+
+
+class Failing(Memory):
+    async def write(self, messages):
+        pass
+
+    async def read(self, query, frozen=True):
+        raise ChatError("no index")
+"""
+
 
 def plan(home, *more: str) -> dict:
     arguments = ["plan", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1"]
@@ -44,6 +57,16 @@ def test_plan_command_reports_missing_data_sets(empty) -> None:
         "amemgym_base: none of its data sets is installed" in result.stderr
         and "MEMFLOW_DATA" in result.stderr
     )
+
+
+def test_plan_command_names_a_memory_of_which_every_planned_read_fails(empty, tmp_path) -> None:
+    (tmp_path / "failing_memory.py").write_text(FAILING, encoding="utf-8")
+    command = ("plan", "--demo", "--domain", "amemgym_demo", "--limit", "1", "--memory", "none")
+    command += ("--memory", "failing_memory:Failing")
+    planned = empty.json(*command)
+    [name] = planned["failing"]
+    assert name == "amemgym_demo~1/failing" and planned["failing"][name].endswith("no index")
+    assert "amemgym_demo~1/failing: every planned read or answer fails (recall for" in empty(*command).stdout
 
 
 def test_plan_command_text_groups_calls_by_stage_and_assistant(empty) -> None:

@@ -15,7 +15,7 @@ from sleeping_clock import SleepingClock
 
 from memflow.chat.conversation import ASSISTANT, EPISODE
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, ServedCompletion
-from memflow.errors import ChatError, EndpointDown, ModelMisconfigured
+from memflow.errors import ChatError, EndpointDown, ModelMisconfigured, QuotaExhausted
 from resources.endpoints import replicas
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
@@ -259,6 +259,42 @@ async def test_conversation_moves_on_while_its_address_asks_to_wait() -> None:
     assert {answer.address for answer in answers} == {stub.url}
     assert time.now < 1
     assert sum(len(answer.failed_at) for answer in answers) == 1
+
+
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "86400"}], ids=["quota", "longest_pause"])
+async def test_address_without_quota_is_set_aside_until_all_are_without(
+    headers: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    exhausted, sent = set[str](), Counter[str]()
+
+    def limited(name: str) -> Handler:
+        async def serve(request: web.BaseRequest) -> web.Response:
+            sent[name] += 1
+            if name not in exhausted:
+                return await said(request)
+            kind = "limit" if headers else "insufficient_quota"
+            return web.json_response({"error": {"message": "no", "code": kind}}, status=429, headers=headers)
+
+        return serve
+
+    time = SleepingClock()
+    async with (
+        server(limited("one")) as one,
+        server(limited("two")) as two,
+        chat_at([one, two], time) as chat,
+    ):
+        await asyncio.gather(*(complete(chat, f"before {number}") for number in range(8)))
+        assert set(sent) == {"one", "two"}
+        exhausted.add("one")
+        sent.clear()
+        answers = [await complete(chat, f"{number}", f"e{number}") for number in range(10)]
+        assert {answer.address for answer in answers} == {two} and sent["one"] == 1
+        assert sum(len(answer.failed_at) for answer in answers) == 1 and time.now < 1
+        assert f"{one} is no longer used" in caplog.text
+        exhausted.add("two")
+        with pytest.raises(QuotaExhausted):
+            await complete(chat, "last")
+    assert sent == {"one": 1, "two": 11}
 
 
 async def test_server_error_is_repeated_at_another_address() -> None:

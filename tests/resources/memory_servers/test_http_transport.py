@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import signal
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,7 +14,9 @@ from aiohttp import web
 from echo_servers import found, http_connection, http_echo, sent
 
 from memflow.errors import BadSettings, ServerDown, ServerFailed
+from resources.memory_servers.declaration import FOLDER, open_server
 from resources.memory_servers.transport import TimeLimits
+from resources.settings.sections import OwnMemory
 
 
 @asynccontextmanager
@@ -189,6 +194,55 @@ async def test_spaces_are_deleted_at_the_end_of_a_run_since_the_server_goes_on_t
         assert spaces == {"a", "a@1", "b"}
         await server.stop()
     assert not spaces
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from resources.memory_servers.declaration import open_server
+from resources.settings.sections import OwnMemory
+
+async def main(url, home):
+    server = open_server("m", OwnMemory(url=url), Path(home))
+    for space in ("a", "b", "closed"):
+        await server.reset(space)
+    await server.fork("a", "a@1")
+    await server.close("closed")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_next_run_deletes_the_spaces_of_a_killed_run_and_no_others(tmp_path: Path) -> None:
+    spaces: set[object] = set()
+    closed: list[object] = []
+
+    def answer(message: dict[str, object], request: web.Request) -> web.Response:
+        match message["op"]:
+            case "reset":
+                spaces.add(message["space"])
+            case "fork":
+                spaces.add(message["to"])
+            case "close":
+                spaces.discard(message["space"])
+                closed.append(message["space"])
+        return web.json_response({"n": message["n"], "name": "x", "version": "1"})
+
+    async with web_server(answer) as url:
+        other = open_server("m", OwnMemory(url=url), tmp_path)
+        await other.reset("of a run beside it")
+        killed = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, url, str(tmp_path))
+        assert await killed.wait() == -signal.SIGKILL
+        assert spaces == {"a", "b", "a@1", "of a run beside it"}
+        server = open_server("m", OwnMemory(url=url), tmp_path)
+        await server.hello()
+        assert spaces == {"of a run beside it"}
+        assert sorted(map(str, closed)) == ["a", "a@1", "b", "closed"]
+        for connection in (server, other):
+            await connection.stop()
+    assert not spaces
+    assert [path for path in (tmp_path / FOLDER / "spaces").rglob("*") if path.is_file()] == []
 
 
 async def test_space_whose_content_is_unknown_is_deleted() -> None:

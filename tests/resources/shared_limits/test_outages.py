@@ -126,6 +126,37 @@ async def test_gate_goes_on_after_an_outage_without_losing_a_request(store: Inte
         assert connection.exec_driver_sql("SELECT count(*) FROM concurrency_slots").scalar() == 0
 
 
+async def test_threads_of_limits_survive_an_error_that_is_none_of_the_database(
+    store: InterruptedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLAlchemy's pool raises a TimeoutError of its own, which is no DBAPIError."""
+    is_crowded = True
+    open_store = store._open
+
+    def open_engine() -> sa.Engine:
+        if is_crowded:
+            raise sa.exc.TimeoutError("QueuePool limit of size 5 overflow 10 reached")
+        return open_store()
+
+    monkeypatch.setattr(store, "_open", open_engine)
+    message = r"cannot use the ledger .*QueuePool.*Fix the database"
+    with pytest.raises(StoreFailed, match=message), store.transaction("b"):
+        pass
+    budget = SharedBudget("b", store, calls=100)
+
+    async def request(gate: SharedGate) -> None:
+        async with gate.turn(100), budget.admit(Spending(1)) as took:
+            took.append(Spending(1))
+
+    async with SharedGate(store, "m", total_concurrency=3, rates=Rates(60_000)) as gate:
+        waiting = [asyncio.create_task(request(gate)) for _ in range(10)]
+        await asyncio.sleep(0.2)
+        assert not any(each.done() for each in waiting)
+        is_crowded = False
+        await asyncio.wait_for(asyncio.gather(*waiting), 30)
+    await asyncio.to_thread(budget.close)
+
+
 async def test_cancelled_requests_return_their_slots(store: InterruptedStore) -> None:
     async with SharedGate(store, "m", total_concurrency=2, rates=Rates(1)) as gate:
         async with gate.turn(0):

@@ -344,6 +344,20 @@ def test_existing_server_is_checked_and_used() -> None:
         VllmServers({"small": Model(kind="vllm", model="tiny", url=url)}).urls("small")
 
 
+def test_one_healthy_server_of_several_suffices_at_the_start(caplog: pytest.LogCaptureFixture) -> None:
+    with stub_process(model="tiny") as gone:
+        pass
+    with stub_process(model="tiny") as url:
+        model = Model(kind="vllm", model="tiny", urls=(gone, url))
+        with closing(VllmServers({"small": model})) as servers:
+            assert servers.urls("small") == (gone, url)
+        assert f"no healthy server at {gone}" in caplog.text and "tried again" in caplog.text
+        with pytest.raises(EndpointDown, match="serves tiny, but not 'other'"):
+            VllmServers({"small": model.model_copy(update={"model": "other"})}).urls("small")
+    with pytest.raises(EndpointDown, match=f"(?s){gone}.*{url}"):
+        VllmServers({"small": model}).urls("small")
+
+
 KEYED = """
 import http.server, json, sys
 

@@ -130,6 +130,16 @@ def test_zip_bomb_is_stopped_by_its_ratio(tmp_path, into, monkeypatch):
     assert sum(len(content) for content in written(into).values()) < 1_000_000
 
 
+def test_unwanted_members_of_a_tar_archive_are_unpacked_up_to_a_limit_only(tmp_path, into):
+    files = {**FILES, "repo-1/zeros": bytes(3 * 10**7)}
+    packed = tar_of(tmp_path / "archive.tar.gz", files)
+    with pytest.raises(
+        DownloadFailed, match=r"unwanted members of more than 10,000,000 bytes \('repo-1/zeros'"
+    ):
+        unpack(packed, WANTED, into)
+    assert unpack(zip_of(tmp_path / "archive.zip", files), WANTED, into.parent / "other")
+
+
 def test_archive_without_a_wanted_member_is_refused(pack, into):
     with pytest.raises(DownloadFailed, match="has no data/"):
         unpack(pack({"repo-1/readme.txt": b"R"}), WANTED, into)

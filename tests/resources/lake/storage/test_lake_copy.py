@@ -1,16 +1,20 @@
 """The copy of a lake: between folders and object stores with earlier versions, and from the former layout."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 from s3_server import BUCKET, bucket_client
+from typer.testing import CliRunner
 from valid_rows import valid_rows
 
-from memflow.errors import BadInput, DamagedFile
+from memflow.cli import app
+from memflow.errors import BadInput, BadSettings
 from resources.lake.copy import copy_lake
 from resources.lake.lake import Lake
 from resources.lake.storage import opening
+from resources.lake.storage.object_cache import ObjectCache
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]
@@ -53,9 +57,21 @@ def test_damaged_version_is_not_copied(tmp_path, is_current):
     with path.open("r+b") as file:  # a disk changes no modification time
         file.write(content)
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-    with pytest.raises(DamagedFile, match=r"is damaged.*memflow repair"):
-        list(copy_lake(local.root, target.root))
-    assert "d/ü a" not in target.partitions(TABLE) or target.verify(TABLE, "d/ü a")
+    copied = {each.table: each for each in copy_lake(local.root, target.root)}
+    [damage] = copied[TABLE].damages
+    assert "is damaged" in damage and "memflow repair" in damage
+    # Replaced rows do not become current because the current ones are damaged.
+    assert target.partitions(TABLE) == ([] if is_current else ["d/ü a"])
+    if not is_current:
+        assert [version.facts for version in target.versions(TABLE, "d/ü a")] == [local.facts(TABLE, "d/ü a")]
+        assert target.read(TABLE, "d/ü a") == local.read(TABLE, "d/ü a")
+    others = [table for table in valid_rows() if table != TABLE]
+    assert all(not copied[table].damages for table in others)
+    assert all(target.read(table, "d/ü a") == local.read(table, "d/ü a") for table in others)
+    # The command lists it, and fails.
+    variables = {"MEMFLOW_HOME": str(tmp_path / "home"), "MEMFLOW_LAKE": str(tmp_path / "second")}
+    ran = CliRunner().invoke(app, ["copy-lake", local.root, "--format", "json"], env=variables)
+    assert (ran.exit_code, json.loads(ran.stdout)["damages"]) == (1, [damage])
 
 
 def test_copy_in_a_folder_has_copies_of_earlier_publications(tmp_path):
@@ -91,5 +107,14 @@ def test_copy_of_an_empty_or_foreign_lake_is_rejected(s3, s3_environment, tmp_pa
         list(copy_lake(str(tmp_path / "nothing"), s3))
     key = f"{s3.removeprefix(f's3://{BUCKET}/')}/former/score/verdicts/d,a.parquet"
     bucket_client(s3_environment).put_object(Bucket=BUCKET, Key=key, Body=b"not Parquet")
-    with pytest.raises(BadInput, match=r"d,a\.parquet is no file of memflow's lake"):
-        list(copy_lake(f"{s3}/former", s3))
+    [copied] = copy_lake(f"{s3}/former", s3)
+    assert copied.versions == 0 and "d,a.parquet is no file of memflow's lake" in copied.damages[0]
+
+
+@pytest.mark.parametrize("size", ["ten", "-1", "nan", "inf"])
+def test_cache_size_that_is_no_number_of_gigabytes_is_refused(tmp_path, monkeypatch, size):
+    monkeypatch.setenv("MEMFLOW_CACHE_GB", size)
+    with pytest.raises(BadSettings, match=f"MEMFLOW_CACHE_GB is '{size}', which is no number of gigabytes"):
+        ObjectCache(tmp_path)
+    monkeypatch.setenv("MEMFLOW_CACHE_GB", "0.5")
+    assert ObjectCache(tmp_path).most_bytes == 5 * 10**8

@@ -12,7 +12,7 @@ import pytest
 from s3_server import BUCKET, bucket_client
 from valid_rows import valid_rows
 
-from memflow.errors import BadInput, BadSettings, MissingData, StoreFailed
+from memflow.errors import BadInput, BadSettings, DamagedFile, MissingData, StoreFailed
 from resources.lake.garbage_collection import collect, collectable, kept_bytes
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog
@@ -220,6 +220,23 @@ def test_damaged_and_missing_objects_name_table_partition_and_fix(
     for partition in ("d/a", "d/b"):
         other.write(TABLE, partition, ROWS, fingerprint="")
         assert other.read(TABLE, partition) == ROWS
+
+
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_check_finds_a_damaged_object_that_the_cache_has_intact(lake, s3_environment, is_missing):
+    lake.write(TABLE, "d/a", ROWS, fingerprint="")
+    assert lake.check(TABLE, "d/a").rows == len(ROWS)
+    prefix, client = lake.root.removeprefix(f"s3://{BUCKET}/"), bucket_client(s3_environment)
+    [key] = [key for key in keys_of(lake, s3_environment) if key.startswith("objects/")]
+    client.put_object(Bucket=BUCKET, Key=f"{prefix}/{key}", Body=b"x")
+    if is_missing:
+        client.delete_object(Bucket=BUCKET, Key=f"{prefix}/{key}")
+    assert lake.read(TABLE, "d/a") == ROWS  # from the cache
+    with pytest.raises(DamagedFile, match=r"is missing|is damaged"):
+        lake.check(TABLE, "d/a")
+    assert not lake.verify(TABLE, "d/a") and lake.intact_facts(TABLE, "d/a") is None
+    lake.write(TABLE, "d/a", ROWS, fingerprint="")
+    assert lake.check(TABLE, "d/a").rows == len(ROWS) and lake.read(TABLE, "d/a") == ROWS
 
 
 def test_damaged_pointer_names_its_key_and_is_replaced_by_a_write(
