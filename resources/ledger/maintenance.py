@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from resources.endpoints.limits import Prices
-from resources.ledger.rows import InsertStatement
+from resources.ledger.statements import InsertStatement
 from resources.ledger.tables import SUMS, completions, failures, forgotten_usage, tables, uses
 from resources.ledger.usage import GROUPS, sum_groups, sums_of_uses
 from resources.ledger.verification import orphaned

@@ -5,6 +5,7 @@ computes missing totals.
 """
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Connection
 from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
@@ -18,7 +19,10 @@ NO_ANSWER = "the response contained no answer (stored as an empty answer by a fo
 def is_current(connection: Connection) -> bool:
     """Return whether the database has all tables and columns of this version."""
     found = _columns(connection)
-    return all(found.get(table.name, set()) >= set(table.columns.keys()) for table in tables.sorted_tables)
+    complete = all(
+        found.get(table.name, set()) >= set(table.columns.keys()) for table in tables.sorted_tables
+    )
+    return complete and not _compresses_messages(connection)
 
 
 def migrate(connection: Connection) -> None:
@@ -38,12 +42,25 @@ def migrate(connection: Connection) -> None:
             connection.execute(CreateTable(table, if_not_exists=True))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
             connection.execute(CreateIndex(index, if_not_exists=True))
+    if _compresses_messages(connection):
+        messages = completions.c.messages.name
+        connection.exec_driver_sql(f"ALTER TABLE {completions} ALTER COLUMN {messages} SET STORAGE EXTERNAL")
     for name in unchecked:
         mark_unchecked(connection, name)
     if completions.c.end.name not in found.get(completions.name, {completions.c.end.name}):
         _fill_ends(connection)
     if not found.get(usage_totals.name, set()) >= set(usage_totals.columns.keys()):
         fill_totals(connection)
+
+
+def _compresses_messages(connection: Connection) -> bool:
+    """Return whether PostgreSQL tries to compress messages again, which takes longer than to store them."""
+    if connection.dialect.name != "postgresql":
+        return False
+    storage = sa.select(sa.column("attstorage")).select_from(sa.table("pg_attribute"))
+    of_table = sa.column("attrelid") == sa.cast(completions.name, postgresql.REGCLASS)
+    of_column = sa.column("attname") == completions.c.messages.name
+    return bool(connection.scalar(storage.where(of_table, of_column)) != "e")
 
 
 def _columns(connection: Connection) -> dict[str, set[str]]:

@@ -1,6 +1,6 @@
-"""Records of requests in the ledger, and the SQL statements that store them: one INSERT per table for many records.
+"""Records of requests in the ledger, and the transaction that stores many of them.
 
-writer.py runs the statements in a thread; reading.py reads the stored rows.
+writer.py runs the transactions in a thread; statements.py has their SQL; reading.py reads the stored rows.
 """
 
 import asyncio
@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import zip_longest
-from operator import attrgetter, itemgetter
-from typing import Any
+from operator import attrgetter
 
 import pyarrow as pa
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import IntegrityError
 
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import (
@@ -29,11 +28,11 @@ from memflow.chat.requests import (
 from memflow.errors import ChatError, DamagedRow
 from resources.ledger.reading import read_completions
 from resources.ledger.row_checksums import answer_checksum, request_checksum
+from resources.ledger.statements import CopyStatement, InsertStatement, Row, new_rows_statement
 from resources.ledger.tables import (
     ADDRESS_SUMS,
     COMPLETION_COLUMNS,
     CONTEXT_COLUMNS,
-    MAX_ROWS,
     REQUEST_COLUMNS,
     SUMS,
     address_usage,
@@ -49,8 +48,6 @@ _answer_of = attrgetter(*COMPLETION_COLUMNS)
 _context_of = attrgetter(*CONTEXT_COLUMNS)
 
 _ADDRESS = ("run", "model", "address")
-
-Row = tuple[Any, ...]
 
 
 @dataclass(slots=True)
@@ -74,55 +71,14 @@ class Record:
         return (*_context_of(self.account), self.request.prompt)
 
 
-class InsertStatement:
-    """An INSERT of many rows: SQLAlchemy compiles it for one row; the placeholders are repeated for further rows.
-
-    SQLAlchemy's own statements for many rows take several times as long. On a conflict, the columns `sums` are added to
-    the existing row; without `sums` the existing row is kept.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        table: sa.Table,
-        names: Sequence[str],
-        sums: Sequence[str] = (),
-        key: Sequence[str] = (),
-    ) -> None:
-        module = postgresql if engine.dialect.name == "postgresql" else sqlite
-        statement = module.insert(table).values({name: sa.bindparam(name) for name in names})
-        if sums:
-            added = {name: table.c[name] + statement.excluded[name] for name in sums}
-            statement = statement.on_conflict_do_update(index_elements=[*key], set_=added)
-        else:
-            statement = statement.on_conflict_do_nothing()
-        style = "qmark" if engine.dialect.paramstyle == "qmark" else "format"
-        compiled = statement.compile(dialect=type(engine.dialect)(paramstyle=style))  # type: ignore[call-arg]
-        assert compiled.positiontup is not None
-        self._order = itemgetter(*(names.index(name) for name in compiled.positiontup))
-        mark = "?" if style == "qmark" else "%s"
-        self._row = f"({', '.join([mark] * len(names))})"
-        self._before, self._after = str(compiled).split(self._row)
-
-    def execute(self, connection: Connection, rows: Sequence[Row]) -> int:
-        """Insert the rows. Return the number of inserted rows."""
-        inserted = 0
-        for start in range(0, len(rows), MAX_ROWS):
-            some = rows[start : start + MAX_ROWS]
-            values = ", ".join([self._row] * len(some))
-            parameters = tuple(value for row in some for value in self._order(row))
-            statement = f"{self._before}{values}{self._after}"
-            inserted += connection.exec_driver_sql(statement, parameters).rowcount
-        return inserted
-
-
 class RecordWriter:
     """Stores records in one transaction. Rows are sorted by key, so that concurrent transactions cannot deadlock."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._completions = InsertStatement(engine, completions, _COLUMNS)
-        self._uses = InsertStatement(engine, uses, (*GROUPS, "digest", "kept", "at"))
+        self._new_completions = new_rows_statement(engine, completions, _COLUMNS)
+        self._uses = new_rows_statement(engine, uses, (*GROUPS, "digest", "kept", "at"))
         self._failures = InsertStatement(engine, failures, (*GROUPS, "reason", "end", "repeats", "at"))
         self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *SUMS), sums=SUMS, key=GROUPS)
         self._addresses = InsertStatement(
@@ -143,14 +99,21 @@ class RecordWriter:
             use_rows.append((*record.groups, digest, record.cached, record.at))
             if not record.cached and digest not in rows:
                 stored[digest], rows[digest] = record.completion, _completion_row(record, record.completion)
-        with self._engine.begin() as connection:
-            if self._completions.execute(connection, [rows[digest] for digest in sorted(rows)]) < len(rows):
-                stored |= read_completions(connection, [*rows])
-            self._uses.execute(connection, use_rows)
-            self._failures.execute(connection, failure_rows)
-            self._totals.execute(connection, _total_rows(records, stored))
-            if address_rows := _address_rows(records):
-                self._addresses.execute(connection, address_rows)
+        sorted_rows = [rows[digest] for digest in sorted(rows)]
+
+        def store(statement: CopyStatement | InsertStatement) -> None:
+            with self._engine.begin() as connection:
+                if statement.execute(connection, sorted_rows) < len(rows):
+                    stored.update(read_completions(connection, [*rows]))
+                self._uses.execute(connection, use_rows)
+                self._failures.execute(connection, failure_rows)
+                self._totals.execute(connection, _total_rows(records, stored))
+                self._addresses.execute(connection, _address_rows(records))
+
+        try:
+            store(self._new_completions)
+        except IntegrityError:  # another process stored one of the completions since the lookup
+            store(self._completions)
         return stored
 
     def read_if_stored(self, records: Sequence[Record]) -> Mapping[str, Completion | DamagedRow] | None:

@@ -33,7 +33,8 @@ from resources.ledger.reading import (
     read_vectors,
 )
 from resources.ledger.row_checksums import seconds_checksum, vector_checksum
-from resources.ledger.rows import InsertStatement, Record, compress_messages
+from resources.ledger.rows import Record, compress_messages
+from resources.ledger.statements import InsertStatement
 from resources.ledger.tables import completions, embedding_times, embeddings, uses
 from resources.ledger.usage import (
     GROUPS,

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from ledger_rows import ACCOUNT, fill, find, request, store
 
 from memflow.chat.requests import Completion
+from resources.ledger.migration import is_current
 from resources.ledger.sql_ledger import SqlLedger
 from resources.ledger.tables import failures, tables, usage_totals
 from resources.ledger.usage import GROUPS
@@ -81,6 +82,20 @@ def test_migration_adds_usage_totals_to_a_ledger_without_totals(either_url: str)
     engine.dispose()
     with SqlLedger(either_url) as ledger:
         assert [row.requests for row in ledger.usage(by=("model",))] == [2]
+
+
+@pytest.mark.postgres
+def test_postgresql_stores_messages_without_compressing_them_again(postgres_ledger_url: str) -> None:
+    SqlLedger(postgres_ledger_url).close()
+    engine = sa.create_engine(postgres_ledger_url)
+    with engine.begin() as connection:
+        assert is_current(connection)
+        connection.exec_driver_sql("ALTER TABLE completions ALTER COLUMN messages SET STORAGE EXTENDED")
+        assert not is_current(connection)
+    SqlLedger(postgres_ledger_url).close()
+    with engine.connect() as connection:
+        assert is_current(connection)
+    engine.dispose()
 
 
 @pytest.mark.parametrize("processes", [4])
