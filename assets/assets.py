@@ -28,9 +28,8 @@ from resources.data.library import Library
 from resources.indexes.lance import LanceIndex
 from resources.lake.facts import FAILED_REQUESTS, RUN, Facts
 from resources.lake.lake import Lake
-from resources.lake.row_groups import GROUP_ROWS
 from resources.models.models import Models
-from resources.process import release_freed_memory
+from resources.process import release_after_growth
 from resources.publishing.comparisons import comparison_rows
 from resources.publishing.completeness import stored_gaps
 from resources.publishing.drift import drift_table
@@ -158,8 +157,7 @@ def _assets(
             else:
                 facts[table] = lake.write(table, key, rows, fingerprint=stored_fingerprint, meta=meta)
         del tables
-        if any(each.rows > GROUP_ROWS for each in facts.values()):
-            release_freed_memory()
+        release_after_growth()
         published = _publish(step, key, index, warehouse, facts)
         common = published | address_metadata(models.ledger, run_id) | server_metadata(step, models.servers)
         for table, written in facts.items():

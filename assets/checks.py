@@ -19,6 +19,7 @@ from memflow.errors import MissingData
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
 from memflow.scoring.drift_summary import last_drifts, markdown
 from resources.lake.lake import Lake
+from resources.process import release_after_growth
 from resources.settings.settings import Settings
 from resources.validation.checks import Scope, check_partition
 from resources.validation.gx import SUITES, validate_suite
@@ -68,6 +69,7 @@ def _step(
             for result in _results(context, table, lake, settings):
                 if (result.asset_key, result.check_name) in wanted:
                     yield result
+        release_after_growth()
 
     return checks
 

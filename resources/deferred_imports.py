@@ -20,6 +20,20 @@ class _DeferredModule(ModuleType):
 
 
 @contextmanager
+def hidden_modules(*names: str) -> Iterator[None]:
+    """Let imports of these modules by the code in the context raise ImportError, as if they were not installed."""
+    found = {name: sys.modules.get(name) for name in names}
+    sys.modules.update(dict.fromkeys(names))
+    try:
+        yield
+    finally:
+        for name, module in found.items():
+            del sys.modules[name]
+            if module is not None:
+                sys.modules[name] = module
+
+
+@contextmanager
 def deferred_imports(*names: str) -> Iterator[None]:
     """Defer imports of these modules by the code in the context. Modules that are already imported do not change.
 

@@ -156,10 +156,11 @@ def run(
     from memflow.cli.planned_runs import RunRequest
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
-    from resources.process import allow_open_files
+    from resources.process import allow_open_files, limit_free_memory
     from resources.runs.added_partitions import add_partitions
     from resources.shared_limits.opening import limits_with, open_budget
 
+    limit_free_memory()
     settings = selection.settings
     limits = limits_with(
         settings.budget, name=budget_name, calls=budget_calls, tokens=budget_tokens, cost=budget

@@ -122,7 +122,9 @@ async def answer_all(
             finally:
                 done(probe)
 
-    async def one(probe: Probe) -> Reply:
+    replies: dict[int, Reply] = {}  # and not the tasks, which keep more than their result
+
+    async def one(number: int, probe: Probe) -> None:
         EPISODE.set(probe.episode_id)
         try:
             reply = await _ask(benchmark, domain, assistant, probe, await read(probe), chat)
@@ -131,21 +133,20 @@ async def answer_all(
         except (MemflowError, KeyError) as wrong:
             reply = _failed(domain, assistant, probe, wrong)
         answered()
-        return reply
+        replies[number] = reply
 
-    tasks = []
     try:
         async with asyncio.TaskGroup() as group:
-            for number, probe in enumerate(probes, 1):
+            for number, probe in enumerate(probes):
                 await running.acquire()
-                tasks.append(group.create_task(one(probe)))
+                task = group.create_task(one(number, probe))
                 # A callback also runs for a task that is canceled before it starts.
-                tasks[-1].add_done_callback(lambda _: running.release())
-                if number % STARTED_TOGETHER == 0:
+                task.add_done_callback(lambda _: running.release())
+                if (number + 1) % STARTED_TOGETHER == 0:
                     await asyncio.sleep(0)  # let the loop process answers that have arrived
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from None
-    return [task.result() for task in tasks]
+    return [replies[number] for number in range(len(probes))]
 
 
 async def answer_one(

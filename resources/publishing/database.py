@@ -34,8 +34,12 @@ STAGE = "score."
 ONLY_COLUMNS = "hive_partitioning = false"
 """Without this option, a folder `a=b` in the path of the lake would add a column `a` to every table."""
 ATTEMPTS, PAUSE_S = 5, 0.05
-ONE_THREAD: dict[str, str | bool | int | float | list[str]] = {"threads": 1}
-"""More threads insert the rows of many small files with up to half as much CPU time again, and no earlier."""
+FOR_WRITING: dict[str, str | bool | int | float | list[str]] = {
+    "threads": 1,
+    "preserve_insertion_order": False,
+}
+"""More threads insert the rows of many small files with up to half as much CPU time again, and no earlier. Rows that
+need no order are written while they are read, and not held until the end of the statement."""
 MOST_GROWTH = 3
 """A file that has grown to this multiple is built again, since DuckDB does not reuse all space of deleted rows."""
 
@@ -117,7 +121,7 @@ def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
     }
     with (
         lake.snapshot(tables, {name for names in changed.values() for name in names}) as still,
-        duckdb.connect(written, config=ONE_THREAD) as connection,
+        duckdb.connect(written, config=FOR_WRITING) as connection,
     ):
         if not former.layout:
             _create(connection, tables, views)

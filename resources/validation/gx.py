@@ -46,12 +46,14 @@ from memflow.checks.rules import (
     WholeTable,
 )
 from memflow.records import KEYS, columns
-from resources.deferred_imports import deferred_imports
+from resources.deferred_imports import deferred_imports, hidden_modules
 
 SUITES = ("raw.records", "score.leaderboard")
 """The tables that a suite of Great Expectations validates in every run: what enters, and what leaves."""
 UNUSED = ("scipy.stats", "altair")
 """Libraries that Great Expectations imports for expectations on distributions; half of its memory and import time."""
+CLOUDS = ("boto3", "botocore", "google.api_core", "google.auth", "google.cloud", "google.oauth2")
+"""Optional libraries that Great Expectations imports if they are installed, to store results in clouds: 31 MB."""
 
 _VALIDATING = Lock()
 
@@ -307,7 +309,7 @@ def _silent(context: Any) -> Any:
 def _gx() -> Any:
     """Import Great Expectations without its output and usage statistics. Return the module."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
-    with deferred_imports(*UNUSED):
+    with deferred_imports(*UNUSED), hidden_modules(*CLOUDS):
         import great_expectations as gx
     gc.collect()
     gc.freeze()  # full collections of garbage skip its many objects

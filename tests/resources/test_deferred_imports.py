@@ -1,11 +1,12 @@
 """Deferred imports: a module is imported when it is first used, and imports outside of the context do not change."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from resources.deferred_imports import deferred_imports
+from resources.deferred_imports import deferred_imports, hidden_modules
 
 
 @pytest.fixture
@@ -53,3 +54,14 @@ def test_unknown_attribute_of_deferred_module_raises_attribute_error(module: str
         substitute = __import__(module)
     with pytest.raises(AttributeError, match="other"):
         _ = substitute.other
+
+
+@pytest.mark.parametrize("is_imported", [True, False])
+def test_hidden_modules_are_hidden_within_the_context_only(is_imported: bool) -> None:
+    before = import_module("wave") if is_imported else None
+    if not is_imported:
+        sys.modules.pop("wave", None)
+    with hidden_modules("wave"), pytest.raises(ImportError):
+        import_module("wave")
+    assert sys.modules.get("wave") is before
+    assert import_module("wave").__name__ == "wave"

@@ -87,3 +87,45 @@ def test_release_freed_memory_lowers_the_memory_of_the_process() -> None:
     )
     released = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert int(released.stdout) > 50_000_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of the process from /proc")
+@pytest.mark.parametrize(("megabytes", "is_released"), [(100, True), (4, False)])
+def test_release_after_growth_frees_cycles_of_a_process_that_has_grown(
+    megabytes: int, is_released: bool
+) -> None:
+    program = (
+        "import gc, weakref\n"
+        "from resources.process import release_after_growth\n"
+        "imported = bytearray(b'x') * 20_000_000\n"
+        "release_after_growth()\n"
+        "class Cycle: pass\n"
+        "cycle = Cycle()\n"
+        f"cycle.cycle, cycle.bytes = cycle, bytearray(b'x') * {megabytes * 1_000_000}\n"
+        "found = weakref.ref(cycle)\n"
+        "gc.disable()\n"
+        "del cycle\n"
+        "release_after_growth()\n"
+        "print(found() is None)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(is_released)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of the process from /proc")
+def test_limit_free_memory_returns_large_blocks_below_blocks_in_use() -> None:
+    program = (
+        "from pathlib import Path\n"
+        "from resources.process import limit_free_memory\n"
+        "limit_free_memory()\n"
+        "resident = lambda: int(Path('/proc/self/statm').read_text().split()[1]) * 4096\n"
+        "large = bytearray(b'x') * 30_000_000\n"
+        "del large\n"  # by default, the threshold rises to its size
+        "blocks = [bytearray(b'x') * 1_000_000 for _ in range(60)]\n"
+        "last = bytes(2000)\n"  # holds the end of the heap
+        "before = resident()\n"
+        "del blocks\n"
+        "print(before - resident())"
+    )
+    released = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(released.stdout) > 50_000_000
