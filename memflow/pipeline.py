@@ -160,6 +160,7 @@ STEPS: tuple[Step, ...] = (
         scope="domain x assistant",
         writes={"score.attributions": "By the sources of entries; write + read + utilization = loss."},
         inputs=("score.verdicts", "answer.replies", *PLAYED, "question.probes"),
+        divisible_by="episodes",
     ),
     Step(
         "claims",

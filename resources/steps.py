@@ -56,7 +56,7 @@ class StepRunner:
         """Return the rows of a step's tables for one data set, for one domain, or for one domain and assistant.
 
         With `asks_early`, the same run asks the probes after this step, so they are asked during play. With `share`,
-        return only the rows of its episodes. Steps that call models run in the processes that the settings configure.
+        return only the rows of its episodes. Steps that call models or can be divided run in the configured processes.
         """
         calls_models = False
         partition: dict[str, Any] = {
@@ -78,7 +78,8 @@ class StepRunner:
             memory = self.settings.memory_of(assistant) if assistant else None
             inputs = step.inputs_of(benchmark, domain, memory)
             calls_models = step.calls_models(benchmark, domain)
-            if calls_models and self.settings.processes > 1:
+            is_shared = calls_models or step.is_divisible(benchmark, domain)
+            if is_shared and self.settings.processes > 1:
                 return self.models.workers.run(self.settings, step, run_id, domain, assistant, asks_early)
             partition |= {
                 "benchmark": benchmark,

@@ -52,6 +52,8 @@ class Executor:
 
     def run(self, run: PlannedRun) -> tuple[str, str]:
         """Execute a planned run. Return the id of its Dagster run, and the reason of a failure or an empty string."""
+        if run.scope != "all":
+            self.models.workers.start(self.settings)
         result = self._jobs[run.job].execute_in_process(
             partition_key=pair(run.domain, run.assistant) if run.assistant else run.partition,
             instance=self._opened.instance,

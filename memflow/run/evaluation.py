@@ -216,15 +216,17 @@ async def score_replies(context: StepContext) -> Tables:
 
 async def attribute_failures(context: StepContext) -> Tables:
     """Attribute each wrong answer to a write, read or utilization failure."""
+    probes = context.share.of_rows(context.test_probes())
+    episodes = {probe.episode_id for probe in probes}
     attributions = attribute(
         context.domain.name,
         context.assistant,
         context.memory.system,
-        said=context.rows("memory.transcripts"),
-        entries=context.rows("memory.indexes", vectors=False),
-        probes=context.test_probes(),
-        replies=context.rows("answer.replies"),
-        verdicts=context.rows("score.verdicts"),
+        said=context.rows("memory.transcripts"),  # evidence may be in the base of an episode
+        entries=list(context.stream("memory.indexes", vectors=False, episodes=episodes)),
+        probes=probes,
+        replies=list(context.stream("answer.replies", episodes=episodes)),
+        verdicts=list(context.stream("score.verdicts", episodes=episodes)),
     )
     return {"score.attributions": attributions}
 

@@ -1,7 +1,7 @@
 """Worker processes that execute steps which call models, each for a share of the episodes and of the concurrency.
 
-A worker starts when it is first needed, and executes steps of all partitions. The parent process writes the rows.
-worker_process.py is the program of a worker.
+`memflow run` starts all workers with its first partition; otherwise a worker starts when a step needs it. Workers
+execute steps of all partitions. The parent process writes the rows. worker_process.py is the program of a worker.
 """
 
 import sys
@@ -42,6 +42,11 @@ class Workers:
         self._progress: dict[RequestContext, dict[int, tuple[int, int]]] = {}
         self._of_server: dict[tuple[str, str, str], int] = {}
         """The worker of each run, domain and assistant with a memory server."""
+
+    def start(self, settings: Settings) -> None:
+        """Start the worker processes that the settings configure, so that they import modules while others work."""
+        for number in range(settings.processes if settings.processes > 1 else 0):
+            self._worker(number, settings)
 
     def run(
         self,

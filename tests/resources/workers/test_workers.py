@@ -163,6 +163,19 @@ def test_worker_processes_serve_several_steps_and_end_when_models_close(generate
     assert all(map(ended, started))
 
 
+def test_started_worker_processes_execute_the_steps(generated, tmp_path: Path) -> None:
+    with runner(generated, tmp_path / "home", processes=2) as running:
+        running.models.workers.start(running.settings)
+        started = pids(running)
+        assert len(started) == 2
+        play(running)
+        running.models.workers.start(running.settings)
+        assert pids(running) == started
+    with runner(generated, tmp_path / "home") as running:
+        running.models.workers.start(running.settings)
+        assert pids(running) == [], "one process needs no workers"
+
+
 def test_worker_processes_send_the_replaced_prompts_of_their_parent(generated, tmp_path: Path) -> None:
     package, text = (
         "memflow.benchmarks.amemgym",

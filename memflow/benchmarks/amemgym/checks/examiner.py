@@ -9,6 +9,8 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
 from memflow.benchmarks.amemgym.checks.reading import Schema, mentioned_values, stated_values
 from memflow.checks.rules import Findings
@@ -95,6 +97,10 @@ class _User:
     before: dict[str, State] = field(default_factory=dict)
     read: dict[str, State] = field(default_factory=dict)
     last_sent: dict[int, str] = field(default_factory=dict)
+    stated_by_options: dict[tuple[str, tuple[str, ...]], dict[str, tuple[str, ...]]] = field(
+        default_factory=dict
+    )
+    """What the text of each option states of some variables: the probes of all periods have the same options."""
 
     def values(self, names: Sequence[str], period: int) -> list[str | None]:
         """Return the values of some variables at the end of a period; None for a value that no message states."""
@@ -154,7 +160,7 @@ def _faults(user: _User, probe: Probe) -> Iterator[str]:
         if None not in expected and json.loads(text) != dict(zip(probe.variables, expected, strict=True)):
             yield f"{column} is not {', '.join(map(str, expected))}, which the messages state"
     if probe.kind == "choice":
-        right = [number for number, variant in enumerate(probe.variants, 1) if json.loads(variant) == values]
+        right = [number for number, variant in enumerate(probe.variants, 1) if _parsed(variant) == values]
         if [str(number) for number in right] != [probe.gold]:
             yield f"gold is {probe.gold!r}, and options {right} have the values that the messages state"
     if user.evidence(probe.variables, probe.checkpoint) != set(probe.evidence):
@@ -163,12 +169,21 @@ def _faults(user: _User, probe: Probe) -> Iterator[str]:
 
 def _option_faults(user: _User, probe: Probe) -> Iterator[str]:
     """Yield a description of each option of a choice probe whose text states other values than its variant."""
-    schema = {name: user.schema[name] for name in probe.variables}
+    names = tuple(probe.variables)
     for number, (option, variant) in enumerate(zip(probe.options, probe.variants, strict=True), 1):
-        meant = dict(zip(probe.variables, json.loads(variant), strict=True))
-        stated = stated_values(option, schema)
+        meant = dict(zip(names, _parsed(variant), strict=True))
+        stated = user.stated_by_options.get((option, names))
+        if stated is None:
+            stated = stated_values(option, {name: user.schema[name] for name in names})
+            user.stated_by_options[option, names] = stated
         if wrong := [name for name, values in stated.items() if values != (meant[name],)]:
             yield f"the text of option {number} states {stated[wrong[0]][0]!r} for {wrong[0]}"
+
+
+@lru_cache(maxsize=4096)
+def _parsed(variant: str) -> Any:
+    """Return the values of a variant, which must not be changed."""
+    return json.loads(variant)
 
 
 def _is_read(turn: Turn) -> bool:

@@ -66,13 +66,14 @@ def _is_doubtful(sentence: str, start: int, values: Sequence[str]) -> bool:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    return (" ".join(sentence.split()) for sentence in _SENTENCE.findall(_in_words(text, "\n")))
-
-
-def _in_words(text: str, keep: str = "") -> str:
-    """Return a text in lower case, with one space for each underscore and each run of white space except `keep`."""
     words = text.casefold().replace("_", " ")
-    return words if keep else " ".join(words.split())
+    return (" ".join(sentence.split()) for sentence in _SENTENCE.findall(words))
+
+
+@lru_cache(maxsize=4096)
+def _in_words(name: str) -> str:
+    """Return a name or value in lower case, with one space for each underscore and each run of white space."""
+    return " ".join(name.casefold().replace("_", " ").split())
 
 
 @lru_cache(maxsize=4096)
