@@ -24,7 +24,8 @@ test: $(READY)             ## tests without database server, browser, daemon or 
 test-rest: $(READY)        ## the other tests, and property tests with all examples: more than 25 minutes
 	$(PYTEST) -m "$(NEEDS_MORE) or hypothesis" --hypothesis-profile thorough
 
-test-all: test test-rest   ## every test that can run here
+test-all: $(READY)         ## every test that can run here, and property tests with all examples, in one session
+	$(PYTEST) --hypothesis-profile thorough
 
 dev: $(READY)              ## the Dagster UI on http://127.0.0.1:3000, on the same instance as `memflow run`
 	$(BIN)/memflow dev

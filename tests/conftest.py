@@ -5,14 +5,19 @@ import itertools
 import json
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from profiles import load_profile
 
+from resources import source_code
+
 load_profile()
+
+LONGEST = ("tests/whole/test_kill.py", "tests/daemon/", "tests/whole/", "tests/browser/")
+"""Path prefixes of the modules that take longest. Each runs in one process, so they start first."""
 
 
 def pytest_configure() -> None:
@@ -30,7 +35,13 @@ def pytest_collection() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest modules first, so that no process works alone at the end."""
-    items.sort(key=lambda item: "whole" not in item.path.parts)
+
+    def rank(item: pytest.Item) -> int:
+        return next(
+            (number for number, prefix in enumerate(LONGEST) if item.nodeid.startswith(prefix)), len(LONGEST)
+        )
+
+    items.sort(key=rank)
 
 
 def pytest_collection_finish() -> None:
@@ -44,6 +55,23 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide personal settings from tests, except MEMFLOW_DATA, which names the published files."""
     for name in ("MEMFLOW_SETTINGS", "MEMFLOW_HOME", "MEMFLOW_LAKE", "MEMFLOW_LEDGER", "DAGSTER_HOME"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _sources_parsed_once() -> Iterator[None]:
+    """Parse each content of a source file once. A new home has no cache of parsed files, and tests create hundreds."""
+    known: dict[tuple[str, bytes], source_code.Source] = {}
+    parse = source_code._parsed
+
+    def parse_once(path: Path) -> source_code.Source:
+        key = (path.stem, path.read_bytes())
+        if key not in known:
+            known[key] = parse(path)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source_code, "_parsed", parse_once)
+        yield
 
 
 @pytest.fixture(scope="session")
