@@ -11,26 +11,8 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.memory_servers import memory_server_notes
-from memflow.cli.options import (
-    AnnotatorOption,
-    AssistantOption,
-    BoundsOption,
-    DemoOption,
-    DomainOption,
-    EmbedderOption,
-    EmbedderUrlOption,
-    JudgeOption,
-    LimitOption,
-    MemoryOption,
-    ModelOption,
-    PresetOption,
-    ProfileOption,
-    SimulatorOption,
-    UrlOption,
-    VerifierOption,
-)
 from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, heading, note, table
-from memflow.cli.selection import select
+from memflow.cli.selection import Selection, with_selection
 from memflow.records import TABLES
 
 if TYPE_CHECKING:
@@ -50,24 +32,10 @@ STAGES = tuple(dict.fromkeys(table.partition(".")[0] for table in TABLES))
 NUMBERS = ("calls", "prompt_tokens", "completion_tokens", "most_tokens")
 
 
+@with_selection
 def plan(
     ctx: typer.Context,
-    domain: DomainOption = None,
-    memory: MemoryOption = None,
-    assistant: AssistantOption = None,
-    limit: LimitOption = 0,
-    profile: ProfileOption = None,
-    bounds: BoundsOption = True,
-    demo: DemoOption = False,
-    url: UrlOption = None,
-    model: ModelOption = None,
-    embedder: EmbedderOption = None,
-    embedder_url: EmbedderUrlOption = None,
-    preset: PresetOption = None,
-    simulator: SimulatorOption = None,
-    judge: JudgeOption = None,
-    annotator: AnnotatorOption = None,
-    verifier: VerifierOption = None,
+    selection: Selection,
     latency: LatencyOption = 1.0,
     force: ForceOption = False,
     again: AgainOption = False,
@@ -79,25 +47,6 @@ def plan(
     long as the scripted chat's answers, and replies in dialogues as long as recorded replies of real models. `at most`
     is the maximum that the limits of the answers allow, which a budget reserves for each request.
     """
-    selection = select(
-        ctx,
-        domains=domain,
-        memories=memory,
-        assistants=assistant,
-        limit=limit,
-        profile=profile,
-        bounds=bounds,
-        demo=demo,
-        url=url,
-        model=model,
-        embedder=embedder,
-        embedder_url=embedder_url,
-        preset=preset,
-        simulator=simulator,
-        judge=judge,
-        annotator=annotator,
-        verifier=verifier,
-    )
     # Imported after the selection, so that a misspelled name fails fast.
     from memflow.cli.cost_parts import large_parts
     from memflow.cli.forecast import forecast

@@ -6,32 +6,15 @@ pipeline.py orders and executes the runs, progress.py shows progress, summary.py
 import gc
 import os
 import signal
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.options import (
-    AnnotatorOption,
-    AssistantOption,
-    BoundsOption,
-    DemoOption,
-    DomainOption,
-    EmbedderOption,
-    EmbedderUrlOption,
-    JudgeOption,
-    LimitOption,
-    MemoryOption,
-    ModelOption,
-    PresetOption,
-    ProfileOption,
-    SimulatorOption,
-    UrlOption,
-    VerifierOption,
-)
 from memflow.cli.output import Format, FormatOption, answer, message
 from memflow.cli.profiles import own_words_note
-from memflow.cli.selection import scripted_note, select
+from memflow.cli.selection import Selection, scripted_note, with_selection
 
 COLLECTION_THRESHOLDS = (20_000, 5, 2)
 """Thresholds of the garbage collector. Python's default of 700 allocations costs a tenth of a run's CPU time. 200,000
@@ -94,24 +77,15 @@ ProcessesOption = Annotated[
 AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 
 
+def use_system_allocator() -> None:
+    """Let Arrow use the system's allocator, which returns what a step freed. Arrow reads the variable when imported."""
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+
+
+@partial(with_selection, prepare=use_system_allocator)
 def run(
     ctx: typer.Context,
-    domain: DomainOption = None,
-    memory: MemoryOption = None,
-    assistant: AssistantOption = None,
-    limit: LimitOption = 0,
-    profile: ProfileOption = None,
-    bounds: BoundsOption = True,
-    demo: DemoOption = False,
-    url: UrlOption = None,
-    model: ModelOption = None,
-    embedder: EmbedderOption = None,
-    embedder_url: EmbedderUrlOption = None,
-    preset: PresetOption = None,
-    simulator: SimulatorOption = None,
-    judge: JudgeOption = None,
-    annotator: AnnotatorOption = None,
-    verifier: VerifierOption = None,
+    selection: Selection,
     budget: CostOption = None,
     budget_calls: CallsOption = None,
     budget_tokens: TokensOption = None,
@@ -127,27 +101,6 @@ def run(
     Partitions that are up to date are skipped. Answered requests are never sent twice, so an interrupted run continues
     from its last answered request.
     """
-    # Arrow's own allocator keeps what a step freed, the system's returns it. Arrow reads the variable when imported.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    selection = select(
-        ctx,
-        domains=domain,
-        memories=memory,
-        assistants=assistant,
-        limit=limit,
-        profile=profile,
-        bounds=bounds,
-        demo=demo,
-        url=url,
-        model=model,
-        embedder=embedder,
-        embedder_url=embedder_url,
-        preset=preset,
-        simulator=simulator,
-        judge=judge,
-        annotator=annotator,
-        verifier=verifier,
-    )
     gc.set_threshold(*COLLECTION_THRESHOLDS)
     # As Ctrl-C: started servers end, and runs are recorded as failed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

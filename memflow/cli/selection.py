@@ -1,14 +1,34 @@
 """The domains and assistants that the options of `memflow run` and `memflow plan` select."""
 
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from memflow.cli.front import Front, front_of
 from memflow.cli.import_paths import assistant_name, check_memory_names, import_paths
 from memflow.cli.model_options import embedder_settings, model_settings
+from memflow.cli.options import (
+    AnnotatorOption,
+    AssistantOption,
+    BoundsOption,
+    DemoOption,
+    DomainOption,
+    EmbedderOption,
+    EmbedderUrlOption,
+    JudgeOption,
+    LimitOption,
+    MemoryOption,
+    ModelOption,
+    PresetOption,
+    ProfileOption,
+    SimulatorOption,
+    UrlOption,
+    VerifierOption,
+)
 from memflow.cli.profiles import profiled_domains
 from memflow.errors import BadSettings
 from memflow.suggestions import MOST_NAMES
@@ -31,25 +51,24 @@ class Selection:
 def select(
     ctx: typer.Context,
     *,
-    domains: Sequence[str] | None = None,
-    memories: Sequence[str] | None = None,
-    assistants: Sequence[str] | None = None,
-    limit: int = 0,
-    profile: str | None = None,
-    bounds: bool = True,
-    demo: bool = False,
-    url: Sequence[str] | None = None,
-    model: str | None = None,
-    embedder: str | None = None,
-    embedder_url: str | None = None,
-    preset: str | None = None,
-    simulator: str | None = None,
-    judge: str | None = None,
-    annotator: str | None = None,
-    verifier: str | None = None,
+    domains: DomainOption = None,
+    memories: MemoryOption = None,
+    assistants: AssistantOption = None,
+    limit: LimitOption = 0,
+    profile: ProfileOption = None,
+    bounds: BoundsOption = True,
+    demo: DemoOption = False,
+    url: UrlOption = None,
+    model: ModelOption = None,
+    embedder: EmbedderOption = None,
+    embedder_url: EmbedderUrlOption = None,
+    preset: PresetOption = None,
+    simulator: SimulatorOption = None,
+    judge: JudgeOption = None,
+    annotator: AnnotatorOption = None,
+    verifier: VerifierOption = None,
 ) -> Selection:
     """Return the domains and assistants that the options select, and activate the prompts of the settings.
-
 
     The default is the selection in memflow.toml. For each chat model, the baselines are added: `none` and
     `oracle`, and `previous` if every selected domain has previous states.
@@ -97,6 +116,35 @@ def select(
     settings = front.load(**over)
     activate_prompts(settings)
     return Selection(settings, wanted, answering)
+
+
+def with_selection(
+    command: Callable[..., None], prepare: Callable[[], None] | None = None
+) -> Callable[..., None]:
+    """Return the command with the options of `select` in place of its parameter `selection`.
+
+    `prepare` is called before the selection, which imports the benchmarks and what they need.
+    """
+    options = dict(inspect.signature(select).parameters)
+    own = dict(inspect.signature(command).parameters)
+    ctx = options.pop("ctx")
+    del own["ctx"], own["selection"]
+
+    @wraps(command)
+    def selecting(ctx: typer.Context, **given: Any) -> None:
+        if prepare is not None:
+            prepare()
+        command(
+            ctx,
+            selection=select(ctx, **{name: given[name] for name in options}),
+            **{name: given[name] for name in own},
+        )
+
+    parameters = [ctx, *options.values(), *own.values()]
+    parameters = [each.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for each in parameters]
+    selecting.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    selecting.__annotations__ = {each.name: each.annotation for each in parameters}
+    return selecting
 
 
 def sampled_domains(settings: "Settings", names: Sequence[str], limit: int) -> list[str]:

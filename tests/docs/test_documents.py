@@ -1,5 +1,6 @@
 """Documentation pages: links, commands, settings blocks and the site that `make docs` builds."""
 
+import ast
 import os
 import re
 import shlex
@@ -120,3 +121,22 @@ def test_documentation_site_builds_and_loads_nothing_from_other_hosts(tmp_path: 
         assert not loaded, f"{page.name} loads {loaded}"
     styles = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.css"))
     assert not re.findall(r"url\([\"']?(?:https?:)?//|@import", styles)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_source_files_that_a_page_names_exist(page: Path) -> None:
+    named = re.findall(
+        r"`((?:memflow|resources|assets|sql|tests|bench|examples)/[\w./-]+\.(?:py|sql|yaml|toml|md|sh|txt))`",
+        page.read_text(encoding="utf-8"),
+    )
+    assert [path for path in named if not (ROOT / path).is_file()] == []
+
+
+def test_architecture_lists_the_folders_of_resources_with_their_docstrings() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    section = text.partition("<!-- resources -->\n")[2].partition("\n<!-- /resources -->")[0]
+    lines = ["| folder | contains |", "|---|---|"]
+    for path in sorted((ROOT / "resources").glob("*/__init__.py")):
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        lines.append(f"| `{path.parent.name}` | {' '.join(docstring.partition(chr(10) * 2)[0].split())} |")
+    assert section == "\n".join(lines), "replace the section by the first paragraph of each __init__.py"
