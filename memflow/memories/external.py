@@ -11,8 +11,25 @@ from typing import Any
 from memflow.memories.memory import Memory
 
 
+class DatedQuery(str):
+    """The text of a probe's query, and `asked_at`: the simulated time of the question, if the data have one."""
+
+    __slots__ = ("asked_at",)
+    asked_at: str | None
+
+    def __new__(cls, text: str, asked_at: str | None = None) -> "DatedQuery":
+        query = super().__new__(cls, text)
+        query.asked_at = asked_at
+        return query
+
+
+def asked_at(query: str) -> str | None:
+    """Return the simulated time of a query; None if it has none."""
+    return query.asked_at if isinstance(query, DatedQuery) else None
+
+
 class ExternalMemory(Memory):
-    """A memory with state outside its store. It receives texts of queries, and no other part of a probe."""
+    """A memory with state outside its store. It receives texts and times of queries, and no other part of a probe."""
 
     @classmethod
     def needs_queries(cls, values: Mapping[str, Any]) -> bool:

@@ -17,6 +17,7 @@ from memflow.chat.requests import Chat, Completion
 from memflow.errors import BadInput, FatalChatError, MemflowError, ServerDown
 from memflow.memories.baselines import Oracle, PreviousState
 from memflow.memories.entries import EntryStore, Item
+from memflow.memories.external import DatedQuery
 from memflow.memories.memory import Memory, Recall, read_for_prompt
 from memflow.records import Probe, Reply
 from memflow.timing import Clock, OperationTimer, timed
@@ -197,7 +198,7 @@ async def _read(
     if probe.reason is not None:
         return _Read()
     told = _gold_context(probe, memory)
-    query = benchmark.question(domain, probe, Recall(), told).query
+    query = DatedQuery(benchmark.question(domain, probe, Recall(), told).query, probe.asked_at)
     recall, took = await timed(read_for_prompt(memory, query), clock)
     return _Read(recall, told, took, memory.ranks_entries)
 

@@ -14,7 +14,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.conversation import ASSISTANT
 from memflow.errors import BadSettings, MemflowError
 from memflow.memories.baselines import PreviousState
-from memflow.memories.external import ExternalMemory
+from memflow.memories.external import DatedQuery, ExternalMemory
 from memflow.memories.memory import Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
@@ -118,13 +118,14 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
 def episode_queries(
     benchmark: Benchmark, domain: Domain, probes: Sequence[Probe]
 ) -> dict[str, EpisodeQueries]:
-    """Return the search queries of the test probes by episode: texts only, without gold."""
+    """Return the search queries of the test probes by episode: texts and times only, without gold."""
     checkpoints: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     messages: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for probe in probes:
         if probe.split == "test" and probe.reason is None:
             try:
-                query = benchmark.question(domain, probe, Recall(), None).query
+                text = benchmark.question(domain, probe, Recall(), None).query
+                query = DatedQuery(text, probe.asked_at)
             except (MemflowError, KeyError):
                 continue  # its reply will have the reason
             if probe.after is None:

@@ -62,8 +62,8 @@ def _check_all(urls: Sequence[str], model: Model) -> list[ServedModel]:
             unhealthy.append(error)
     if not served:
         raise EndpointDown(" ".join(map(str, unhealthy)))
-    for error in unhealthy:
-        logging.getLogger("memflow").warning("%s It is tried again during the run.", error)
+    for problem in unhealthy:
+        logging.getLogger("memflow").warning("%s It is tried again during the run.", problem)
     return served
 
 

@@ -5,6 +5,7 @@ from functools import cached_property
 
 from memflow.errors import RecallFailed, ServerFailed
 from memflow.memories.entries import EntryStore
+from memflow.memories.external import asked_at
 from memflow.memories.server.mirror import SentWrite, wire_items
 from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, FORK, REPLAY, RESTORE
 from memflow.memories.server.protocol import Capabilities, Connection, Found
@@ -96,7 +97,7 @@ async def read_space(
     """Return at most `k` items of a space for a query, also from a server that returns more. Raises ServerFailed."""
     if space.broken:
         raise ServerFailed(space.broken)
-    found = await connection.read(space.name, query, k, as_of=as_of)
+    found = await connection.read(space.name, query, k, asked_at=asked_at(query), as_of=as_of)
     return found.model_copy(update={"items": found.items[:k]})
 
 

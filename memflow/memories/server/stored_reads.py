@@ -6,6 +6,7 @@ from typing import Any
 from memflow.errors import RecallFailed, ServerFailed
 from memflow.fingerprint import digest
 from memflow.memories.entries import EntryStore, Item
+from memflow.memories.external import asked_at
 from memflow.memories.server.mirror import NOTES, READ, Mirror
 from memflow.memories.server.protocol import Found
 
@@ -15,7 +16,7 @@ RERUN = "Rerun with `memflow run --force`, which plays the episodes again."
 def new_queries(store: EntryStore, queries: Sequence[str]) -> list[str]:
     """Return the distinct queries without a stored read in the present state."""
     stored = {entry.meta["query"] for entry in store.live(READ)}
-    return [query for query in dict.fromkeys(queries) if digest(query) not in stored]
+    return [query for key, query in {_key(query): query for query in queries}.items() if key not in stored]
 
 
 def store_read(
@@ -26,7 +27,7 @@ def store_read(
     `changes` is whether the read changed the memory.
     """
     items: list[Item] = []
-    meta: dict[str, Any] = {"query": digest(query), "k": k, **({"changes": True} if changes else {})}
+    meta: dict[str, Any] = {"query": _key(query), "k": k, **({"changes": True} if changes else {})}
     try:
         if isinstance(answer, str):
             raise ServerFailed(answer)
@@ -48,7 +49,7 @@ def stored_read(store: EntryStore, query: str, k: int) -> tuple[list[Item], str]
 
     Raises RecallFailed if the read failed, or if there was none.
     """
-    wanted = digest(query)
+    wanted = _key(query)
     read = next((entry for entry in store.live(READ) if entry.meta["query"] == wanted), None)
     if read is None:
         if not store.sequence:
@@ -65,3 +66,9 @@ def stored_read(store: EntryStore, query: str, k: int) -> tuple[list[Item], str]
     if items and items[0].kind == NOTES:
         return [], items[0].text
     return items[:k], ""
+
+
+def _key(query: str) -> str:
+    """Return the digest of a query: of its text, and of its time if it has one."""
+    time = asked_at(query)
+    return digest(query) if time is None else digest(query, time)

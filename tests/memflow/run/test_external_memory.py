@@ -9,7 +9,7 @@ from generated import generate
 
 from memflow.errors import ServerDown
 from memflow.memories.entries import EntryStore
-from memflow.memories.external import ExternalMemory
+from memflow.memories.external import ExternalMemory, asked_at
 from memflow.memories.memory import Message, Recall
 from memflow.memories.registry import find
 from memflow.run.evaluation import episode_queries, reads_probes
@@ -106,9 +106,12 @@ def test_memory_is_released_if_its_episode_fails() -> None:
     assert memory.calls == ["start e", "abort"]
 
 
-def test_only_texts_of_test_probes_are_handed_over() -> None:
+def test_only_texts_and_times_of_test_probes_are_handed_over() -> None:
     generated = generate("comem_demo")
-    probes = [each for each in generated.probes if each.split == "test"][:2]
+    probes = [
+        replace(each, asked_at=f"2024-05-{at:02}")
+        for at, each in enumerate([each for each in generated.probes if each.split == "test"][:2], 1)
+    ]
     quarantined = replace(probes[0], probe_id="q", reason="no gold")
     training = replace(probes[0], probe_id="t", split="train")
     following = replace(probes[1], after="m7")
@@ -124,6 +127,7 @@ def test_only_texts_of_test_probes_are_handed_over() -> None:
     ]
     wanted = [generated.benchmark.question(generated.domain, each, Recall(), None).query for each in probes]
     assert sorted(texts) == sorted(wanted)
+    assert {asked_at(text) for text in texts} == {probe.asked_at for probe in probes}
     assert found[following.episode_id].messages == {"m7": [wanted[1]]}
 
 

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from memflow.errors import BadInput, BadSettings, RecallFailed, ServerDown, ServerFailed
 from memflow.memories.entries import EntryStore, Item
+from memflow.memories.external import DatedQuery
 from memflow.memories.memory import FAILURE, Memory, Message, Tools
 from memflow.memories.server.fake import EVERYTHING, FakeServer, Faults
 from memflow.memories.server.memory import ServerMemory
@@ -102,6 +103,30 @@ def test_lost_state_of_a_server_that_is_not_deterministic_is_not_guessed(mode: s
     store = played(server(deterministic=False), mode=mode)
     with pytest.raises(RecallFailed, match=r"is gone with the server process.*memflow run --force"):
         recalled(store, 2, server(deterministic=False), mode=mode)
+
+
+class DatedServer(FakeServer):
+    """A fake server that records the times of its reads."""
+
+    times: ClassVar[list[str | None]] = []
+
+    async def read(self, space: str, query: str, k: int, **more: Any) -> Any:
+        self.times.append(more["asked_at"])
+        return await super().read(space, query, k, **more)
+
+
+@pytest.mark.parametrize("mode", ["as_of", "restore", "fork", "ask_at_once", "replay"])
+def test_server_receives_the_time_of_each_question(mode: str) -> None:
+    connection, dates = DatedServer(EVERYTHING), ("2024-05-01", "2025-05-01", None)
+    connection.times.clear()
+    dated = [DatedQuery(QUERY, date) for date in dates]
+    store = played(connection, EpisodeQueries({0: dated}), mode=mode)
+    for query in dated:
+        assert recalled(store, 1, connection, query, mode=mode) == ["Ana lives in Rome"]
+    assert sorted(connection.times, key=str) == sorted(dates, key=str)
+    if mode == "ask_at_once":  # what was read at one time does not answer for another
+        with pytest.raises(RecallFailed, match="added or changed since"):
+            recalled(store, 1, None, DatedQuery(QUERY, "2026-05-01"), mode=mode)
 
 
 def test_stored_reads_need_no_running_server() -> None:
