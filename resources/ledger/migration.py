@@ -4,6 +4,8 @@ database.py runs it under a lock. It adds missing columns, computes their values
 computes missing totals.
 """
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Connection
@@ -57,7 +59,7 @@ def _compresses_messages(connection: Connection) -> bool:
     """Return whether PostgreSQL tries to compress messages again, which takes longer than to store them."""
     if connection.dialect.name != "postgresql":
         return False
-    storage = sa.select(sa.column("attstorage")).select_from(sa.table("pg_attribute"))
+    storage: sa.Select[Any] = sa.select(sa.column("attstorage")).select_from(sa.table("pg_attribute"))
     of_table = sa.column("attrelid") == sa.cast(completions.name, postgresql.REGCLASS)
     of_column = sa.column("attname") == completions.c.messages.name
     return bool(connection.scalar(storage.where(of_table, of_column)) != "e")

@@ -47,6 +47,8 @@ _COLUMNS = (*COMPLETION_COLUMNS, *REQUEST_COLUMNS, "messages", "checksum", "requ
 _answer_of = attrgetter(*COMPLETION_COLUMNS)
 _context_of = attrgetter(*CONTEXT_COLUMNS)
 
+_FAILURE = tuple(int(name == "failed") for name in SUMS)
+"""What a failed request adds to the columns SUMS."""
 _ADDRESS = ("run", "model", "address")
 
 
@@ -164,19 +166,17 @@ def _failure_row(record: Record) -> Row:
 
 def _total_rows(records: Iterable[Record], stored: Mapping[str, Completion | DamagedRow]) -> list[Row]:
     """Return one row per group of records: the values of GROUPS, and of SUMS."""
-    totals: dict[Row, list[float]] = {}
+    numbers: dict[Row, list[tuple[float, ...]]] = defaultdict(list)
     for record in records:
-        total = totals.setdefault(record.groups, [0] * len(SUMS))
-        for index, number in enumerate(_numbers(record, stored)):
-            total[index] += number
-    return [(*groups, *totals[groups]) for groups in sorted(totals)]
+        numbers[record.groups].append(_numbers(record, stored))
+    return [(*groups, *map(sum, zip(*numbers[groups], strict=True))) for groups in sorted(numbers)]
 
 
 def _numbers(record: Record, stored: Mapping[str, Completion | DamagedRow]) -> tuple[float, ...]:
     """Return the values that a record adds to the columns SUMS."""
     given = record.completion
     if given is None:
-        return (0, 0, 1)
+        return _FAILURE
     earlier = given if record.cached else stored[given.digest]
     answer = given if isinstance(earlier, DamagedRow) else earlier
     prompt, completion = answer.prompt_tokens, answer.completion_tokens
@@ -191,6 +191,8 @@ def _address_rows(records: Iterable[Record]) -> list[Row]:
     totals: dict[Row, Counter[str]] = defaultdict(Counter)
     for record in records:
         completion, error = record.completion, record.error
+        if error is None and not isinstance(completion, ServedCompletion):
+            continue  # most records
         attempts: tuple[str, ...] = getattr(error, "failed_at", ())
         failed = len(attempts)
         if isinstance(completion, ServedCompletion) and not record.cached:
