@@ -173,7 +173,7 @@ async def answer_probes(context: StepContext) -> Tables:
         answered()
     if missing:
         early |= {reply.probe_id: reply for reply in await _answered(context, missing, answered)}
-    return {"answer.replies": [early[probe.probe_id] for probe in probes]}
+    return {"answer.replies": (early.pop(probe.probe_id) for probe in probes)}
 
 
 async def _answered(
@@ -181,11 +181,6 @@ async def _answered(
 ) -> list[Reply]:
     """Answer probes with memories that are restored from the stored entries. Return the replies."""
     episodes = {probe.episode_id for probe in probes}
-    pasts = episode_histories(
-        context.stream("memory.indexes", episodes=episodes),
-        context.stream("memory.transcripts", episodes=episodes),
-        probes,
-    )
     chat = await context.models.answering(context.assistant)
     tools = await context.models.tools(context.assistant)
     return await answer_all(
@@ -193,7 +188,11 @@ async def _answered(
         context.domain,
         context.assistant,
         probes,
-        pasts,
+        episode_histories(
+            context.stream("memory.indexes", episodes=episodes),
+            context.stream("memory.transcripts", episodes=episodes),
+            probes,
+        ),
         context.memory.factory(tools),
         chat,
         answered=answered,
@@ -222,9 +221,9 @@ async def attribute_failures(context: StepContext) -> Tables:
         context.memory.system,
         said=context.rows("memory.transcripts"),
         entries=context.rows("memory.indexes", vectors=False),
-        probes=context.test_probes(),
-        replies=context.rows("answer.replies"),
-        verdicts=context.rows("score.verdicts"),
+        probes=(probe for probe in context.stream("question.probes") if probe.split == "test"),
+        replies=context.stream("answer.replies"),
+        verdicts=context.stream("score.verdicts"),
     )
     return {"score.attributions": attributions}
 
