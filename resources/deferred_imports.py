@@ -23,7 +23,8 @@ class _DeferredModule(ModuleType):
 def hidden_modules(*names: str) -> Iterator[None]:
     """Let imports of these modules by the code in the context raise ImportError, as if they were not installed."""
     found = {name: sys.modules.get(name) for name in names}
-    sys.modules.update(dict.fromkeys(names))
+    hidden: dict[str, Any] = dict.fromkeys(names)
+    sys.modules.update(hidden)
     try:
         yield
     finally:

@@ -64,8 +64,9 @@ def release_freed_memory() -> None:
 def limit_free_memory() -> None:
     """Have the C library return large blocks to the operating system when they are freed (glibc on Linux)."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    for option, value in MALLOC_OPTIONS.items() if mallopt is not None else ():
-        mallopt(option, value)
+    if mallopt is not None:
+        for option, value in MALLOC_OPTIONS.items():
+            mallopt(option, value)
 
 
 def release_after_growth() -> None:

@@ -91,18 +91,21 @@ async def answer_all(
     """Return the replies in the order of `probes`. Probes are answered concurrently; the chat limits the concurrency.
 
     `answered` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
-    last read. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed. Calls
-    with the same `running` share its limit of probes in RAM. Raises FatalChatError and ServerDown.
+    last read, as is the history of an episode. A probe whose memory fails yields a reply with a reason. With a `clock`,
+    reads are timed. Calls with the same `running` share its limit of probes in RAM. Raises FatalChatError and
+    ServerDown.
     """
+    histories = dict(pasts)
+    del pasts  # a caller that keeps no reference lets each history end with its last probe
     running = running or asyncio.Semaphore(RUNNING)
     reading = asyncio.Semaphore(READING)
     memories: dict[_Place, Memory] = {}
-    waiting = Counter(_place(probe) for probe in probes)
+    waiting = Counter[_Place | str](key for probe in probes for key in (_place(probe), probe.episode_id))
 
     def memory_of(probe: Probe) -> Memory:
         place = _place(probe)
         if place not in memories:
-            past = pasts.get(probe.episode_id)
+            past = histories.get(probe.episode_id)
             store = _restored_store(past, probe)
             memory = remember(store)
             if past is None and probe.after is not None and memory.needs_playing:
@@ -111,10 +114,12 @@ async def answer_all(
         return memories[place]
 
     def done(probe: Probe) -> None:
-        place = _place(probe)
-        waiting[place] -= 1
+        place, episode = _place(probe), probe.episode_id
+        waiting.subtract((place, episode))
         if not waiting[place]:
             memories.pop(place, None)
+        if not waiting[episode]:
+            histories.pop(episode, None)
 
     async def read(probe: Probe) -> _Read:
         async with reading:

@@ -174,7 +174,7 @@ async def answer_probes(context: StepContext) -> Tables:
         answered()
     if missing:
         early |= {reply.probe_id: reply for reply in await _answered(context, missing, answered)}
-    return {"answer.replies": [early[probe.probe_id] for probe in probes]}
+    return {"answer.replies": (early.pop(probe.probe_id) for probe in probes)}
 
 
 async def _answered(
@@ -182,11 +182,6 @@ async def _answered(
 ) -> list[Reply]:
     """Answer probes with memories that are restored from the stored entries. Return the replies."""
     episodes = {probe.episode_id for probe in probes}
-    pasts = episode_histories(
-        context.stream("memory.indexes", episodes=episodes),
-        context.stream("memory.transcripts", episodes=episodes),
-        probes,
-    )
     chat = await context.models.answering(context.assistant)
     tools = await context.models.tools(context.assistant)
     return await answer_all(
@@ -194,7 +189,11 @@ async def _answered(
         context.domain,
         context.assistant,
         probes,
-        pasts,
+        episode_histories(
+            context.stream("memory.indexes", episodes=episodes),
+            context.stream("memory.transcripts", episodes=episodes),
+            probes,
+        ),
         context.memory.factory(tools),
         chat,
         answered=answered,
@@ -226,8 +225,8 @@ async def attribute_failures(context: StepContext) -> Tables:
         said=context.rows("memory.transcripts"),  # evidence may be in the base of an episode
         entries=list(context.stream("memory.indexes", vectors=False, episodes=episodes)),
         probes=probes,
-        replies=list(context.stream("answer.replies", episodes=episodes)),
-        verdicts=list(context.stream("score.verdicts", episodes=episodes)),
+        replies=context.stream("answer.replies", episodes=episodes),
+        verdicts=context.stream("score.verdicts", episodes=episodes),
     )
     return {"score.attributions": attributions}
 

@@ -31,28 +31,35 @@ def attribute(
     *,
     said: Sequence[TranscriptMessage],
     entries: Sequence[Entry],
-    probes: Sequence[Probe],
-    replies: Sequence[Reply],
-    verdicts: Sequence[Verdict],
+    probes: Iterable[Probe],
+    replies: Iterable[Reply],
+    verdicts: Iterable[Verdict],
 ) -> list[FailureAttribution]:
     """Return the failure attribution of each scored probe (with a verdict under its metric), in the order of `probes`.
 
     State probes are skipped.
     """
+    scored = {probe.probe_id: probe for probe in probes if probe.kind != "state"}
     telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
     timeline = _MemoryTimeline(
         system,
-        episode_histories(entries, said, probes),
+        episode_histories(entries, said, scored.values()),
         _given(said),
         _sources(telling),
         _servers(entries) if is_server(system.memory) else {},
     )
-    replied = {reply.probe_id: reply for reply in replies}
-    judged = {(row.probe_id, row.metric): row for row in verdicts if row.variant == "standard"}
+    replied = {reply.probe_id: reply for reply in replies if reply.probe_id in scored}
+    judged = {
+        row.probe_id: row
+        for row in verdicts
+        if row.variant == "standard"
+        and (probe := scored.get(row.probe_id)) is not None
+        and probe.metric == row.metric
+    }
     return [
-        _attribute_probe(domain, assistant, probe, replied.get(probe.probe_id), verdict, timeline)
-        for probe in probes
-        if probe.kind != "state" and (verdict := judged.get((probe.probe_id, probe.metric))) is not None
+        _attribute_probe(domain, assistant, probe, replied.get(name), judged[name], timeline)
+        for name, probe in scored.items()
+        if name in judged
     ]
 
 

@@ -20,7 +20,9 @@ from resources.lake.file_hash import HASH_KEY, LAYOUT, LAYOUT_KEY, PLACEHOLDER, 
 from resources.lake.row_digest import RowDigest
 
 GROUP_ROWS, VECTOR_GROUP_ROWS = 8192, 1024
-"""Rows of a row group, without and with a vector: as many rows exist as Python objects during a write."""
+"""Rows of a row group, without and with a vector."""
+ROWS_AT_ONCE = 1024
+"""Rows that are converted and hashed at once during a write. The columns of a row group take less memory."""
 
 
 def row_group_size(table: str) -> int:
@@ -60,16 +62,26 @@ class RowGroupWriter:
         hashed = RowDigest(self.table)
         remaining = iter(rows)
         size = row_group_size(self.table)
-        while group := validate(self.table, list(islice(remaining, size)), self.rows):
-            arrays = to_arrays(self.table, group, self.rows)
-            self._parquet.write_table(pa.Table.from_arrays(arrays, schema=schema(self.table)))
-            # Measurements of a run are no part of the content hash: neither columns nor rows.
-            hashed.update([row for row in group if getattr(row, "metric", None) not in EFFICIENCY_NAMES])
-            self.only = group if self.rows == 0 else None
-            self.rows += len(group)
-            self.quarantined += sum(getattr(row, "reason", None) is not None for row in group)
+        while batches := list(self._batches(islice(remaining, size), hashed)):
+            group = pa.Table.from_batches(
+                batches
+            ).combine_chunks()  # the same file whatever the size of the batches
+            del batches
+            self._parquet.write_table(group)
         self.digest = hashed.hexdigest()
         self.content = self._file.hexdigest()  # before the footer, which has the metadata
+
+    def _batches(self, rows: Iterator[Any], hashed: RowDigest) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one row group as Arrow batches, and add them to their content hash."""
+        is_first = self.rows == 0
+        while batch := validate(self.table, list(islice(rows, ROWS_AT_ONCE)), self.rows):
+            arrays = to_arrays(self.table, batch, self.rows)
+            # Measurements of a run are no part of the content hash: neither columns nor rows.
+            hashed.update([row for row in batch if getattr(row, "metric", None) not in EFFICIENCY_NAMES])
+            self.only = [*(self.only or ()), *batch] if is_first else None
+            self.rows += len(batch)
+            self.quarantined += sum(getattr(row, "reason", None) is not None for row in batch)
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema(self.table))
 
     def describe(self, metadata: Mapping[str, str]) -> None:
         """Add key-value metadata to the Parquet file, with a place for the hash of its footer (file_hash.py)."""

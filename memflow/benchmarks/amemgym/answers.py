@@ -23,8 +23,8 @@ PeriodSummary = Annotated[str, StringConstraints(strip_whitespace=True, min_leng
 """What a period is about. Published ones have 800 characters on average and 1,158 at most (the same users)."""
 Schema = Mapping[str, list[str]]
 """State variables and their possible values."""
-CACHED_VALUES = 256
-"""Types of values that are cached: every memory is asked for the same ones."""
+CACHED_VALUES = 32
+"""Types of values that are cached, for requests that follow one another. A type takes some 150 kB."""
 
 
 class _Bounded(BaseModel):

@@ -46,7 +46,7 @@ class Waiting:
         return Completion('{"choice": "A"}', "stop")
 
 
-async def test_answer_all_releases_each_memory_after_reading():
+async def test_answer_all_releases_each_memory_and_history_after_reading():
     made: list[weakref.ref[Nothing]] = []
 
     def remember(store):
@@ -57,9 +57,12 @@ async def test_answer_all_releases_each_memory_after_reading():
     chat = Waiting(800)
     probes = [probe(2 * at + twice, at) for at in range(400) for twice in (0, 1)]
     pasts = {"e": EpisodeHistory([], dict.fromkeys(range(400), 0))}
+    history = weakref.ref(pasts["e"])
     answering = asyncio.ensure_future(answer_all(MemBench(), DOMAIN, "a", probes, pasts, remember, chat))
+    del pasts
     await asyncio.wait_for(chat.full.wait(), 30)
     gc.collect()
+    assert history() is None
     assert len(made) == 400  # one for both probes of a checkpoint
     assert not any(memory() for memory in made)
     chat.go.set()
