@@ -95,6 +95,12 @@ def test_command_imports_no_unneeded_packages(arguments, without) -> None:
     assert not modules & without
 
 
+def test_command_imports_no_other_command() -> None:
+    modules, _ = imported("show", "leaderboard")
+    assert {"memflow.cli.show", "memflow.cli.published_scores"} <= modules
+    assert not modules & {f"memflow.cli.{name}" for name in ("run", "annotate", "compare", "probe", "costs")}
+
+
 def test_domains_command_imports_no_benchmark_implementation() -> None:
     modules, _ = imported("domains")
     assert not [
