@@ -21,7 +21,7 @@ from pathlib import Path
 
 from assets.fingerprints import Fingerprints
 from bench.measure import child_cpu_seconds, report
-from memflow.pipeline import Scope, partition_key, steps_of
+from memflow.pipeline import Scope, partition_key, steps_of, tables_of
 from memflow.records import Score
 from resources.lake.lake import Lake
 from resources.settings.settings import load
@@ -100,7 +100,9 @@ def build_lake(path: Path) -> int:
         for assistant in settings.assistants
         for number in range(DOMAINS[domain][0])
     ]
-    lake.write("score.leaderboard", "all", scores, fingerprint=fingerprints.table("score.leaderboard"))
+    for table in tables_of("all"):
+        rows = scores if table == "score.leaderboard" else []
+        lake.write(table, "all", rows, fingerprint=fingerprints.table(table))
     return _set_old_times(lake)
 
 

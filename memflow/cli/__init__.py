@@ -9,43 +9,59 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from memflow.cli.annotate import annotate
-from memflow.cli.bench import bench
-from memflow.cli.budget import budget
-from memflow.cli.catalog import data, domains
-from memflow.cli.checks import checks
-from memflow.cli.compare import compare
-from memflow.cli.copy_lake import copy_lake
-from memflow.cli.dev import dev
-from memflow.cli.export import export
-from memflow.cli.finetune import finetune
 from memflow.cli.front import Front
-from memflow.cli.gc import gc
-from memflow.cli.imports import imports
-from memflow.cli.judges import judges
-from memflow.cli.ledger import ledger
-from memflow.cli.memories import memories
-from memflow.cli.models import models
+from memflow.cli.lazy_commands import CommandReference, LazyGroup
 from memflow.cli.moments import MomentCommand
 from memflow.cli.output import message
-from memflow.cli.plan import plan
-from memflow.cli.plot import plot
-from memflow.cli.prompts import prompts
-from memflow.cli.query import sql
-from memflow.cli.repair import repair
-from memflow.cli.report import report, view
-from memflow.cli.run import run
-from memflow.cli.runs import runs
-from memflow.cli.setup import doctor, init
-from memflow.cli.show import show
-from memflow.cli.usage import usage
 from memflow.errors import MemflowError
 
+RUN, RESULTS, STORAGE, CATALOG, SETUP = (
+    "Run",
+    "Results",
+    "Usage and storage",
+    "Benchmarks, memories, data and models",
+    "Set up",
+)
+COMMANDS = {
+    "run": CommandReference("memflow.cli.run:run", RUN),
+    "plan": CommandReference("memflow.cli.plan:plan", RUN),
+    "dev": CommandReference("memflow.cli.dev:dev", RUN),
+    "finetune": CommandReference("memflow.cli.finetune:finetune", RUN),
+    "import": CommandReference("memflow.cli.imports:imports", RUN),
+    "show": CommandReference("memflow.cli.show:show", RESULTS),
+    "compare": CommandReference("memflow.cli.compare:compare", RESULTS, MomentCommand),
+    "export": CommandReference("memflow.cli.export:export", RESULTS),
+    "plot": CommandReference("memflow.cli.plot:plot", RESULTS),
+    "report": CommandReference("memflow.cli.report:report", RESULTS, MomentCommand),
+    "view": CommandReference("memflow.cli.report:view", RESULTS),
+    "annotate": CommandReference("memflow.cli.annotate:annotate", RESULTS),
+    "checks": CommandReference("memflow.cli.checks:checks", RESULTS),
+    "runs": CommandReference("memflow.cli.runs:runs", RESULTS, MomentCommand),
+    "sql": CommandReference("memflow.cli.query:sql", RESULTS, MomentCommand),
+    "usage": CommandReference("memflow.cli.usage:usage", STORAGE),
+    "accounts": CommandReference("memflow.cli.usage:usage", hidden_help="The former name of `usage`."),
+    "budget": CommandReference("memflow.cli.budget:budget", STORAGE),
+    "ledger": CommandReference("memflow.cli.ledger:ledger", STORAGE),
+    "repair": CommandReference("memflow.cli.repair:repair", STORAGE),
+    "gc": CommandReference("memflow.cli.gc:gc", STORAGE),
+    "copy-lake": CommandReference("memflow.cli.copy_lake:copy_lake", STORAGE),
+    "domains": CommandReference("memflow.cli.catalog:domains", CATALOG),
+    "memories": CommandReference("memflow.cli.memories:memories", CATALOG),
+    "prompts": CommandReference("memflow.cli.prompts:prompts", CATALOG),
+    "judges": CommandReference("memflow.cli.judges:judges", CATALOG),
+    "data": CommandReference("memflow.cli.catalog:data", CATALOG),
+    "models": CommandReference("memflow.cli.models:models", CATALOG),
+    "bench": CommandReference("memflow.cli.bench:bench", CATALOG),
+    "init": CommandReference("memflow.cli.setup:init", SETUP),
+    "doctor": CommandReference("memflow.cli.setup:doctor", SETUP),
+}
 
-class _Commands(TyperGroup):
+
+class _Commands(LazyGroup):
     """A command group that prints a MemflowError as one line on standard error and exits with code 1."""
+
+    references = COMMANDS
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -99,44 +115,3 @@ def front(
     if not {"", str(Path.cwd())} & set(sys.path):
         sys.path.append(str(Path.cwd()))
     ctx.obj = Front(settings, home, debug)
-
-
-RUN, RESULTS, STORAGE, CATALOG, SETUP = (
-    "Run",
-    "Results",
-    "Usage and storage",
-    "Benchmarks, memories, data and models",
-    "Set up",
-)
-
-app.command(rich_help_panel=RUN)(run)
-app.command(rich_help_panel=RUN)(plan)
-app.command(rich_help_panel=RUN)(dev)
-app.command(rich_help_panel=RUN)(finetune)
-app.add_typer(imports, name="import", rich_help_panel=RUN)
-app.add_typer(show, name="show", rich_help_panel=RESULTS)
-app.command(cls=MomentCommand, rich_help_panel=RESULTS)(compare)
-app.add_typer(export, name="export", rich_help_panel=RESULTS)
-app.command(rich_help_panel=RESULTS)(plot)
-app.command(cls=MomentCommand, rich_help_panel=RESULTS)(report)
-app.command(rich_help_panel=RESULTS)(view)
-app.add_typer(annotate, name="annotate", rich_help_panel=RESULTS)
-app.command(rich_help_panel=RESULTS)(checks)
-app.command(cls=MomentCommand, rich_help_panel=RESULTS)(runs)
-app.command(cls=MomentCommand, rich_help_panel=RESULTS)(sql)
-app.command(rich_help_panel=STORAGE)(usage)
-app.command("accounts", hidden=True, help="The former name of `usage`.")(usage)
-app.add_typer(budget, name="budget", rich_help_panel=STORAGE)
-app.add_typer(ledger, name="ledger", rich_help_panel=STORAGE)
-app.command(rich_help_panel=STORAGE)(repair)
-app.command(rich_help_panel=STORAGE)(gc)
-app.command("copy-lake", rich_help_panel=STORAGE)(copy_lake)
-app.command(rich_help_panel=CATALOG)(domains)
-app.add_typer(memories, name="memories", rich_help_panel=CATALOG)
-app.add_typer(prompts, name="prompts", rich_help_panel=CATALOG)
-app.add_typer(judges, name="judges", rich_help_panel=CATALOG)
-app.add_typer(data, name="data", rich_help_panel=CATALOG)
-app.add_typer(models, name="models", rich_help_panel=CATALOG)
-app.add_typer(bench, name="bench", rich_help_panel=CATALOG)
-app.command(rich_help_panel=SETUP)(init)
-app.command(rich_help_panel=SETUP)(doctor)

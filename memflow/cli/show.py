@@ -2,26 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.costs import costs
 from memflow.cli.damage import note_left_out
-from memflow.cli.deviations import deviations
 from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges, uncounted_models
 from memflow.cli.front import front_of
-from memflow.cli.made import made
-from memflow.cli.memory import memory
-from memflow.cli.metrics import metrics
+from memflow.cli.lazy_commands import CommandReference
 from memflow.cli.options import AssistantFilter, DomainFilter
 from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
-from memflow.cli.probe import probe
 from memflow.cli.profiles import variant_chooser
-from memflow.cli.published_scores import PublishedScores
-from memflow.cli.show_drift import drift
-from memflow.cli.show_judges import judges
 from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
 from memflow.labels import caveat_of, score_label
@@ -38,19 +30,27 @@ COMMON_RANKS = (
 EVERY = "(every assistant)"
 """The name in the row of a bound that has the same value for all assistants."""
 
+
+class ShowGroup(ViewGroup):
+    """The command group `memflow show`."""
+
+    references: ClassVar = {
+        "probe": CommandReference("memflow.cli.probe:probe"),
+        "costs": CommandReference("memflow.cli.costs:costs"),
+        "deviations": CommandReference("memflow.cli.deviations:deviations"),
+        "made": CommandReference("memflow.cli.made:made"),
+        "drift": CommandReference("memflow.cli.show_drift:drift"),
+        "judges": CommandReference("memflow.cli.show_judges:judges"),
+        "memory": CommandReference("memflow.cli.memory:memory"),
+        "metrics": CommandReference("memflow.cli.metrics:metrics"),
+    }
+
+
 show = typer.Typer(
-    cls=ViewGroup,
+    cls=ShowGroup,
     no_args_is_help=True,
     help="Show results: the leaderboard, verdicts, a probe, a memory, and the views of each benchmark.",
 )
-show.command("probe")(probe)
-show.command("costs")(costs)
-show.command("deviations")(deviations)
-show.command("made")(made)
-show.command("drift")(drift)
-show.command("judges")(judges)
-show.command("memory")(memory)
-show.command("metrics")(metrics)
 
 MetricFilter = Annotated[
     list[str] | None, typer.Option("--metric", metavar="NAME", help="Under this metric; may be repeated.")
@@ -80,6 +80,7 @@ def leaderboard(
     score without a value has a reason. Below the tables stands what is incomplete: missing data sets, limits,
     quarantined rows and failed replies. `memflow show metrics` describes each metric and its direction.
     """
+    from memflow.cli.published_scores import PublishedScores
     from memflow.scoring.catalog import is_evidence_score
 
     shown_variant = variant_chooser(front_of(ctx).load())
@@ -88,16 +89,21 @@ def leaderboard(
         if chosen:
             command = "memflow show metrics" if option == "metric" else ""
             check_names("the leaderboard", option, chosen, published.names(option), command)
-    found = [
-        place
-        for place, row in published.rows.items()
-        if _wanted(row.domain, domain)
-        and _wanted(row.assistant, assistant)
-        and _wanted(row.metric, metric)
-        and (variants or row.variant == shown_variant(row.domain, row.metric) or is_evidence_score(row))
-    ]
-    shown = published.best(found, limit) if limit and form is Format.text else found
-    scores = published.read(shown)
+    found = published.find(
+        lambda group: (
+            _wanted(group.domain, domain)
+            and _wanted(group.metric, metric)
+            and (
+                variants
+                or group.variant == shown_variant(group.domain, group.metric)
+                or is_evidence_score(group)
+            )
+        ),
+        assistant,
+    )
+    number = sum(map(len, found.values()))
+    is_cut = bool(limit) and form is Format.text
+    scores = published.read(published.best(found, limit if is_cut else number))
     more = f"\nThe best {limit} assistants of each metric are shown. `--limit 0` shows all."
     imported = [
         note(f"\n{assistant} is imported, not run by memflow: {source}.")
@@ -115,7 +121,7 @@ def leaderboard(
         *self_judges(scores),
         *replaced_prompts(scores),
         *imported,
-        *([note(more)] if len(shown) < len(found) else []),
+        *([note(more)] if len(scores) < number else []),
         *([Text(f"\n{label}: {caveat}", "yellow")] if label else []),
     )
 

@@ -61,7 +61,8 @@ class Summary:
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
         """Return the summary of the domains and assistants of this run, without scores of former runs."""
-        scores = [score for score in outcome.scores if (score.domain, score.assistant) in outcome.evaluated]
+        evaluated = outcome.evaluated  # computed once: it is a set over all runs
+        scores = [score for score in outcome.scores if (score.domain, score.assistant) in evaluated]
         failed = [(run.name, reason) for run, reason in outcome.failed]
         path = str(selection.settings.warehouse_path)
         benchmarks = {name: selection.settings.domain(name).benchmark for name in selection.domains}

@@ -18,6 +18,7 @@ from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
 from memflow.cli.evidence import gaps
 from memflow.cli.front import front_of
+from memflow.cli.lazy_commands import LazyGroup
 from memflow.cli.moments import as_of_option
 from memflow.cli.output import (
     Format,
@@ -88,7 +89,7 @@ class LakeReader:
         return self._lake.read_all("score.leaderboard", self._lake.partitions("score.leaderboard"))
 
 
-class ViewGroup(TyperGroup):
+class ViewGroup(LazyGroup):
     """The command group `memflow show`: its built-in commands and the views that benchmarks declare."""
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -226,11 +226,30 @@ class Lake:
             yield from zip(*(from_array(batch.column(name)) for name in names), strict=True)
 
     def batches(
-        self, table: str, partition: str, names: Sequence[str] | None = None
+        self, table: str, partition: str, names: Sequence[str] | None = None, *, encoded: bool = False
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`."""
-        with self._reading(table, partition, vectors=True) as (parquet, _):
+        """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`.
+
+        With `encoded`, texts are dictionary arrays: each different text of a batch is decoded once.
+        """
+        with self._reading(table, partition, vectors=True, encoded=encoded) as (parquet, _):
             yield from parquet.iter_batches(row_group_size(table), columns=names, use_threads=False)
+
+    def rows_at(self, table: str, partition: str, places: Collection[int]) -> list[Any]:
+        """Return the rows with these numbers, in stored order; other row groups are not read."""
+        row, wanted, first = TABLES[table], sorted(places), 0
+        found = []
+        with self._reading(table, partition, vectors=True, encoded=True) as (parquet, _):
+            for number in range(parquet.num_row_groups):
+                end = first + parquet.metadata.row_group(number).num_rows
+                within = [place - first for place in wanted if first <= place < end]
+                if within:
+                    group = parquet.read_row_group(number, use_threads=False)
+                    found += [
+                        row(**values) for place in within for values in group.slice(place, 1).to_pylist()
+                    ]
+                first = end
+        return found
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
@@ -466,9 +485,12 @@ class Lake:
 
     @contextmanager
     def _reading(
-        self, table: str, partition: str, vectors: bool
+        self, table: str, partition: str, vectors: bool, *, encoded: bool = False
     ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
-        """Open a partition. Yield the file and the names of its columns, with or without vectors."""
+        """Open a partition. Yield the file and the names of its columns, with or without vectors.
+
+        With `encoded`, columns of texts are read as dictionary arrays.
+        """
         lake = self._on(self.storage.pinned_view())
         key = lake._key(table, partition)
         try:
@@ -480,6 +502,9 @@ class Lake:
                 there = parquet.schema_arrow.remove_metadata()
                 if there != schema(table):
                     raise _other_columns(table, partition, self, there)
+                if encoded:
+                    texts = [each.name for each in there if pa.types.is_string(each.type)]
+                    parquet = pq.ParquetFile(file, metadata=parquet.metadata, read_dictionary=texts)
                 yield (
                     parquet,
                     [each.name for each in columns(table) if vectors or each.type != list[float]],
