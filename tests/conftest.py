@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import random
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,13 @@ LONGEST = ("tests/whole/test_kill.py", "tests/daemon/", "tests/whole/", "tests/b
 
 
 def pytest_configure() -> None:
-    """Unset the terminal size that pytest-xdist sets: commands under test write to pipes. Hide the user's data."""
+    """Unset the terminal size that pytest-xdist sets: commands under test write to pipes. Hide the user's data.
+
+    A shell starts background jobs with SIGINT ignored. Dagster would ignore SIGTERM then too, and so would every
+    subprocess of a test.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
     # The default data folder, which has no files in tests.
