@@ -10,6 +10,7 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
 from memflow.cli.output import terminal_console
 from memflow.cli.selection import Selection
+from memflow.errors import MemflowError
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile, StepForecast
 from memflow.run.handlers import handlers
 from resources.settings.settings import Settings
@@ -35,7 +36,7 @@ class Forecast:
     """What samples leave out of the history of their units, by domain."""
     assistants: list[str] = field(default_factory=list)
     failing: dict[str, str] = field(default_factory=dict)
-    """The reason why every reply of an assistant failed in the dry run, by `DOMAIN/ASSISTANT`."""
+    """What failed in the dry run of an assistant: every reply, or the code of its memory; by `DOMAIN/ASSISTANT`."""
 
 
 def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
@@ -74,10 +75,22 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
                     result.up_to_date.append(f"{name}/{assistant}")
                     continue
                 status.update(f"dry run of {name} · {assistant}")
-                dry_run.run("domain x assistant", domain, assistant)
+                try:
+                    dry_run.run("domain x assistant", domain, assistant)
+                except MemflowError:
+                    raise
+                except Exception as error:
+                    if assistant.partition("@")[0] not in own:  # an error of memflow's own code
+                        raise
+                    result.failing[f"{name}/{assistant}"] = (
+                        f"the memory raised {type(error).__name__}: {error}"
+                    )
+                    continue
                 replies = dry_run.rows("answer.replies", name, assistant)
                 if replies and all(reply.reason is not None for reply in replies):
-                    result.failing[f"{name}/{assistant}"] = replies[0].reason
+                    result.failing[f"{name}/{assistant}"] = (
+                        f"every planned read or answer fails ({replies[0].reason})"
+                    )
     return result
 
 

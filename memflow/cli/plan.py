@@ -167,8 +167,7 @@ def _shown(
         )
     shown += [
         Text(
-            f"\n{name}: every planned read or answer fails ({reason}). Its requests are not forecast. Fix the memory, "
-            "then repeat the command.",
+            f"\n{name}: {reason}. Not all of its requests are forecast. Fix the memory, then repeat the command.",
             "red",
         )
         for name, reason in planned.failing.items()

@@ -65,8 +65,30 @@ def test_plan_command_names_a_memory_of_which_every_planned_read_fails(empty, tm
     command += ("--memory", "failing_memory:Failing")
     planned = empty.json(*command)
     [name] = planned["failing"]
-    assert name == "amemgym_demo~1/failing" and planned["failing"][name].endswith("no index")
+    assert name == "amemgym_demo~1/failing" and planned["failing"][name].endswith("no index)")
     assert "amemgym_demo~1/failing: every planned read or answer fails (recall for" in empty(*command).stdout
+
+
+def test_plan_command_names_a_memory_whose_code_raises(empty, tmp_path) -> None:
+    code = FAILING.replace("class Failing", "class Broken").replace(
+        "        pass", "        return len(None)"
+    )
+    (tmp_path / "broken_memory.py").write_text(code, encoding="utf-8")
+    command = (
+        "plan",
+        "--demo",
+        "--domain",
+        "amemgym_demo",
+        "--limit",
+        "1",
+        "--memory",
+        "broken_memory:Broken",
+    )
+    shown = empty(*command, "--memory", "none").stdout
+    assert (
+        "amemgym_demo~1/broken: the memory raised TypeError: object of type 'NoneType' has no len()" in shown
+    )
+    assert "By stage" in shown
 
 
 def test_plan_command_text_groups_calls_by_stage_and_assistant(empty) -> None:
