@@ -76,7 +76,7 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
                 status.update(f"dry run of {name} · {assistant}")
                 dry_run.run("domain x assistant", domain, assistant)
                 replies = dry_run.rows("answer.replies", name, assistant)
-                if replies and all(reply.reason is not None for reply in replies):
+                if replies and all(reply.reason is not None and not reply.text for reply in replies):
                     result.failing[f"{name}/{assistant}"] = replies[0].reason
     return result
 
