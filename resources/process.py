@@ -11,8 +11,12 @@ from pathlib import Path
 
 GROWTH_BYTES = 16_000_000
 """Growth of the resident memory after which freed memory is returned: smaller runs save the time."""
-MALLOC_OPTIONS = {-1: 1 << 17, -3: 1 << 17, -8: 2}
-"""M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_ARENA_MAX of glibc: its heap ends at the last block in use. By default both
+MALLOC_OPTIONS = {
+    "MALLOC_TRIM_THRESHOLD_": (-1, 1 << 17),
+    "MALLOC_MMAP_THRESHOLD_": (-3, 1 << 17),
+    "MALLOC_ARENA_MAX": (-8, 2),
+}
+"""Options of glibc's malloc, by the variable that a user sets them with: its heap ends at the last block in use. By default both
 thresholds rise with the largest freed block, up to 64 MB, and each thread of a library gets an arena."""
 
 LOG_TAIL_LINES = 30
@@ -65,8 +69,9 @@ def limit_free_memory() -> None:
     """Have the C library return large blocks to the operating system when they are freed (glibc on Linux)."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        for option, value in MALLOC_OPTIONS.items():
-            mallopt(option, value)
+        for variable, (option, value) in MALLOC_OPTIONS.items():
+            if variable not in os.environ:
+                mallopt(option, value)
 
 
 def release_after_growth() -> None:

@@ -21,7 +21,15 @@ from memflow.checks.rules import (
 )
 from memflow.memories.memory import FAILURE
 from memflow.memories.server.mirror import UNSTORED
-from memflow.records import Comparison, Drift, FailureAttribution, Policy, PublishedScore, Score
+from memflow.records import (
+    Comparison,
+    Drift,
+    FailureAttribution,
+    Policy,
+    PublishedScore,
+    Score,
+    is_failed_reply,
+)
 from memflow.scoring.catalog import in_range
 from memflow.scoring.comparability import differing_settings
 from memflow.scoring.comparison import LEVEL
@@ -227,7 +235,7 @@ EXPECTED: tuple[Expectation, ...] = (
                 lambda row: row.parsed is not None or row.reason is not None
             ),
             "at_least_1_reply_without_failure": EachRow(
-                lambda row: row.reason is None, tolerance=ALL_BUT_ONE
+                lambda row: not is_failed_reply(row), tolerance=ALL_BUT_ONE
             ),
         },
     ),

@@ -11,6 +11,7 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.cli.output import terminal_console
 from memflow.cli.selection import Selection
 from memflow.errors import MemflowError
+from memflow.records import is_failed_reply
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile, StepForecast
 from memflow.run.handlers import handlers
 from resources.settings.settings import Settings
@@ -87,7 +88,7 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
                     )
                     continue
                 replies = dry_run.rows("answer.replies", name, assistant)
-                if replies and all(reply.reason is not None for reply in replies):
+                if replies and all(is_failed_reply(reply) for reply in replies):
                     result.failing[f"{name}/{assistant}"] = (
                         f"every planned read or answer fails ({replies[0].reason})"
                     )

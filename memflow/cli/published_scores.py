@@ -83,13 +83,15 @@ class PublishedScores:
         if assistants:
             named = [at for at, name in enumerate(self._texts["assistant"]) if name in assistants]
             found = {group: rows[np.isin(self._assistants[rows], named)] for group, rows in found.items()}
-        return found
+        return {group: rows for group, rows in found.items() if len(rows)}
 
     def best(self, found: Groups, limit: int) -> list[int]:
-        """Return the rows of the best scores of each group, at most `limit` of each.
+        """Return the rows of the best scores of each group, at most `limit` of each; 0 is all.
 
         Evidence scores are the scores of the best assistants, since one table shows all metrics.
         """
+        if not limit:
+            return sorted(int(row) for rows in found.values() for row in rows)
         causes: dict[str, Groups] = {}
         kept: list[Integers] = []
         for group, rows in found.items():

@@ -77,12 +77,18 @@ ProcessesOption = Annotated[
 AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 
 
-def use_system_allocator() -> None:
-    """Let Arrow use the system's allocator, which returns what a step freed. Arrow reads the variable when imported."""
+def return_freed_memory() -> None:
+    """Let this process return freed memory to the operating system; to be called before libraries are imported.
+
+    Arrow uses the system's allocator. It reads the variable when it is imported.
+    """
+    from resources.process import limit_free_memory
+
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    limit_free_memory()
 
 
-@partial(with_selection, prepare=use_system_allocator)
+@partial(with_selection, prepare=return_freed_memory)
 def run(
     ctx: typer.Context,
     selection: Selection,
@@ -109,11 +115,10 @@ def run(
     from memflow.cli.planned_runs import RunRequest
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
-    from resources.process import allow_open_files, limit_free_memory
+    from resources.process import allow_open_files
     from resources.runs.added_partitions import add_partitions
     from resources.shared_limits.opening import limits_with, open_budget
 
-    limit_free_memory()
     settings = selection.settings
     limits = limits_with(
         settings.budget, name=budget_name, calls=budget_calls, tokens=budget_tokens, cost=budget

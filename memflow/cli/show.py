@@ -102,8 +102,7 @@ def leaderboard(
         assistant,
     )
     number = sum(map(len, found.values()))
-    is_cut = bool(limit) and form is Format.text
-    scores = published.read(published.best(found, limit if is_cut else number))
+    scores = published.read(published.best(found, limit if form is Format.text else 0))
     more = f"\nThe best {limit} assistants of each metric are shown. `--limit 0` shows all."
     imported = [
         note(f"\n{assistant} is imported, not run by memflow: {source}.")

@@ -9,7 +9,15 @@ Times are logical: `sequence` counts the messages that an episode's memory was g
 """
 
 from memflow.records.episodes import FeedbackRound, GoldLabel, Probe, Turn
-from memflow.records.memories import Entry, PlayedRound, Policy, Reply, TranscriptMessage
+from memflow.records.memories import (
+    QUARANTINED_PROBE,
+    Entry,
+    PlayedRound,
+    Policy,
+    Reply,
+    TranscriptMessage,
+    is_failed_reply,
+)
 from memflow.records.scores import (
     BY_EVIDENCE,
     RECALL_AT_10,
@@ -29,6 +37,7 @@ __all__ = [
     "BY_EVIDENCE",
     "KEYS",
     "MEASURED",
+    "QUARANTINED_PROBE",
     "RECALL_AT_10",
     "TABLES",
     "Change",
@@ -54,5 +63,6 @@ __all__ = [
     "Variable",
     "Verdict",
     "columns",
+    "is_failed_reply",
     "required",
 ]

@@ -122,3 +122,12 @@ class Reply:
     recall_failures: Annotated[
         list[str], "Reasons of the items left out of the memory's answers to recall."
     ] = field(default_factory=list)
+
+
+QUARANTINED_PROBE = "the probe is quarantined"
+"""The beginning of the reason of a reply to a quarantined probe, which was not asked."""
+
+
+def is_failed_reply(reply: Reply) -> bool:
+    """Return whether a probe was asked without result. An answer that cannot be parsed is a result: it is scored."""
+    return reply.reason is not None and not reply.text and not reply.reason.startswith(QUARANTINED_PROBE)

@@ -19,7 +19,7 @@ from memflow.memories.baselines import Oracle, PreviousState
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.external import DatedQuery
 from memflow.memories.memory import Memory, Recall, read_for_prompt
-from memflow.records import Probe, Reply
+from memflow.records import QUARANTINED_PROBE, Probe, Reply
 from memflow.timing import Clock, OperationTimer, timed
 
 READING = 256
@@ -223,7 +223,7 @@ async def _ask(
     benchmark: Benchmark, domain: Domain, assistant: str, probe: Probe, read: _Read, chat: Chat
 ) -> Reply:
     if probe.reason is not None:
-        reason = f"the probe is quarantined: {probe.reason}"
+        reason = f"{QUARANTINED_PROBE}: {probe.reason}"
         return _reply(domain, assistant, probe, read, reason=reason)
     question = benchmark.question(domain, probe, read.recall, read.told)
     answer = await ask(chat, question.prompt, question.fields, read.recall.messages)

@@ -190,8 +190,8 @@ class Endpoint:
         while True:
             replica = replicas.choose(conversation, tried)
             async with replica.limiter:
-                if not replica.is_up and replicas.has_left(tried):
-                    continue  # it has stopped responding since the request began to wait
+                if replica not in replicas.replicas or (not replica.is_up and replicas.has_left(tried)):
+                    continue  # it has no quota or stopped responding since the request began to wait
                 api_key = await self._free_key(replica, retries)
                 try:
                     async with self.gate.turn(len(request.content or b"")) as turn:

@@ -60,7 +60,6 @@ class ReplicaSet:
         if replica in self.replicas:
             self.replicas = [other for other in self.replicas if other is not replica]
             self._without_quota.append(replica)
-            replica.is_up = False  # requests that wait for it go to the other servers
             logging.getLogger("memflow").warning(
                 "%s is no longer used; its requests go to the other addresses: %s", replica.address, reason
             )

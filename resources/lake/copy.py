@@ -103,16 +103,22 @@ def _versions(source: Lake, table: str, partition: str) -> Versions:
 
 
 def _read(source: Lake, table: str, partition: str, facts: Facts) -> tuple[Facts, bytes]:
-    with source.storage.open_version(table, partition, facts) as file:
-        try:
+    """Return a version. Raises DamagedFile, and FileNotFoundError if it was removed."""
+    try:
+        with source.storage.open_version(table, partition, facts) as file:
             verify_rows(table, file)
-        except WrongHash as wrong:
-            raise DamagedFile(
-                f"a version of {table} of {partition} in {source.root} is damaged: {wrong}. Run `memflow repair` "
-                "with that lake, then repeat the copy."
-            ) from None
-        file.seek(0)
-        return facts, file.read()
+            file.seek(0)
+            return facts, file.read()
+    except FileNotFoundError:
+        raise
+    except WrongHash as wrong:
+        problem = f"is damaged: {wrong}"
+    except OSError as wrong:  # such as an error of the disk
+        problem = f"cannot be read: {wrong}"
+    raise DamagedFile(
+        f"a version of {table} of {partition} in {source.root} {problem}. Run `memflow repair` with that lake, then "
+        "repeat the copy."
+    )
 
 
 def _is_former(source: str) -> bool:

@@ -271,18 +271,18 @@ def test_unreachable_model_endpoint_fails_the_run_fast_and_allows_a_rerun(data: 
 
 @pytest.mark.usefixtures("published_is_measured")
 def test_next_run_repeats_requests_that_a_failing_server_did_not_answer(data: Path) -> None:
-    """Rows that the failing server did not answer have a reason. The next run replaces only these rows."""
+    """A run in which every reply failed fails, and each row has a reason. The next run replaces only these rows."""
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=0.5))
     order = RunRequest((BAD,), ("none@there",))
     with stub_process(port=port, fail=1.0):
         lost = run_pipeline(settings, order, Silent())
-    assert lost.failed == []
-    accuracy = overall(lost.scores, "none@there")
-    assert (accuracy.value, accuracy.coverage) == (None, 0.0)
-    assert "probes have a value" in (accuracy.reason or "")
+    [(failed, reason)] = lost.failed
+    assert failed.assistant == "none@there"
+    assert "at_least_1_reply_without_failure fails on 4 of 4 rows" in reason and "Too many requests" in reason
     with stub_process(port=port):
         found = run_pipeline(settings, order, Silent())
+    assert found.failed == []
     accuracy = overall(found.scores, "none@there")
     assert accuracy.value is not None
     assert accuracy.coverage == 1

@@ -275,11 +275,31 @@ def test_reply_rule_fails_with_the_reason_only_if_every_reply_failed(failed, pas
     world = valid_rows()
     reply = world["answer.replies"][0]
     world["answer.replies"] = [
-        replace(reply, probe_id=f"p{n}", reason="no index" if n < failed else None) for n in range(10)
+        replace(reply, probe_id=f"p{n}", **({"reason": "no index", "text": None} if n < failed else {}))
+        for n in range(10)
     ]
     outcome = outcomes(world, "answer.replies")["at_least_1_reply_without_failure"]
     assert (outcome.passed, outcome.unexpected, outcome.severity) == (passed, failed, "error")
     assert all(offending.endswith(": no index") for offending in outcome.offending)
+
+
+def test_reply_rule_passes_if_answers_cannot_be_parsed_because_they_are_measured():
+    world = valid_rows()
+    unparsed = {"reason": "no usable answer in 3 attempts", "parsed": None}
+    world["answer.replies"] = [replace(world["answer.replies"][0], text="I do not know.", **unparsed)]
+    assert outcomes(world, "answer.replies")["at_least_1_reply_without_failure"].passed
+    world["answer.replies"] = [replace(world["answer.replies"][0], text="", **unparsed)]
+    assert not outcomes(world, "answer.replies")["at_least_1_reply_without_failure"].passed
+
+
+def test_reply_rule_passes_if_all_probes_are_quarantined_because_none_was_asked():
+    world = valid_rows()
+    world["answer.replies"] = [
+        replace(world["answer.replies"][0], text=None, parsed=None, reason="the probe is quarantined: x")
+    ]
+    assert outcomes(world, "answer.replies")["at_least_1_reply_without_failure"].passed
+    world["answer.replies"] = [replace(world["answer.replies"][0], **{**unasked, "reason": "no index"})]
+    assert not outcomes(world, "answer.replies")["at_least_1_reply_without_failure"].passed
 
 
 def test_gold_position_rule_fails_if_gold_is_always_at_the_same_position():

@@ -104,6 +104,21 @@ def test_rows_of_one_assistant_and_of_all_slices_are_found(lake, rows) -> None:
     assert found(named, slices=True) == [row for row in two if row.assistant in named]
 
 
+def test_evidence_scores_without_the_first_metric_are_shown(tmp_path) -> None:
+    lake = Lake(tmp_path)
+    of = (("rag", METRICS[2]), ("rag", METRICS[3]), ("imported", METRICS[3]))
+    rows = [replace(BASE, domain="one", assistant=a, metric=m) for a, m in of]
+    lake.write("score.leaderboard", "all", rows, fingerprint="f")
+    published = PublishedScores(lake, slices=False)
+
+    def shown(assistants: list[str] | None, limit: int) -> list[Score]:
+        return published.read(published.best(published.find(is_evidence_score, assistants), limit))
+
+    assert shown(["imported"], 10) == rows[2:]
+    assert shown(None, 10) == rows[:2], "the best of the first metric"
+    assert shown(None, 0) == rows
+
+
 def test_names_are_those_of_all_rows_and_an_empty_leaderboard_has_none(lake, rows) -> None:
     published = PublishedScores(lake, slices=False)
     assert published.names("assistant") == {*ASSISTANTS} and published.names("slice") == {"all", "period 1"}

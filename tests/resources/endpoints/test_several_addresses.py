@@ -297,6 +297,25 @@ async def test_address_without_quota_is_set_aside_until_all_are_without(
     assert sent == {"one": 1, "two": 11}
 
 
+async def test_waiting_requests_leave_an_address_without_quota() -> None:
+    sent = Counter[str]()
+
+    async def exhausted(_: web.BaseRequest) -> web.Response:
+        sent["exhausted"] += 1
+        await asyncio.sleep(0.05)  # the others wait meanwhile
+        error = {"message": "no", "code": "insufficient_quota"}
+        return web.json_response({"error": error}, status=429)
+
+    async with (
+        server(exhausted) as one,
+        server(said) as two,
+        chat_at([one, two], concurrency=4) as chat,
+    ):
+        answers = await asyncio.gather(*(complete(chat, f"{number}", f"e{number}") for number in range(40)))
+    assert {answer.address for answer in answers} == {two}
+    assert sent["exhausted"] == 4
+
+
 async def test_server_error_is_repeated_at_another_address() -> None:
     async def broken(_: web.BaseRequest) -> web.Response:
         return web.json_response({"error": {"message": "engine dead"}}, status=500)

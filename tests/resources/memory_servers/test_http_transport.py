@@ -16,7 +16,7 @@ from echo_servers import found, http_connection, http_echo, sent
 from memflow.errors import BadSettings, ServerDown, ServerFailed
 from resources.memory_servers.declaration import FOLDER, open_server
 from resources.memory_servers.transport import TimeLimits
-from resources.settings.sections import OwnMemory
+from resources.settings.own_sections import OwnMemory
 
 
 @asynccontextmanager

@@ -74,6 +74,19 @@ def test_damaged_version_is_not_copied(tmp_path, is_current):
     assert (ran.exit_code, json.loads(ran.stdout)["damages"]) == (1, [damage])
 
 
+def test_version_that_cannot_be_read_is_listed_and_the_others_are_copied(tmp_path):
+    local, target = Lake(tmp_path / "lake"), Lake(tmp_path / "target")
+    fill(local)
+    (path,) = (tmp_path / "lake" / ".versions").rglob("*.parquet")
+    path.unlink()
+    path.mkdir()  # reading it is an OSError, as with a damaged disk
+    copied = {each.table: each for each in copy_lake(local.root, target.root)}
+    [damage] = copied[TABLE].damages
+    assert "cannot be read" in damage and str(tmp_path / "lake") in damage
+    assert {table for table, each in copied.items() if each.versions == 1} == {*valid_rows()}
+    assert target.read(TABLE, "d/ü a") == local.read(TABLE, "d/ü a")
+
+
 def test_copy_in_a_folder_has_copies_of_earlier_publications(tmp_path):
     local, target = Lake(tmp_path / "lake"), Lake(tmp_path / "target")
     fill(local)
