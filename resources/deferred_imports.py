@@ -1,9 +1,11 @@
 """Deferred imports of modules that a library imports at its start, but that memflow's use of it rarely needs."""
 
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
 
@@ -19,19 +21,32 @@ class _DeferredModule(ModuleType):
         return getattr(import_module(self.__name__), name)
 
 
+class _HidingFinder(MetaPathFinder):
+    """A finder that reports modules as missing to one thread."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+        self._thread = threading.get_ident()
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        """Raise ModuleNotFoundError for a hidden module; other finders find all other modules."""
+        if fullname in self._names and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+
+
 @contextmanager
 def hidden_modules(*names: str) -> Iterator[None]:
-    """Let imports of these modules by the code in the context raise ImportError, as if they were not installed."""
-    found = {name: sys.modules.get(name) for name in names}
-    hidden: dict[str, Any] = dict.fromkeys(names)
-    sys.modules.update(hidden)
+    """Let imports of these modules by the code in the context raise ImportError, as if they were not installed.
+
+    Modules that are already imported are not hidden. Neither are modules that another thread imports meanwhile: it may
+    need them, and would keep an incomplete module.
+    """
+    finder = _HidingFinder(names)
+    sys.meta_path.insert(0, finder)
     try:
         yield
     finally:
-        for name, module in found.items():
-            del sys.modules[name]
-            if module is not None:
-                sys.modules[name] = module
+        sys.meta_path.remove(finder)
 
 
 @contextmanager

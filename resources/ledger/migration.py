@@ -56,13 +56,20 @@ def migrate(connection: Connection) -> None:
 
 
 def _compresses_messages(connection: Connection) -> bool:
-    """Return whether PostgreSQL tries to compress messages again, which takes longer than to store them."""
+    """Return whether PostgreSQL tries to compress messages again, which takes longer than to store them.
+
+    Only the owner of the table can change that, so the answer is no for other users.
+    """
     if connection.dialect.name != "postgresql":
         return False
-    storage: sa.Select[Any] = sa.select(sa.column("attstorage")).select_from(sa.table("pg_attribute"))
-    of_table = sa.column("attrelid") == sa.cast(completions.name, postgresql.REGCLASS)
-    of_column = sa.column("attname") == completions.c.messages.name
-    return bool(connection.scalar(storage.where(of_table, of_column)) != "e")
+    of_table = sa.cast(completions.name, postgresql.REGCLASS)
+    storage: sa.Select[Any] = (
+        sa.select(sa.column("attstorage") != "e")
+        .select_from(sa.join(sa.table("pg_attribute"), sa.table("pg_class"), sa.text("oid = attrelid")))
+        .where(sa.column("oid") == of_table, sa.column("attname") == completions.c.messages.name)
+        .where(sa.func.pg_has_role(sa.column("relowner"), "USAGE"))
+    )
+    return bool(connection.scalar(storage))
 
 
 def _columns(connection: Connection) -> dict[str, set[str]]:

@@ -1,6 +1,7 @@
 """Deferred imports: a module is imported when it is first used, and imports outside of the context do not change."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
@@ -56,12 +57,20 @@ def test_unknown_attribute_of_deferred_module_raises_attribute_error(module: str
         _ = substitute.other
 
 
-@pytest.mark.parametrize("is_imported", [True, False])
-def test_hidden_modules_are_hidden_within_the_context_only(is_imported: bool) -> None:
-    before = import_module("wave") if is_imported else None
-    if not is_imported:
-        sys.modules.pop("wave", None)
-    with hidden_modules("wave"), pytest.raises(ImportError):
-        import_module("wave")
-    assert sys.modules.get("wave") is before
-    assert import_module("wave").__name__ == "wave"
+def test_hidden_modules_are_hidden_within_the_context_only(module: str) -> None:
+    with hidden_modules(module), pytest.raises(ImportError):
+        import_module(module)
+    assert module not in sys.modules
+    assert import_module(module).value == 7
+
+
+def test_imported_modules_are_not_hidden(module: str) -> None:
+    before = import_module(module)
+    with hidden_modules(module):
+        assert import_module(module) is before
+
+
+def test_other_threads_import_hidden_modules(module: str) -> None:
+    with hidden_modules(module), ThreadPoolExecutor(1) as other:
+        assert other.submit(import_module, module).result().value == 7
+    assert sys.modules[module].value == 7

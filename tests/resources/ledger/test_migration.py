@@ -98,6 +98,29 @@ def test_postgresql_stores_messages_without_compressing_them_again(postgres_ledg
     engine.dispose()
 
 
+@pytest.mark.postgres
+def test_user_who_does_not_own_the_tables_opens_a_ledger_that_compresses_messages(
+    postgres_ledger_url: str,
+) -> None:
+    SqlLedger(postgres_ledger_url).close()
+    owner = sa.create_engine(postgres_ledger_url)
+    with owner.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE completions ALTER COLUMN messages SET STORAGE EXTENDED")
+        connection.exec_driver_sql("CREATE ROLE ledger_user LOGIN")
+        for kind in ("TABLES", "SEQUENCES"):
+            connection.exec_driver_sql(f"GRANT ALL ON ALL {kind} IN SCHEMA public TO ledger_user")
+    try:
+        url = owner.url.set(username="ledger_user").render_as_string(hide_password=False)
+        with SqlLedger(url) as ledger:
+            store(ledger, "a")
+            assert ledger.digests() == {"a"}
+    finally:
+        with owner.begin() as connection:
+            connection.exec_driver_sql("DROP OWNED BY ledger_user")
+            connection.exec_driver_sql("DROP ROLE ledger_user")
+        owner.dispose()
+
+
 @pytest.mark.parametrize("processes", [4])
 def test_concurrent_processes_migrate_a_former_ledger_once(either_url: str, processes: int) -> None:
     make_former(either_url)
