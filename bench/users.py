@@ -51,7 +51,9 @@ def run(users: int, processes: int) -> None:
         Path(home, "memflow.toml").write_text(SETTINGS.format(home=home, users=users), encoding="utf-8")
         os.chdir(home)
         options = ["run", "--domain", "users", "--memory", MEMORY, "--no-bounds", "--format", "json"]
-        ended, began = _record_worker_cpu(), time.perf_counter()
+        # Only then, since this imports Arrow before the command chooses its allocator.
+        ended = _record_worker_cpu() if processes > 1 else []
+        began = time.perf_counter()
         try:
             app([*options, "--processes", str(processes)], standalone_mode=False)
         finally:

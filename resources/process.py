@@ -16,7 +16,7 @@ MALLOC_OPTIONS = {
     "MALLOC_MMAP_THRESHOLD_": (-3, 1 << 17),
     "MALLOC_ARENA_MAX": (-8, 2),
 }
-"""Options of glibc's malloc, by the variable that a user sets them with: its heap ends at the last block in use. By default both
+"""Options of glibc, by the variable that a user sets them with: its heap ends at the last block in use. By default both
 thresholds rise with the largest freed block, up to 64 MB, and each thread of a library gets an arena."""
 
 LOG_TAIL_LINES = 30
