@@ -200,7 +200,7 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from resources.memory_servers.declaration import open_server
-from resources.settings.sections import OwnMemory
+from resources.settings.own_sections import OwnMemory
 
 async def main(url, home):
     server = open_server("m", OwnMemory(url=url), Path(home))
