@@ -192,7 +192,7 @@ class _Read:
     """The result of reading a memory for a probe, kept so that the memory can be freed before the model answers."""
 
     recall: Recall = field(default_factory=Recall)
-    told: str | None = None
+    gold_context: str | None = None
     took: OperationTimer | None = None
     ranks: bool = False
 
@@ -202,10 +202,10 @@ async def _read(
 ) -> _Read:
     if probe.reason is not None:
         return _Read()
-    told = _gold_context(probe, memory)
-    query = DatedQuery(benchmark.question(domain, probe, Recall(), told).query, probe.asked_at)
+    gold_context = _gold_context(probe, memory)
+    query = DatedQuery(benchmark.question(domain, probe, Recall(), gold_context).query, probe.asked_at)
     recall, took = await timed(read_for_prompt(memory, query), clock)
-    return _Read(recall, told, took, memory.ranks_entries)
+    return _Read(recall, gold_context, took, memory.ranks_entries)
 
 
 def _gold_context(probe: Probe, memory: Memory) -> str | None:
@@ -225,7 +225,7 @@ async def _ask(
     if probe.reason is not None:
         reason = f"{QUARANTINED_PROBE}: {probe.reason}"
         return _reply(domain, assistant, probe, read, reason=reason)
-    question = benchmark.question(domain, probe, read.recall, read.told)
+    question = benchmark.question(domain, probe, read.recall, read.gold_context)
     answer = await ask(chat, question.prompt, question.fields, read.recall.messages)
     return _reply(
         domain,

@@ -50,9 +50,8 @@ class SpaceRecord:
         names = list[str]()
         for path in self.folder.glob(f"*{SUFFIX}"):
             with suppress(OSError), path.open("r+", encoding="utf-8") as file:
-                flock(
-                    file, LOCK_EX | LOCK_NB
-                )  # OSError: its connection is open, or another process deletes it
+                # OSError: its connection is open, or another process deletes it.
+                flock(file, LOCK_EX | LOCK_NB)
                 for name in _spaces(file):
                     self.add(name)
                     names.append(name)
