@@ -164,8 +164,8 @@ class Mirror:
         unknown = [source for source in item.sources if source not in known]
         if unknown:
             return (
-                f"the item {item.id!r} has the source {unknown[0]!r}, which is no {grain} that was sent to its space. "
-                "Return ids that were sent."
+                f"the item {item.id!r} has the source {unknown[0]!r}, which is no {grain} that was sent to its space "
+                "up to the state that was read. Return ids that were sent."
             )
         return ""
 
