@@ -10,10 +10,11 @@
   same. Bound: no completion is lost, stored twice or counted twice.
 
 Prompts have 6,000 characters. PostgreSQL is measured if it is installed. Clients with and without a ledger alternate in
-rounds of 2,000 requests; the best round of each counts.
+rounds of 2,000 requests; the best round of each counts. Garbage is collected as in `memflow run`.
 """
 
 import asyncio
+import gc
 import multiprocessing
 import random
 import sys
@@ -29,6 +30,7 @@ import sqlalchemy as sa
 from bench.measure import postgres_server, report, request_context
 from memflow.chat.ledger import LedgeredChat, RecordedChat
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion, Sampling
+from memflow.cli.run import COLLECTION_THRESHOLDS
 from resources.endpoints.chat import OpenAIChat
 from resources.ledger.sql_ledger import SqlLedger
 from resources.ledger.tables import COMPLETION_COLUMNS, completions
@@ -226,6 +228,7 @@ def postgres_urls() -> Iterator[NewUrl | None]:
 def main() -> int:
     """Measure the ledger on SQLite and, if installed, PostgreSQL. Return 1 if a limit is missed, else 0."""
 
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
     files = count()
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -129,7 +129,9 @@ class LedgeredChat:
             if completion is not None:
                 self.ledger.used(completion, request, self.account)
             else:
-                answer = replace(await self.inner.complete(request), digest=key)
+                answer = await self.inner.complete(request)
+                if answer.digest != key:  # most chats set it
+                    answer = replace(answer, digest=key)
                 stored = in_flight[key] = self.ledger.put(answer, request, self.account)
                 completion = await _result_of(stored)
             first.set_result(completion)

@@ -201,6 +201,7 @@ class OpenAIChat:
             completion_tokens=usage.completion or estimate(reply.text) + thoughts,
             cached_tokens=usage.cached or 0,
             latency_s=answer.latency_s,
+            digest=request.digest(self.fingerprint),
             end=reply.end,
             reasoning_tokens=thoughts if usage.reasoning is None else usage.reasoning,
             estimated=not (usage.prompt and usage.completion),

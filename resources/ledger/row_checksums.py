@@ -13,6 +13,10 @@ from memflow.errors import DamagedRow
 
 REPAIR = "Run `memflow ledger verify --repair`, which moves damaged rows aside, then rerun."
 
+_PIECE = 2047
+"""The most bytes that are hashed without releasing the interpreter lock. After each release, the ledger's writer thread
+would wait until the event loop releases the lock, which takes longer than hashing."""
+
 
 def answer_checksum(answer: Completion) -> int:
     """Return the checksum of a completion with all its fields."""
@@ -27,7 +31,8 @@ def answer_checksum(answer: Completion) -> int:
 def request_checksum(digest: str, values: Sequence[Any], messages: bytes) -> int:
     """Return the checksum of a stored request: its digest, its other columns, and its compressed messages."""
     hashed = blake2b(f"{digest} {(*values,)!r}\n".encode("utf-8", "surrogatepass"), digest_size=8)
-    hashed.update(messages)
+    for start in range(0, len(messages), _PIECE):
+        hashed.update(messages[start : start + _PIECE])
     return _number(hashed)
 
 
