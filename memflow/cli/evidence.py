@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from memflow.cli.output import Text, note, table
+from memflow.cli.shortened import first_lines, first_names
 from memflow.records import RECALL_AT_10, Score
 from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
 from memflow.scoring.completeness import incomplete_results
@@ -55,16 +56,16 @@ def replaced_prompts(scores: Sequence[Score]) -> Iterator[RenderableType]:
 def gaps(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield a warning that lists the data missing from the scores; nothing if the scores are complete."""
     if lines := incomplete_results(scores):
-        yield Text("\n".join(("\nIncomplete:", *(f"  {line}" for line in lines))), style="yellow")
+        yield from (Text("\nIncomplete:", style="yellow"), *first_lines(lines, "yellow"))
 
 
 def uncounted_models(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield a warning that lists memory servers whose model requests are not counted; nothing without such servers."""
     found = {(score.domain, score.assistant): score.memory_models for score in scores if score.memory_models}
     if found:
-        lines = (f"  {domain}: {assistant}: {models}" for (domain, assistant), models in found.items())
+        lines = [f"{domain}: {assistant}: {models}" for (domain, assistant), models in found.items()]
         advice = "These memory servers call models at their own addresses. Usage, costs and budgets are without them:"
-        yield Text("\n".join((f"\n{advice}", *lines)), style="yellow")
+        yield from (Text(f"\n{advice}", style="yellow"), *first_lines(lines, "yellow"))
 
 
 def self_judges(scores: Sequence[Score]) -> Iterator[RenderableType]:
@@ -74,12 +75,12 @@ def self_judges(scores: Sequence[Score]) -> Iterator[RenderableType]:
         for judge in score.self_judges:
             found.setdefault((score.domain, judge), []).append(score.assistant)
     if found:
-        lines = (
-            f"  {domain}: {judge} judged the answers of {', '.join(dict.fromkeys(names))}"
+        lines = [
+            f"{domain}: {judge} judged the answers of {first_names([*dict.fromkeys(names)])}"
             for (domain, judge), names in found.items()
-        )
+        ]
         advice = "A judge whose model also answered may prefer its own answers. Use another judge in [roles]:"
-        yield Text("\n".join((f"\n{advice}", *lines)), style="yellow")
+        yield from (Text(f"\n{advice}", style="yellow"), *first_lines(lines, "yellow"))
 
 
 def count(score: Score) -> str:

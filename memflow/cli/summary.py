@@ -16,6 +16,7 @@ from memflow.cli.output import FittedTable, Text, heading, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
+from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines, first_names
 from memflow.cli.usage import address_table
 from memflow.labels import HASHED_CAVEAT, score_label
 from memflow.records import Score
@@ -119,13 +120,8 @@ class Summary:
         }
 
     def shown(self) -> list[RenderableType]:
-        """Return the summary as parts to print."""
-        shown: list[RenderableType] = []
-        for domain in dict.fromkeys(score.domain for score in self.scores):
-            of_domain = [score for score in self.scores if score.domain == domain]
-            primary = [score for score in self.primary if score.domain == domain]
-            title = heading(" · ".join((domain, *_labels(domain, of_domain))))
-            shown += [title, leaderboard_table(primary), *evidence(of_domain)]
+        """Return the summary as parts to print. Lists and tables of large runs are shortened, except failures."""
+        shown = self._leaderboards()
         shown += [*gaps(self.scores), *uncounted_models(self.scores), *self_judges(self.scores)]
         shown += replaced_prompts(self.scores)
         shown += [
@@ -143,25 +139,46 @@ class Summary:
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
         if self.former:
             shown.append(heading("not in the leaderboard, because a former version of memflow wrote them"))
-            shown += [Text(f"  {name}") for name in self.former]
+            shown += first_lines(self.former)
             shown.append(Text("Rebuild them; no request is sent twice:"))
-            shown += [Text(f"  {command}") for command in rebuild_commands(self.former)]
+            shown += first_lines(rebuild_commands(self.former))
         shown += self._damages()
         if self.failed_requests:
             shown.append(heading("failed requests; rerun the command to send them again, and only them"))
-            shown += [
-                Text(f"  {name}: {count:,}", style="red") for name, count in self.failed_requests.items()
-            ]
+            shown += first_lines(
+                [f"{name}: {number:,}" for name, number in self.failed_requests.items()], "red"
+            )
         shown += self._failures()
         if self.label == LABEL:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
         elif self.label:
-            names = ", ".join(dict.fromkeys(score.assistant for score in self.scores if score_label([score])))
-            shown.append(Text(f"\n{names}: {self.label}; {HASHED_CAVEAT}", style="bold yellow"))
+            names = [*dict.fromkeys(score.assistant for score in self.scores if score_label([score]))]
+            caveat = f"\n{first_names(names)}: {self.label}; {HASHED_CAVEAT}"
+            shown.append(Text(caveat, style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
         if self.skipped:
             done += f" {len(self.skipped)} skipped, because their inputs failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
+
+    def _leaderboards(self) -> list[RenderableType]:
+        """Return the leaderboard and evidence of each domain, or one row per domain if there are many domains."""
+        by_domain: dict[str, list[Score]] = {}
+        for score in self.scores:
+            by_domain.setdefault(score.domain, []).append(score)
+        labels = {domain: " · ".join(_labels(domain, scores)) for domain, scores in by_domain.items()}
+        if len(by_domain) > MOST_DOMAINS:
+            return [heading(f"{len(by_domain):,} domains"), *domain_table(self.primary, labels)]
+        shown: list[RenderableType] = []
+        for domain, of_domain in by_domain.items():
+            primary = [score for score in self.primary if score.domain == domain]
+            best, others = best_assistants(domain, primary)
+            shown += [
+                heading(" · ".join(filter(None, (domain, labels[domain])))),
+                leaderboard_table([score for score in primary if score.assistant in best]),
+                *evidence([score for score in of_domain if score.assistant in best]),
+                *others,
+            ]
+        return shown
 
     def _damages(self) -> list[RenderableType]:
         """Return what was rebuilt because its file was damaged or missing, and what no result contains."""
@@ -170,13 +187,13 @@ class Summary:
             shown.append(
                 heading("rebuilt, because files were damaged; the damaged files are in .damaged of the lake")
             )
-            shown += [Text(f"  {name}: {', '.join(tables)}") for name, tables in self.damaged.items()]
+            shown += first_lines([f"{name}: {', '.join(tables)}" for name, tables in self.damaged.items()])
         if self.left_out:
             shown.append(heading("not in the leaderboard, because a file is damaged; run `memflow repair`"))
-            shown += [Text(f"  {name}", style="red") for name in self.left_out]
+            shown += first_lines(self.left_out, "red")
         if self.restored:
             shown.append(heading("restored from the lake, because it was missing or damaged"))
-            shown += [Text(f"  {name}") for name in self.restored]
+            shown += first_lines(self.restored)
         return shown
 
     def _failures(self) -> list[RenderableType]:

@@ -1,0 +1,64 @@
+"""Lists and leaderboards of large runs, shortened to what a person reads; the JSON output is never shortened."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import RenderableType
+
+from memflow.cli.output import Text, note, table
+from memflow.records import Score
+from memflow.scoring.primary import ranked_assistants
+
+MOST_ASSISTANTS = 20
+"""How many assistants of a domain are shown. The demo has 11."""
+MOST_DOMAINS = 10
+"""How many domains are shown with their assistants. More domains are shown as one row each, at most MOST_LINES."""
+MOST_LINES = 20
+"""How many lines of a list are shown."""
+ALL = "`--format json` lists all."
+
+
+def first_lines(lines: Sequence[str], style: str = "") -> list[Text]:
+    """Return the first lines of a list, indented, and a line with the number of the others."""
+    shown = [Text(f"  {line}", style=style) for line in lines[:MOST_LINES]]
+    return [*shown, *_others(len(lines) - MOST_LINES)]
+
+
+def first_names(names: Sequence[str]) -> str:
+    """Return the first names, separated by commas, and the number of the others."""
+    others = len(names) - MOST_LINES
+    return ", ".join(names[:MOST_LINES]) + (f" and {others:,} others" if others > 0 else "")
+
+
+def best_assistants(domain: str, primary: Sequence[Score]) -> tuple[set[str], list[RenderableType]]:
+    """Return the best assistants of a domain by its primary scores, and a note if there are others."""
+    ranked = [assistant for assistant, _ in ranked_assistants(primary)]
+    shown: list[RenderableType] = []
+    if len(ranked) > MOST_ASSISTANTS:
+        command = f"memflow show leaderboard --domain {domain} --limit 0"
+        shown.append(
+            note(
+                f"The best {MOST_ASSISTANTS} of {len(ranked):,} assistants are shown. `{command}` shows all."
+            )
+        )
+    return {*ranked[:MOST_ASSISTANTS]}, shown
+
+
+def domain_table(primary: Sequence[Score], labels: Mapping[str, str]) -> list[RenderableType]:
+    """Return one row per domain: its number of assistants, the best one with its first primary score, and its label."""
+    by_domain: dict[str, list[Score]] = {}
+    for score in primary:
+        by_domain.setdefault(score.domain, []).append(score)
+    rows = []
+    for domain, scores in [*by_domain.items()][:MOST_LINES]:
+        ranked = ranked_assistants(scores)
+        best, of_best = ranked[0]
+        metric, score = next(iter(of_best.items()))
+        rows.append([domain, len(ranked), best, metric.replace("_", " "), score.value, labels.get(domain)])
+    columns = ["domain", "assistants", "best", "metric", "score", "label"]
+    found = table("", columns, rows, right=["assistants", "score"], optional=["label"])
+    advice = "`memflow show leaderboard --domain NAME` shows the assistants of a domain."
+    return [found, *_others(len(by_domain) - MOST_LINES), note(advice)]
+
+
+def _others(number: int) -> list[Text]:
+    return [Text(f"  and {number:,} others; {ALL}", style="dim")] if number > 0 else []
