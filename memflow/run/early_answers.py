@@ -38,7 +38,7 @@ class EarlyAnswers:
         self._indexes: dict[str, dict[Any, Any]] = {}
 
     def probes(self) -> list[Probe]:
-        """Return the probes of all episodes."""
+        """Return the probes of all episodes whose checkpoints have not ended."""
         return [probe for probes in self._probes.values() for probe in probes]
 
     def on_checkpoint(self, ask: Ask, start: Start, idle: Idle) -> Callable[[PlayedEpisode, int, int], None]:
@@ -54,9 +54,13 @@ class EarlyAnswers:
             return await ask(asked, history)
 
         def ended(played: PlayedEpisode, checkpoint: int, following: int) -> None:
-            waiting = self._probes.get(played.episode_id, [])
+            waiting = self._probes.pop(played.episode_id, [])
             due = [probe for probe in waiting if checkpoint <= probe.checkpoint < following]
             history = _history(played, due, self._indexes.setdefault(played.episode_id, {}))
+            if later := [probe for probe in waiting if probe.checkpoint >= following]:
+                self._probes[played.episode_id] = later
+            else:
+                del self._indexes[played.episode_id]
             asked = [probe for probe in due if probe.after is None or probe.after in history.messages]
             if asked:
                 task = start(ask_when_idle(asked, history))
@@ -66,7 +70,7 @@ class EarlyAnswers:
         return ended
 
     async def replies(self) -> dict[str, Reply]:
-        """Wait for the running requests. Return the replies by probe id.
+        """Wait for the running requests. Return the replies by probe id, and forget all probes.
 
         Probes that still wait for an idle event loop, or whose request failed, are missing.
         """
@@ -75,6 +79,8 @@ class EarlyAnswers:
             if task is not None:
                 task.cancel()
         self._waiting.clear()
+        self._probes.clear()
+        self._indexes.clear()
         running, self._running = self._running, []
         for outcome in await asyncio.gather(*running, return_exceptions=True):
             if isinstance(outcome, BaseException):

@@ -32,6 +32,8 @@ from memflow.scoring.judges import claims_of_judges
 
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
+EPISODES_AT_ONCE = 64
+"""Episodes whose stored entries are held at once while their probes are answered."""
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
@@ -84,10 +86,11 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         context.memory,
         context.assistant,
     )
-    turns, probes = context.rows("utterance.turns"), context.rows("question.probes")
-    queries = episode_queries(benchmark, domain, probes) if needs_queries(memory) else {}
-    if not plays_probes(benchmark, domain, memory):
-        probes = []
+    turns = context.rows("utterance.turns")
+    queries = {}
+    if needs_queries(memory):
+        queries = episode_queries(benchmark, domain, context.rows("question.probes"))
+    probes = context.rows("question.probes") if plays_probes(benchmark, domain, memory) else []
     simulator = await context.models.role("simulator")
     episodes = context.share.of_episodes(
         benchmark.episodes(
@@ -100,7 +103,6 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         ask = await _asker(context, context.models.of_stage("answer"))
         ended = context.early.on_checkpoint(ask, context.models.start, context.models.idle)
     remember = memory.factory(tools)
-    known = context.early.probes() if context.early is not None else probes
     return await play_assistant(
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
         memory,
@@ -111,7 +113,14 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         clock=context.clock,
         ended=ended,
         queries=queries,
-        observer=restored_memory_check(benchmark, domain, memory, episodes, known, remember),
+        observer=restored_memory_check(
+            benchmark,
+            domain,
+            memory,
+            episodes,
+            context.early.probes() if context.early is not None else probes,
+            remember,
+        ),
     )
 
 
@@ -166,39 +175,51 @@ async def _asker(context: StepContext, models: ModelProvider) -> Ask:
 async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
     ASSISTANT.set((context.domain.name, context.assistant))
-    probes = context.share.of_rows(context.test_probes())
     early = await context.early.replies() if context.early is not None else {}
+    probes = context.share.of_rows(context.test_probes())
     missing = [probe for probe in probes if probe.probe_id not in early]
     answered = context.models.expect(len(probes))
     for _ in early:
         answered()
     if missing:
         early |= {reply.probe_id: reply for reply in await _answered(context, missing, answered)}
-    return {"answer.replies": (early.pop(probe.probe_id) for probe in probes)}
+    # The probes themselves are not needed while the rows are written.
+    ordered = [probe.probe_id for probe in probes]
+    return {"answer.replies": (early.pop(probe_id) for probe_id in ordered)}
 
 
 async def _answered(
     context: StepContext, probes: Sequence[Probe], answered: Callable[[], None]
 ) -> list[Reply]:
-    """Answer probes with memories that are restored from the stored entries. Return the replies."""
-    episodes = {probe.episode_id for probe in probes}
+    """Answer probes with memories that are restored from the stored entries. Return the replies.
+
+    The entries of EPISODES_AT_ONCE episodes are read at a time, since vectors of all episodes take gigabytes.
+    """
+    by_episode: dict[str, list[Probe]] = defaultdict(list)
+    for probe in probes:
+        by_episode[probe.episode_id].append(probe)
     chat = await context.models.answering(context.assistant)
-    tools = await context.models.tools(context.assistant)
-    return await answer_all(
-        context.benchmark,
-        context.domain,
-        context.assistant,
-        probes,
-        episode_histories(
-            context.stream("memory.indexes", episodes=episodes),
-            context.stream("memory.transcripts", episodes=episodes),
-            probes,
-        ),
-        context.memory.factory(tools),
-        chat,
-        answered=answered,
-        clock=context.clock,
-    )
+    remember = context.memory.factory(await context.models.tools(context.assistant))
+    replies: list[Reply] = []
+    for start in range(0, len(by_episode), EPISODES_AT_ONCE):
+        episodes = [*by_episode][start : start + EPISODES_AT_ONCE]
+        some = [probe for episode in episodes for probe in by_episode[episode]]
+        replies += await answer_all(
+            context.benchmark,
+            context.domain,
+            context.assistant,
+            some,
+            episode_histories(
+                context.stream("memory.indexes", episodes=episodes),
+                context.stream("memory.transcripts", episodes=episodes),
+                some,
+            ),
+            remember,
+            chat,
+            answered=answered,
+            clock=context.clock,
+        )
+    return replies
 
 
 async def score_replies(context: StepContext) -> Tables:
