@@ -88,10 +88,11 @@ def test_killed_runs_repeat_no_stored_request_and_give_the_same_tables(
             process.wait()
             new = request_digests(log)[before:]
             moments.append(len(new))
-            # Answers on their way when the process died reached nobody, and they are no more than were in flight. All
-            # before them have to be in the ledger.
+            # Answers on their way when the process died reached nobody: no more than were in flight. Answers that
+            # waited for their commit were not used; their places were free again, so under load they are as many
+            # again. On average both together are fewer than the places. All before them have to be in the ledger.
             lost = set(new) - stored_digests(home)
-            assert len(lost) <= IN_FLIGHT
+            assert len(lost) <= 2 * IN_FLIGHT
             unkept += len(lost)
             assert not known & set(new), "asked again what the ledger held when the process was started"
             assert max(Counter(new).values(), default=1) == 1, "asked twice by one process"
@@ -99,6 +100,7 @@ def test_killed_runs_repeat_no_stored_request_and_give_the_same_tables(
         known, before = stored_digests(home), len(request_digests(log))
         subprocess.run(command(home, url, 8), env=environment, check=True, capture_output=True, timeout=900)
         assert not known & set(request_digests(log)[before:])
+    assert unkept <= KILLS * IN_FLIGHT
     assert sum(moment > 0 for moment in moments) >= KILLS // 2, f"the kills hit nothing: {moments}"
     assert contents(home) == contents(undisturbed)
     print(f"{len(request_digests(log))} answers; kills after {moments} answers; {unkept} in flight at a kill")
