@@ -52,10 +52,18 @@ def _prepare(engine: Engine) -> None:
         fill_checksums(engine)
 
 
-def _connect(url: str) -> Engine:
+def open_reader(url: str) -> Engine:
+    """Open a database that `open_engine` has opened, for queries without a transaction: each sees the latest state.
+
+    SQLAlchemy can also change the mode of a connection for one query, which takes longer than a lookup.
+    """
+    return _connect(url, isolation_level="AUTOCOMMIT")
+
+
+def _connect(url: str, **options: Any) -> Engine:
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
-        return sa.create_engine(parsed, pool_pre_ping=True)
+        return sa.create_engine(parsed, pool_pre_ping=True, **options)
     path = sqlite_path(url)
     if path is None:
         raise BadSettings(
@@ -63,7 +71,7 @@ def _connect(url: str) -> Engine:
             "memflow.chat.ledger.MemoryLedger for a ledger in memory."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S})
+    engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S}, **options)
     sa.event.listen(engine, "connect", _prepare_sqlite)
     return engine
 

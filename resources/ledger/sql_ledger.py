@@ -23,7 +23,7 @@ from memflow.chat.ledger import RequestContext, RequestsInFlight
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import BadSettings, DamagedRow
 from resources.endpoints.embedder import TimedVector
-from resources.ledger.database import open_engine, store_error
+from resources.ledger.database import open_engine, open_reader, store_error
 from resources.ledger.lookups import LookupBatcher
 from resources.ledger.reading import (
     RecordedRequest,
@@ -117,6 +117,7 @@ class SqlLedger:
             self._writer.close()
         finally:
             self._engine.dispose()
+            self._reader.dispose()
 
     def messages(self, digest: str) -> tuple[ChatMessage, ...]:
         """Return the messages of the request with this digest. Raises KeyError if it is unknown, and DamagedRow."""
@@ -229,12 +230,13 @@ class SqlLedger:
         """Open new connections in a forked process; the parent process keeps its connections and pending records."""
         if self._process != os.getpid():
             self._engine.dispose(close=False)
+            self._reader.dispose(close=False)
             self._open()
 
     def _open(self) -> None:
         self._process = os.getpid()
         self._engine = open_engine(self.url)
-        self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._reader = open_reader(self.url)
         self._writer = LedgerWriter(self._engine, self.url)
         self._lookups: WeakKeyDictionary[asyncio.AbstractEventLoop, LookupBatcher] = WeakKeyDictionary()
 
