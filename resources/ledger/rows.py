@@ -62,6 +62,8 @@ class Record:
     completion: Completion | None = None
     cached: bool = False
     error: Exception | None = None
+    failed_at: tuple[str, ...] = ()
+    """The addresses of the attempts of a failed request, if its model has several."""
     messages: bytes = b""
     """The compressed messages of a request whose completion is new."""
     stored: asyncio.Future[Completion] | None = None
@@ -193,7 +195,7 @@ def _address_rows(records: Iterable[Record]) -> list[Row]:
         completion, error = record.completion, record.error
         if error is None and not isinstance(completion, ServedCompletion):
             continue  # most records
-        attempts: tuple[str, ...] = getattr(error, "failed_at", ())
+        attempts = record.failed_at
         failed = len(attempts)
         if isinstance(completion, ServedCompletion) and not record.cached:
             attempts, failed = (*completion.failed_at, completion.address), len(completion.failed_at)

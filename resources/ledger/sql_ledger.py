@@ -103,7 +103,8 @@ class SqlLedger:
     def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
         """Record a failed request, which is written with the next commit."""
         self._reopen_after_fork()
-        self._writer.add(Record(request, account, time.time(), error=error))
+        failed_at = getattr(error, "failed_at", ())
+        self._writer.add(Record(request, account, time.time(), error=error, failed_at=failed_at))
 
     def flush(self) -> None:
         """Write all pending records to the database."""

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ledger_rows import ACCOUNT, completion, request, store
 
-from memflow.chat.ledger import RequestContext
-from memflow.chat.requests import Completion, ServedCompletion
+from memflow.chat.ledger import LedgeredChat, RecordedChat, RequestContext
+from memflow.chat.requests import ChatRequest, Completion, Sampling, ServedCompletion
 from memflow.errors import BadSettings, ChatError, EndpointDown
 from resources.endpoints.limits import Prices
 from resources.ledger.database import open_engine
@@ -87,6 +87,29 @@ def test_ledger_records_the_requests_of_each_address_in_the_transaction_that_sto
         ]
         assert [row.requests for row in ledger.addresses()] == [2, 2]
         assert ledger.addresses(runs=[]) == []
+
+
+def test_attempts_of_a_failed_request_are_counted_once_although_others_wait_for_it(url: str) -> None:
+    a, b = "http://a:8000/v1", "http://b:8000/v1"
+
+    class FailingChat(RecordedChat):
+        async def complete(self, request: ChatRequest) -> Completion:
+            await asyncio.sleep(0.01)
+            error = EndpointDown("all are down")
+            error.failed_at = (a, b)
+            raise error
+
+    async def ask() -> None:
+        chat = LedgeredChat(FailingChat("m", Sampling()), ledger, ACCOUNT)
+        raised = await asyncio.gather(
+            *(chat.complete(request("1")) for _ in range(3)), return_exceptions=True
+        )
+        assert [type(each) for each in raised] == [EndpointDown] * 3
+
+    with SqlLedger(url) as ledger:
+        asyncio.run(ask())
+        assert ledger.usage(by=())[0].failed == 3
+        assert [(row.address, row.failed) for row in ledger.addresses()] == [(a, 1), (b, 1)]
 
 
 def test_usage_by_unknown_group_is_rejected(url: str) -> None:
