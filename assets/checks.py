@@ -19,14 +19,18 @@ from memflow.errors import MissingData
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
 from memflow.scoring.drift_summary import last_drifts, markdown
 from resources.lake.lake import Lake
+from resources.models.models import Models
 from resources.process import release_after_growth
 from resources.settings.settings import Settings
 from resources.validation.checks import Scope, check_partition
 from resources.validation.gx import SUITES, validate_suite
+from resources.workers.workers import Workers
 
 BLOCKING, WARNING, SUITE = "blocking_rules", "warning_rules", "great_expectations_suite"
 CHECKS: dict[str, Severity] = {BLOCKING: "error", WARNING: "warn"}
 """The checks of a table, and the severity of their rules."""
+LARGE = 5_000
+"""Number of rows from which on several processes check a partition faster than one."""
 
 
 def check_steps() -> dict[str, tuple[str, ...]]:
@@ -63,10 +67,11 @@ def _step(
     def checks(
         context: dg.AssetCheckExecutionContext,
         lake: dg.ResourceParam[Lake],
+        models: dg.ResourceParam[Models],
     ) -> Iterator[dg.AssetCheckResult]:
         wanted = {(key.asset_key, key.name) for key in context.selected_asset_check_keys}
         for table in tables:
-            for result in _results(context, table, lake, settings):
+            for result in _results(context, table, lake, settings, models.workers):
                 if (result.asset_key, result.check_name) in wanted:
                     yield result
         release_after_growth()
@@ -75,7 +80,7 @@ def _step(
 
 
 def _results(
-    context: dg.AssetCheckExecutionContext, table: str, lake: Lake, settings: Settings
+    context: dg.AssetCheckExecutionContext, table: str, lake: Lake, settings: Settings, workers: Workers
 ) -> Iterator[dg.AssetCheckResult]:
     """Yield the results of every check of a table for the partition of a Dagster run, or for all partitions.
 
@@ -88,9 +93,7 @@ def _results(
             f"{table.replace('.', '/')} first."
         )
     results = combine(
-        result
-        for partition in partitions
-        for result in check_partition(table, partition, lake, Scope.of(table, partition, settings))
+        result for partition in partitions for result in _evaluated(table, partition, lake, settings, workers)
     )
     where = partitions[0] if len(partitions) == 1 else f"{len(partitions)} partitions"
     for name, severity in _checks_of(table).items():
@@ -98,6 +101,19 @@ def _results(
     if table in SUITES:
         suite = (validate_suite(table, lake.read(table, partition)) for partition in partitions)
         yield _result(table, SUITE, where, combine(chain.from_iterable(suite)), lake)
+
+
+def _evaluated(
+    table: str, partition: str, lake: Lake, settings: Settings, workers: Workers
+) -> list[RuleResult]:
+    """Return the results of a table's rules on a partition. Running worker processes check large partitions."""
+    facts = lake.facts(table, partition)
+    found = workers.check(table, partition) if facts is not None and facts.rows >= LARGE else None
+    return (
+        check_partition(table, partition, lake, Scope.of(table, partition, settings))
+        if found is None
+        else found
+    )
 
 
 def _result(

@@ -10,10 +10,18 @@ from functools import cache
 from typing import Any
 
 from memflow.benchmarks.domains import Domain
-from memflow.checks.evaluation import Engine, OtherColumns, OtherRows, RuleResult, check_rows
+from memflow.checks.evaluation import (
+    Engine,
+    OtherColumns,
+    OtherRows,
+    RuleResult,
+    applicable,
+    check_rows,
+)
 from memflow.checks.expectations import expectations_of
 from memflow.pipeline import WRITERS
 from memflow.records import columns
+from memflow.shares import WHOLE, Share
 from resources.data.library import Library
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
@@ -39,15 +47,21 @@ class Scope:
 
 
 def check_partition(
-    table: str, partition: str, lake: Lake, scope: Scope, engine: Engine = Engine.memflow
+    table: str,
+    partition: str,
+    lake: Lake,
+    scope: Scope,
+    engine: Engine = Engine.memflow,
+    share: Share = WHOLE,
 ) -> list[RuleResult]:
     """Return the result of every rule of `table` that applies to a partition, in the declared order.
 
-    Raises MissingData if the partition, or a partition of a referenced table, is not in the lake.
+    With a share of number i and count n, return those of the rules i, i + n, i + 2n, and so on. Raises MissingData if
+    the partition, or a partition of a referenced table, is not in the lake.
     """
     rows = lake.read(table, partition, vectors=False)
     evaluate = validate_rows if engine is Engine.gx else check_rows
-    rules = expectations_of(table, scope.benchmark)
+    rules = [*applicable(expectations_of(table, scope.benchmark), scope.domain)][share.number :: share.count]
     return evaluate(
         table, rows, rules, other_rows(lake, partition), scope.domain, other_columns(lake, partition)
     )

@@ -72,6 +72,11 @@ class Suite:
     """The explained violations of the rules that memflow evaluates, by rule."""
 
 
+def load() -> None:
+    """Import Great Expectations before its first use, for a thread that has nothing else to do."""
+    _gx()
+
+
 def validate_suite(table: str, rows: Sequence[Any]) -> list[RuleResult]:
     """Validate the declared suite of a table in SUITES. Return one result per expectation."""
     frame = {column.name: [getattr(row, column.name) for row in rows] for column in columns(table)}

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import Pipe
-from typing import Any
+from typing import Any, TypeVar
 
 from memflow.chat.ledger import RequestContext
 from memflow.chat.replacements import Replacements, replacements
+from memflow.checks.evaluation import RuleResult
 from memflow.errors import WorkerLost
 from memflow.run.context import Tables
 from memflow.shares import Share
@@ -25,6 +26,8 @@ from resources.settings.settings import Settings
 from resources.workers.channel import Channel
 from resources.workers.request_claims import RequestClaims
 from resources.workers.worker_ledger import Change, Grant
+
+T = TypeVar("T")
 
 PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
@@ -64,7 +67,7 @@ class Worker:
     """A handle on a worker process, and the methods that the worker process calls."""
 
     def __init__(self, parent: ParentServices, settings: Settings, number: int) -> None:
-        self.running: set[Future[Tables]] = set()
+        self.running: set[Future[Any]] = set()
         self._parent = parent
         self._number = number
         self._starting = ThreadPoolExecutor(1)
@@ -90,13 +93,20 @@ class Worker:
 
     def run(self, *arguments: Any) -> Future[Tables]:
         """Start a step in the worker process. Return a future of the step's rows."""
-        call = self.channel.call("run", *arguments)
+        return self._start("run", *arguments)
+
+    def check(self, *arguments: Any) -> Future[list[RuleResult]]:
+        """Start the check of a table in the worker process. Return a future of the results of its rules."""
+        return self._start("check", *arguments)
+
+    def _start(self, method: str, *arguments: Any) -> Future[Any]:
+        call = self.channel.call(method, *arguments)
         self.running.add(call)
         call.add_done_callback(self.running.discard)
         return call
 
-    def result(self, call: Future[Tables]) -> Tables:
-        """Return the rows of a completed step. Raises WorkerLost if the worker process has ended."""
+    def result(self, call: Future[T]) -> T:
+        """Return the result of a completed step or check. Raises WorkerLost if the worker process has ended."""
         try:
             return call.result()
         except ConnectionError:

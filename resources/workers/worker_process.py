@@ -1,4 +1,4 @@
-"""The program of a worker process: executes the steps that its parent sends, and returns their rows.
+"""The program of a worker process: executes the steps that its parent sends, returns their rows, and checks tables.
 
 The process reads inputs from the lake and writes to the ledger. Its parent owns the budget, the model servers and the
 progress display. worker.py starts the process.
@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.chat.replacements import replace_prompts
+from memflow.checks.evaluation import RuleResult
 from memflow.pipeline import STEPS
 from memflow.run.context import Tables
 from memflow.shares import Share
@@ -27,6 +28,7 @@ from resources.models.models import Models
 from resources.settings.sections import BudgetLimits
 from resources.settings.settings import Settings
 from resources.steps import StepRunner
+from resources.validation.checks import Scope, check_partition
 from resources.vllm_servers.servers import VllmServers
 from resources.workers.channel import Channel
 from resources.workers.worker import WorkerSetup
@@ -92,6 +94,11 @@ class _StepServer:
             return {table: list(rows) for table, rows in tables.items()}
 
         return self._threads.submit(work)
+
+    def check(self, table: str, partition: str, share: Share) -> Future[list[RuleResult]]:
+        """Return a future of the results of a share of a table's rules on a partition of the lake."""
+        scope = Scope.of(table, partition, self._setup.settings)
+        return self._threads.submit(check_partition, table, partition, self._runner.lake, scope, share=share)
 
     def end_run(self, run_id: str) -> None:
         """Cancel the requests of a run's early answers that are still running."""

@@ -1,4 +1,5 @@
 """Worker processes that execute steps which call models, each for a share of the episodes and of the concurrency.
+They also check large tables, each for a share of the rules.
 
 `memflow run` starts all workers with its first partition; otherwise a worker starts when a step needs it. Workers
 execute steps of all partitions. The parent process writes the rows. worker_process.py is the program of a worker.
@@ -8,12 +9,13 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import wait
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
+from memflow.checks.evaluation import RuleResult
 from memflow.pipeline import Step
 from memflow.run.context import Tables
 from memflow.shares import WHOLE, Share
@@ -80,6 +82,19 @@ class Workers:
             self._progress.pop(RequestContext(run_id, step.stage, "", domain.name, assistant), None)
         parts = [worker.result(call) for (worker, _), call in zip(workers, calls, strict=True)]
         return {table: list(chain.from_iterable(part[table] for part in parts)) for table in parts[0]}
+
+    def check(self, table: str, partition: str) -> list[RuleResult] | None:
+        """Return the result of every rule of a table on a partition of the lake; None if no worker is running.
+
+        The rules are divided among the workers. Raises the errors of `check_partition`, and WorkerLost.
+        """
+        with self._lock:
+            workers = [each for each in self._workers.values() if each.process.poll() is None]
+        shares = [Share(number, len(workers)) for number in range(len(workers))]
+        calls = [each.check(table, partition, share) for each, share in zip(workers, shares, strict=True)]
+        wait(calls)
+        parts = [worker.result(call) for worker, call in zip(workers, calls, strict=True)]
+        return [each for results in zip_longest(*parts) for each in results if each] if parts else None
 
     def end_run(self, run_id: str) -> None:
         """Cancel the requests of a run's early answers in all workers."""

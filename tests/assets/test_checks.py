@@ -17,6 +17,7 @@ from memflow.checks.expectations import expectations_of
 from memflow.cli.executor import QUIET
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
+from resources.workers.workers import Workers
 
 DOMAIN = "memorybench_demo"
 KEYS = {table: dg.AssetKey(table.split(".")) for table in ("question.probes", "feedback.sessions")}
@@ -168,6 +169,21 @@ def test_invalid_published_data_file_fails_the_expected_rule(
     found, rule = failed(result)[check]
     assert found == table.replace(".", "/")
     assert users[1]["id"] in rule["offending"]
+
+
+def test_running_worker_processes_check_large_partitions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+
+    def check(workers: Workers, table: str, partition: str) -> None:
+        sent.append(table)  # and return that no worker is running
+
+    monkeypatch.setattr(Workers, "check", check)
+    assert build(tmp_path / "small", list).success and not sent
+    monkeypatch.setattr("assets.checks.LARGE", 1)
+    assert build(tmp_path / "large", list).success
+    assert {"raw.records", "question.probes", "feedback.sessions"} <= {*sent}
 
 
 def test_asset_check_lists_only_rules_of_the_benchmark_of_its_domain(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from resources.settings.sections import BudgetLimits
 from resources.settings.settings import Settings, load
 from resources.steps import StepRunner
 from resources.stub import count_answers, stub_process
+from resources.validation.checks import Scope, check_partition
 from resources.workers import worker_process
 
 DOMAIN = "amemgym_base"
@@ -174,6 +175,20 @@ def test_started_worker_processes_execute_the_steps(generated, tmp_path: Path) -
     with runner(generated, tmp_path / "home") as running:
         running.models.workers.start(running.settings)
         assert pids(running) == [], "one process needs no workers"
+
+
+@pytest.mark.parametrize("table", ["question.probes", "utterance.turns", "state.profiles"])
+def test_worker_processes_return_the_check_results_of_one_process(generated, tmp_path: Path, table) -> None:
+    """The rules are divided among the workers, also where one of them gets none."""
+    with runner(generated, tmp_path / "home", processes=3) as running:
+        workers = running.models.workers
+        assert workers.check(table, DOMAIN) is None, "no worker is running"
+        workers.start(running.settings)
+        results = workers.check(table, DOMAIN)
+        assert results == check_partition(table, DOMAIN, generated, Scope.of(table, DOMAIN, running.settings))
+        assert results
+        with pytest.raises(MissingData):
+            workers.check(table, "amemgym_demo")
 
 
 def test_worker_processes_send_the_replaced_prompts_of_their_parent(generated, tmp_path: Path) -> None:
