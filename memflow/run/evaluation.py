@@ -5,9 +5,9 @@ play.py plays an episode, answer.py answers a probe, and memflow/scoring compute
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -18,7 +18,7 @@ from memflow.memories.external import DatedQuery, ExternalMemory
 from memflow.memories.memory import Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
-from memflow.records import Probe, Reply
+from memflow.records import Claim, Probe, Reply
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
@@ -33,7 +33,8 @@ from memflow.scoring.judges import claims_of_judges
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
 EPISODES_AT_ONCE = 64
-"""Episodes whose stored entries are held at once while their probes are answered."""
+"""Episodes whose stored entries are in memory at once while their probes are answered or their claims judged."""
+OfEpisode = TypeVar("OfEpisode", Probe, Claim)
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
@@ -195,15 +196,11 @@ async def _answered(
 
     The entries of EPISODES_AT_ONCE episodes are read at a time, since vectors of all episodes take gigabytes.
     """
-    by_episode: dict[str, list[Probe]] = defaultdict(list)
-    for probe in probes:
-        by_episode[probe.episode_id].append(probe)
     chat = await context.models.answering(context.assistant)
     remember = context.memory.factory(await context.models.tools(context.assistant))
     replies: list[Reply] = []
-    for start in range(0, len(by_episode), EPISODES_AT_ONCE):
-        episodes = [*by_episode][start : start + EPISODES_AT_ONCE]
-        some = [probe for episode in episodes for probe in by_episode[episode]]
+    for some in _of_episodes_at_once(probes):
+        episodes = {probe.episode_id for probe in some}
         replies += await answer_all(
             context.benchmark,
             context.domain,
@@ -220,6 +217,16 @@ async def _answered(
             clock=context.clock,
         )
     return replies
+
+
+def _of_episodes_at_once(rows: Iterable[OfEpisode]) -> Iterator[list[OfEpisode]]:
+    """Yield the rows of EPISODES_AT_ONCE episodes at a time, ordered by the first row of each episode."""
+    by_episode: dict[str, list[OfEpisode]] = defaultdict(list)
+    for row in rows:
+        by_episode[row.episode_id].append(row)
+    episodes = list(by_episode)
+    for start in range(0, len(episodes), EPISODES_AT_ONCE):
+        yield [row for episode in episodes[start : start + EPISODES_AT_ONCE] for row in by_episode[episode]]
 
 
 async def score_replies(context: StepContext) -> Tables:
@@ -261,20 +268,24 @@ async def judge_claims(context: StepContext) -> Tables:
         claims = context.share.of_rows(
             context.benchmark.claims(domain, context.assistant, context.states(), turns)
         )
-    if claims:
-        episodes = {claim.episode_id for claim in claims}
+    judges = await context.models.judges(domain.name) if claims else {}
+    unknown: list[Claim] = []
+    judged: dict[str, list[Claim]] = {name: [] for name in judges}
+    for group in _of_episodes_at_once(claims):
+        episodes = {claim.episode_id for claim in group}
         entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
-        pasts = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), claims)
+        pasts = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), group)
         hidden = _episodes_without_content(pasts) if is_server(system.memory) else set()
-        unknown = [replace(claim, reason=NO_CONTENT) for claim in claims if claim.episode_id in hidden]
-        claims = [claim for claim in claims if claim.episode_id not in hidden]
-        held = memory_texts(pasts, claims, system.memory.bookkeeping_kinds)
-        judges = await context.models.judges(domain.name)
+        unknown += [replace(claim, reason=NO_CONTENT) for claim in group if claim.episode_id in hidden]
+        known = [claim for claim in group if claim.episode_id not in hidden]
+        held = memory_texts(pasts, known, system.memory.bookkeeping_kinds)
+        del pasts
         found = await asyncio.gather(
-            *(context.benchmark.judge_claims(domain, claims, held, judge) for judge in judges.values())
+            *(context.benchmark.judge_claims(domain, known, held, judge) for judge in judges.values())
         )
-        claims = [*unknown, *claims_of_judges(dict(zip(judges, found, strict=True)))]
-    return {"score.claims": claims}
+        for name, of_judge in zip(judges, found, strict=True):
+            judged[name] += of_judge
+    return {"score.claims": [*unknown, *claims_of_judges(judged)] if claims else []}
 
 
 def _episodes_without_content(pasts: Mapping[str, EpisodeHistory]) -> set[str]:
