@@ -7,7 +7,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -18,7 +18,7 @@ from memflow.memories.external import DatedQuery, ExternalMemory
 from memflow.memories.memory import Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
-from memflow.records import Claim, Probe, Reply
+from memflow.records import Claim, FailureAttribution, Probe, Reply
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
@@ -26,15 +26,15 @@ from memflow.run.evolution import Environment, count_events, evolves, play_assis
 from memflow.run.play import EpisodeQueries, PlayedEpisode
 from memflow.run.restored_memory import restored_memory_check
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
-from memflow.scoring.attribution import attribute
+from memflow.scoring.attribution import attribute, given_messages
 from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.judges import claims_of_judges
+from memflow.shares import R
 
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
 EPISODES_AT_ONCE = 64
 """Episodes whose stored entries are in memory at once while their probes are answered or their claims judged."""
-OfEpisode = TypeVar("OfEpisode", Probe, Claim)
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
@@ -177,51 +177,72 @@ async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
     ASSISTANT.set((context.domain.name, context.assistant))
     early = await context.early.replies() if context.early is not None else {}
-    probes = context.share.of_rows(context.test_probes())
-    missing = [probe for probe in probes if probe.probe_id not in early]
-    answered = context.models.expect(len(probes))
+    asked = _asked_probes(context)
+    answered = context.models.expect(len(asked))
     for _ in early:
         answered()
-    if missing:
-        early |= {reply.probe_id: reply for reply in await _answered(context, missing, answered)}
-    # The probes themselves are not needed while the rows are written.
-    ordered = [probe.probe_id for probe in probes]
-    return {"answer.replies": (early.pop(probe_id) for probe_id in ordered)}
+    if missing := [probe for probe in asked if probe.probe_id not in early]:
+        early |= await _answered(context, missing, answered)
+    return {"answer.replies": (early.pop(probe.probe_id) for probe in asked)}
+
+
+class _AskedProbe(NamedTuple):
+    """The id and the episode of a probe: the probes of all episodes take gigabytes."""
+
+    probe_id: str
+    episode_id: str
+
+
+def _asked_probes(context: StepContext) -> list[_AskedProbe]:
+    """Return the probes of split `test` that belong to this share."""
+    return context.share.of_rows(
+        _AskedProbe(probe.probe_id, probe.episode_id)
+        for probe in context.stream("question.probes")
+        if probe.split == "test"
+    )
+
+
+def _read_probes(context: StepContext, asked: Iterable[_AskedProbe]) -> list[Probe]:
+    """Return the rows of these probes, in stored order."""
+    episode_of = dict(asked)
+    read = context.stream("question.probes", episodes={*episode_of.values()})
+    return [probe for probe in read if probe.probe_id in episode_of]
 
 
 async def _answered(
-    context: StepContext, probes: Sequence[Probe], answered: Callable[[], None]
-) -> list[Reply]:
-    """Answer probes with memories that are restored from the stored entries. Return the replies.
+    context: StepContext, asked: Sequence[_AskedProbe], answered: Callable[[], None]
+) -> dict[str, Reply]:
+    """Answer probes with memories that are restored from the stored entries. Return the replies by probe.
 
-    The entries of EPISODES_AT_ONCE episodes are read at a time, since vectors of all episodes take gigabytes.
+    The probes and entries of EPISODES_AT_ONCE episodes are read at a time: vectors of all episodes take gigabytes.
     """
     chat = await context.models.answering(context.assistant)
     remember = context.memory.factory(await context.models.tools(context.assistant))
-    replies: list[Reply] = []
-    for some in _of_episodes_at_once(probes):
-        episodes = {probe.episode_id for probe in some}
-        replies += await answer_all(
+    replies: dict[str, Reply] = {}
+    for some in _of_episodes_at_once(asked):
+        episodes, probes = {each.episode_id for each in some}, _read_probes(context, some)
+        found = await answer_all(
             context.benchmark,
             context.domain,
             context.assistant,
-            some,
+            probes,
             episode_histories(
                 context.stream("memory.indexes", episodes=episodes),
                 context.stream("memory.transcripts", episodes=episodes),
-                some,
+                probes,
             ),
             remember,
             chat,
             answered=answered,
             clock=context.clock,
         )
+        replies.update((reply.probe_id, reply) for reply in found)
     return replies
 
 
-def _of_episodes_at_once(rows: Iterable[OfEpisode]) -> Iterator[list[OfEpisode]]:
+def _of_episodes_at_once(rows: Iterable[R]) -> Iterator[list[R]]:
     """Yield the rows of EPISODES_AT_ONCE episodes at a time, ordered by the first row of each episode."""
-    by_episode: dict[str, list[OfEpisode]] = defaultdict(list)
+    by_episode: dict[str, list[R]] = defaultdict(list)
     for row in rows:
         by_episode[row.episode_id].append(row)
     episodes = list(by_episode)
@@ -244,19 +265,24 @@ async def score_replies(context: StepContext) -> Tables:
 
 async def attribute_failures(context: StepContext) -> Tables:
     """Attribute each wrong answer to a write, read or utilization failure."""
-    probes = context.share.of_rows(context.test_probes())
-    episodes = {probe.episode_id for probe in probes}
-    attributions = attribute(
-        context.domain.name,
-        context.assistant,
-        context.memory.system,
-        said=context.rows("memory.transcripts"),  # evidence may be in the base of an episode
-        entries=list(context.stream("memory.indexes", vectors=False, episodes=episodes)),
-        probes=probes,
-        replies=context.stream("answer.replies", episodes=episodes),
-        verdicts=context.stream("score.verdicts", episodes=episodes),
-    )
-    return {"score.attributions": attributions}
+    asked = _asked_probes(context)
+    given = given_messages(context.stream("memory.transcripts"))  # evidence may be in the base of an episode
+    found: dict[str, FailureAttribution] = {}
+    for some in _of_episodes_at_once(asked):
+        episodes = {each.episode_id for each in some}
+        attributions = attribute(
+            context.domain.name,
+            context.assistant,
+            context.memory.system,
+            given=given,
+            said=context.stream("memory.transcripts", episodes=episodes),
+            entries=list(context.stream("memory.indexes", vectors=False, episodes=episodes)),
+            probes=_read_probes(context, some),
+            replies=context.stream("answer.replies", episodes=episodes),
+            verdicts=context.stream("score.verdicts", episodes=episodes),
+        )
+        found.update((row.probe_id, row) for row in attributions)
+    return {"score.attributions": [found[each.probe_id] for each in asked if each.probe_id in found]}
 
 
 async def judge_claims(context: StepContext) -> Tables:
