@@ -1,4 +1,4 @@
-"""Replies and claims of an assistant do not depend on how many episodes are in memory at a time."""
+"""Replies, claims and attributions of an assistant do not depend on how many episodes are in memory at a time."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ DOMAIN, ASSISTANT = "amemgym_demo~3", "rag_2_4_30"
 
 
 @pytest.mark.pipeline
-def test_replies_and_claims_are_equal_if_episodes_are_read_one_by_one(
+def test_rows_are_equal_if_episodes_are_read_one_by_one(
     run_in: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asks_nothing(*_: object) -> Callable[[PlayedEpisode, int, int], None]:
@@ -30,17 +30,21 @@ def test_replies_and_claims_are_equal_if_episodes_are_read_one_by_one(
 
     monkeypatch.setattr(EarlyAnswers, "on_checkpoint", asks_nothing)
     monkeypatch.setattr(evaluation, "episode_histories", recording)
-    replies, claims = [], []
+    replies, others = [], []
     for folder, at_once in (("one", 1), ("two", 2), ("all", 64)):
         monkeypatch.setattr(evaluation, "EPISODES_AT_ONCE", at_once)
         histories.clear()
         assert run_in(tmp_path / folder, (DOMAIN,), (ASSISTANT,)).failed == []
         assert max(map(len, histories)) == min(at_once, 3)
         lake = Lake(str(tmp_path / folder / "lake"))
-        claims.append(lake.read("score.claims", f"{DOMAIN}/{ASSISTANT}"))
+        others.append(
+            [lake.read(table, f"{DOMAIN}/{ASSISTANT}") for table in ("score.claims", "score.attributions")]
+        )
         rows = lake.read("answer.replies", f"{DOMAIN}/{ASSISTANT}")
         replies.append([(row.probe_id, row.text, row.recalled, row.completion) for row in rows])
     assert replies[0] == replies[1] == replies[2]
     assert len(replies[0]) > 3
-    assert claims[0] == claims[1] == claims[2]
-    assert len(claims[0]) > 3
+    assert others[0] == others[1] == others[2]
+    claims, attributions = others[0]
+    assert len(claims) > 3
+    assert any(row.evidence for row in attributions)
