@@ -302,7 +302,10 @@ class Benchmark(ABC):
         return ""
 
     def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
-        """Return the facts that an assistant's memory should contain at each checkpoint, without verdicts."""
+        """Return the facts that an assistant's memory should contain at each checkpoint, without verdicts.
+
+        The claims of an episode are consecutive.
+        """
         return []
 
     async def judge_claims(

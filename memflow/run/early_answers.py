@@ -21,6 +21,8 @@ Start = Callable[[Coroutine[Any, Any, list[Reply]]], asyncio.Task[list[Reply]]]
 """Starts a task that outlasts the step."""
 Idle = Callable[[], Awaitable[None]]
 """Waits until the event loop has little to do."""
+WAITING = 256
+"""Checkpoints that may wait for an idle event loop: a bound on their probes and entries in RAM."""
 
 
 class EarlyAnswers:
@@ -44,7 +46,8 @@ class EarlyAnswers:
     def on_checkpoint(self, ask: Ask, start: Start, idle: Idle) -> Callable[[PlayedEpisode, int, int], None]:
         """Return a callback for the player that asks the probes from a checkpoint up to the next one.
 
-        The probes wait until the event loop is `idle`, because the next message of an episode is more urgent.
+        The probes wait until the event loop is `idle`, because the next message of an episode is more urgent. Where
+        WAITING checkpoints wait already, the step `replies` asks the probes.
         """
 
         async def ask_when_idle(asked: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
@@ -56,11 +59,14 @@ class EarlyAnswers:
         def ended(played: PlayedEpisode, checkpoint: int, following: int) -> None:
             waiting = self._probes.pop(played.episode_id, [])
             due = [probe for probe in waiting if checkpoint <= probe.checkpoint < following]
-            history = _history(played, due, self._indexes.setdefault(played.episode_id, {}))
+            indexes = self._indexes.setdefault(played.episode_id, {})
             if later := [probe for probe in waiting if probe.checkpoint >= following]:
                 self._probes[played.episode_id] = later
             else:
                 del self._indexes[played.episode_id]
+            if len(self._waiting) >= WAITING:
+                return
+            history = _history(played, due, indexes)
             asked = [probe for probe in due if probe.after is None or probe.after in history.messages]
             if asked:
                 task = start(ask_when_idle(asked, history))

@@ -5,9 +5,9 @@ play.py plays an episode, answer.py answers a probe, and memflow/scoring compute
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -18,7 +18,7 @@ from memflow.memories.external import DatedQuery, ExternalMemory
 from memflow.memories.memory import Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
-from memflow.records import Probe, Reply
+from memflow.records import Claim, FailureAttribution, Probe, Reply
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
@@ -26,14 +26,15 @@ from memflow.run.evolution import Environment, count_events, evolves, play_assis
 from memflow.run.play import EpisodeQueries, PlayedEpisode
 from memflow.run.restored_memory import restored_memory_check
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
-from memflow.scoring.attribution import attribute
+from memflow.scoring.attribution import attribute, given_messages
 from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.judges import claims_of_judges
+from memflow.shares import R
 
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
 EPISODES_AT_ONCE = 64
-"""Episodes whose stored entries are held at once while their probes are answered."""
+"""Episodes whose stored entries are in memory at once while their probes are answered or their claims judged."""
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
@@ -176,50 +177,77 @@ async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
     ASSISTANT.set((context.domain.name, context.assistant))
     early = await context.early.replies() if context.early is not None else {}
-    probes = context.share.of_rows(context.test_probes())
-    missing = [probe for probe in probes if probe.probe_id not in early]
-    answered = context.models.expect(len(probes))
+    asked = _asked_probes(context)
+    answered = context.models.expect(len(asked))
     for _ in early:
         answered()
-    if missing:
-        early |= {reply.probe_id: reply for reply in await _answered(context, missing, answered)}
-    # The probes themselves are not needed while the rows are written.
-    ordered = [probe.probe_id for probe in probes]
-    return {"answer.replies": (early.pop(probe_id) for probe_id in ordered)}
+    if missing := [probe for probe in asked if probe.probe_id not in early]:
+        early |= await _answered(context, missing, answered)
+    return {"answer.replies": (early.pop(probe.probe_id) for probe in asked)}
+
+
+class _AskedProbe(NamedTuple):
+    """The id and the episode of a probe: the probes of all episodes take gigabytes."""
+
+    probe_id: str
+    episode_id: str
+
+
+def _asked_probes(context: StepContext) -> list[_AskedProbe]:
+    """Return the probes of split `test` that belong to this share."""
+    return context.share.of_rows(
+        _AskedProbe(probe.probe_id, probe.episode_id)
+        for probe in context.stream("question.probes")
+        if probe.split == "test"
+    )
+
+
+def _read_probes(context: StepContext, asked: Iterable[_AskedProbe]) -> list[Probe]:
+    """Return the rows of these probes, in stored order."""
+    episode_of = dict(asked)
+    read = context.stream("question.probes", episodes={*episode_of.values()})
+    return [probe for probe in read if probe.probe_id in episode_of]
 
 
 async def _answered(
-    context: StepContext, probes: Sequence[Probe], answered: Callable[[], None]
-) -> list[Reply]:
-    """Answer probes with memories that are restored from the stored entries. Return the replies.
+    context: StepContext, asked: Sequence[_AskedProbe], answered: Callable[[], None]
+) -> dict[str, Reply]:
+    """Answer probes with memories that are restored from the stored entries. Return the replies by probe.
 
-    The entries of EPISODES_AT_ONCE episodes are read at a time, since vectors of all episodes take gigabytes.
+    The probes and entries of EPISODES_AT_ONCE episodes are read at a time: vectors of all episodes take gigabytes.
     """
-    by_episode: dict[str, list[Probe]] = defaultdict(list)
-    for probe in probes:
-        by_episode[probe.episode_id].append(probe)
     chat = await context.models.answering(context.assistant)
     remember = context.memory.factory(await context.models.tools(context.assistant))
-    replies: list[Reply] = []
-    for start in range(0, len(by_episode), EPISODES_AT_ONCE):
-        episodes = [*by_episode][start : start + EPISODES_AT_ONCE]
-        some = [probe for episode in episodes for probe in by_episode[episode]]
-        replies += await answer_all(
+    replies: dict[str, Reply] = {}
+    for some in _of_episodes_at_once(asked):
+        episodes, probes = {each.episode_id for each in some}, _read_probes(context, some)
+        found = await answer_all(
             context.benchmark,
             context.domain,
             context.assistant,
-            some,
+            probes,
             episode_histories(
                 context.stream("memory.indexes", episodes=episodes),
                 context.stream("memory.transcripts", episodes=episodes),
-                some,
+                probes,
             ),
             remember,
             chat,
             answered=answered,
             clock=context.clock,
         )
+        replies.update((reply.probe_id, reply) for reply in found)
     return replies
+
+
+def _of_episodes_at_once(rows: Iterable[R]) -> Iterator[list[R]]:
+    """Yield the rows of EPISODES_AT_ONCE episodes at a time, ordered by the first row of each episode."""
+    by_episode: dict[str, list[R]] = defaultdict(list)
+    for row in rows:
+        by_episode[row.episode_id].append(row)
+    episodes = list(by_episode)
+    for start in range(0, len(episodes), EPISODES_AT_ONCE):
+        yield [row for episode in episodes[start : start + EPISODES_AT_ONCE] for row in by_episode[episode]]
 
 
 async def score_replies(context: StepContext) -> Tables:
@@ -237,19 +265,24 @@ async def score_replies(context: StepContext) -> Tables:
 
 async def attribute_failures(context: StepContext) -> Tables:
     """Attribute each wrong answer to a write, read or utilization failure."""
-    probes = context.share.of_rows(context.test_probes())
-    episodes = {probe.episode_id for probe in probes}
-    attributions = attribute(
-        context.domain.name,
-        context.assistant,
-        context.memory.system,
-        said=context.rows("memory.transcripts"),  # evidence may be in the base of an episode
-        entries=list(context.stream("memory.indexes", vectors=False, episodes=episodes)),
-        probes=probes,
-        replies=context.stream("answer.replies", episodes=episodes),
-        verdicts=context.stream("score.verdicts", episodes=episodes),
-    )
-    return {"score.attributions": attributions}
+    asked = _asked_probes(context)
+    given = given_messages(context.stream("memory.transcripts"))  # evidence may be in the base of an episode
+    found: dict[str, FailureAttribution] = {}
+    for some in _of_episodes_at_once(asked):
+        episodes = {each.episode_id for each in some}
+        attributions = attribute(
+            context.domain.name,
+            context.assistant,
+            context.memory.system,
+            given=given,
+            said=context.stream("memory.transcripts", episodes=episodes),
+            entries=list(context.stream("memory.indexes", vectors=False, episodes=episodes)),
+            probes=_read_probes(context, some),
+            replies=context.stream("answer.replies", episodes=episodes),
+            verdicts=context.stream("score.verdicts", episodes=episodes),
+        )
+        found.update((row.probe_id, row) for row in attributions)
+    return {"score.attributions": [found[each.probe_id] for each in asked if each.probe_id in found]}
 
 
 async def judge_claims(context: StepContext) -> Tables:
@@ -261,20 +294,24 @@ async def judge_claims(context: StepContext) -> Tables:
         claims = context.share.of_rows(
             context.benchmark.claims(domain, context.assistant, context.states(), turns)
         )
-    if claims:
-        episodes = {claim.episode_id for claim in claims}
+    judges = await context.models.judges(domain.name) if claims else {}
+    unknown: list[Claim] = []
+    judged: dict[str, list[Claim]] = {name: [] for name in judges}
+    for group in _of_episodes_at_once(claims):
+        episodes = {claim.episode_id for claim in group}
         entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
-        pasts = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), claims)
+        pasts = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), group)
         hidden = _episodes_without_content(pasts) if is_server(system.memory) else set()
-        unknown = [replace(claim, reason=NO_CONTENT) for claim in claims if claim.episode_id in hidden]
-        claims = [claim for claim in claims if claim.episode_id not in hidden]
-        held = memory_texts(pasts, claims, system.memory.bookkeeping_kinds)
-        judges = await context.models.judges(domain.name)
+        unknown += [replace(claim, reason=NO_CONTENT) for claim in group if claim.episode_id in hidden]
+        known = [claim for claim in group if claim.episode_id not in hidden]
+        held = memory_texts(pasts, known, system.memory.bookkeeping_kinds)
+        del pasts
         found = await asyncio.gather(
-            *(context.benchmark.judge_claims(domain, claims, held, judge) for judge in judges.values())
+            *(context.benchmark.judge_claims(domain, known, held, judge) for judge in judges.values())
         )
-        claims = [*unknown, *claims_of_judges(dict(zip(judges, found, strict=True)))]
-    return {"score.claims": claims}
+        for name, of_judge in zip(judges, found, strict=True):
+            judged[name] += of_judge
+    return {"score.claims": [*unknown, *claims_of_judges(judged)] if claims else []}
 
 
 def _episodes_without_content(pasts: Mapping[str, EpisodeHistory]) -> set[str]:

@@ -29,7 +29,8 @@ def attribute(
     assistant: str,
     system: System,
     *,
-    said: Sequence[TranscriptMessage],
+    given: Mapping[str, int],
+    said: Iterable[TranscriptMessage],
     entries: Sequence[Entry],
     probes: Iterable[Probe],
     replies: Iterable[Reply],
@@ -37,14 +38,15 @@ def attribute(
 ) -> list[FailureAttribution]:
     """Return the failure attribution of each scored probe (with a verdict under its metric), in the order of `probes`.
 
-    State probes are skipped.
+    State probes are skipped. `given` are the `given_messages` of all episodes. The other rows are those of the episodes
+    of `probes`.
     """
     scored = {probe.probe_id: probe for probe in probes if probe.kind != "state"}
     telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
     timeline = _MemoryTimeline(
         system,
         episode_histories(entries, said, scored.values()),
-        _given(said),
+        given,
         _sources(telling),
         _servers(entries) if is_server(system.memory) else {},
     )
@@ -204,7 +206,7 @@ def _servers(entries: Sequence[Entry]) -> dict[str, Capabilities]:
     return found
 
 
-def _given(said: Sequence[TranscriptMessage]) -> dict[str, int]:
+def given_messages(said: Iterable[TranscriptMessage]) -> dict[str, int]:
     """Return the sequence number of each message that the memory received, including messages of a base episode."""
     return {line.message_id: line.sequence for line in said if line.reason is None}
 

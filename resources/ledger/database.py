@@ -18,6 +18,8 @@ from resources.reconnect import while_starting
 
 BUSY_TIMEOUT_S = 60.0
 """Seconds to wait for the transaction of another process."""
+CACHED_STATEMENTS = 8
+"""Prepared statements that a connection to SQLite keeps. Each keeps its last values, megabytes of a large commit."""
 _SCHEMA_LOCK = 0x6D656D666C6F77
 """Key of the PostgreSQL advisory lock under which the ledger is migrated ("memflow")."""
 
@@ -71,7 +73,8 @@ def _connect(url: str, **options: Any) -> Engine:
             "memflow.chat.ledger.MemoryLedger for a ledger in memory."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S}, **options)
+    connect_args = {"timeout": BUSY_TIMEOUT_S, "cached_statements": CACHED_STATEMENTS}
+    engine = sa.create_engine(parsed, connect_args=connect_args, **options)
     sa.event.listen(engine, "connect", _prepare_sqlite)
     return engine
 

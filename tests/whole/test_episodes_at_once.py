@@ -1,4 +1,4 @@
-"""Replies of an assistant do not depend on how many episodes are answered at a time."""
+"""Replies, claims and attributions of an assistant do not depend on how many episodes are in memory at a time."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from memflow.cli.planned_runs import Outcome
-from memflow.records import Probe
 from memflow.run import evaluation
 from memflow.run.early_answers import EarlyAnswers
 from memflow.run.play import PlayedEpisode
@@ -16,7 +15,7 @@ DOMAIN, ASSISTANT = "amemgym_demo~3", "rag_2_4_30"
 
 
 @pytest.mark.pipeline
-def test_replies_are_equal_if_episodes_are_answered_one_by_one(
+def test_rows_are_equal_if_episodes_are_read_one_by_one(
     run_in: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asks_nothing(*_: object) -> Callable[[PlayedEpisode, int, int], None]:
@@ -26,18 +25,26 @@ def test_replies_are_equal_if_episodes_are_answered_one_by_one(
     read = evaluation.episode_histories
 
     def recording(entries, said, probes):
-        histories.append({probe.episode_id for probe in probes if isinstance(probe, Probe)})  # or claims
+        histories.append({probe.episode_id for probe in probes})  # or of claims
         return read(entries, said, probes)
 
     monkeypatch.setattr(EarlyAnswers, "on_checkpoint", asks_nothing)
     monkeypatch.setattr(evaluation, "episode_histories", recording)
-    replies = []
+    replies, others = [], []
     for folder, at_once in (("one", 1), ("two", 2), ("all", 64)):
         monkeypatch.setattr(evaluation, "EPISODES_AT_ONCE", at_once)
         histories.clear()
         assert run_in(tmp_path / folder, (DOMAIN,), (ASSISTANT,)).failed == []
         assert max(map(len, histories)) == min(at_once, 3)
-        rows = Lake(str(tmp_path / folder / "lake")).read("answer.replies", f"{DOMAIN}/{ASSISTANT}")
+        lake = Lake(str(tmp_path / folder / "lake"))
+        others.append(
+            [lake.read(table, f"{DOMAIN}/{ASSISTANT}") for table in ("score.claims", "score.attributions")]
+        )
+        rows = lake.read("answer.replies", f"{DOMAIN}/{ASSISTANT}")
         replies.append([(row.probe_id, row.text, row.recalled, row.completion) for row in rows])
     assert replies[0] == replies[1] == replies[2]
     assert len(replies[0]) > 3
+    assert others[0] == others[1] == others[2]
+    claims, attributions = others[0]
+    assert len(claims) > 3
+    assert any(row.evidence for row in attributions)

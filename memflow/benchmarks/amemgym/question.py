@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from pydantic import BaseModel
-
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values, choice_of, values_of
 from memflow.benchmarks.amemgym.wording import number_options, prompt
 from memflow.benchmarks.api import Question
@@ -25,14 +23,14 @@ def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Qu
         suffix, fields["told"] = "_told", gold_context
     elif recall.with_notes:
         suffix, fields["notes"] = "_with_notes", recall.notes
-    return Question(prompt(f"{probe.kind}{suffix}", template.output, probe.language), fields, template.query)
+    output = choice_of(len(probe.options)) if probe.kind == "choice" else _values_type(probe.question)
+    return Question(prompt(f"{probe.kind}{suffix}", output, probe.language), fields, template.query)
 
 
 class _QuestionTemplate(NamedTuple):
     """The part of a question that does not depend on the memory."""
 
     fields: Mapping[str, str]
-    output: type[BaseModel]
     query: str
 
 
@@ -41,14 +39,16 @@ def _question_template(
     kind: str, language: str, question: str, options: tuple[str, ...]
 ) -> _QuestionTemplate:
     """Return the same part of a question for every period in which it is asked."""
-    output: type[BaseModel]
+    fields = {"schema": question}
     if kind == "choice":
         fields = {"question": question, "options": number_options(options)}
-        output = choice_of(len(options))
-    else:
-        fields = {"schema": question}
-        output = values_of(json.loads(question))
-    return _QuestionTemplate(fields, output, prompt(kind, language=language).render(fields)[-1].content)
+    return _QuestionTemplate(fields, prompt(kind, language=language).render(fields)[-1].content)
+
+
+@lru_cache(maxsize=64)
+def _values_type(schema: str) -> type[Values]:
+    """Return the output type of a question for the state. A type takes 0.2 MB, so those of few users are cached."""
+    return values_of(json.loads(schema))
 
 
 def parse_answer(value: ChoiceAnswer | Values) -> str:

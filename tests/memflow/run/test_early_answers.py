@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+import pytest
+
 from memflow.errors import EndpointDown
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Message
 from memflow.records import Probe, Reply
+from memflow.run import early_answers
 from memflow.run.answer import EpisodeHistory
 from memflow.run.early_answers import EarlyAnswers
 from memflow.run.play import LAST, Event, PlayedEpisode, PlayedMessage
@@ -74,6 +77,22 @@ async def test_probes_of_an_ended_checkpoint_are_asked_with_the_memory_at_that_t
     await other_tasks()
     assert set(await early.replies()) == {"p0", "p1"}
     assert asking.asked == [("p0", ["m0", "m1"]), ("p1", ["m0", "m1"])]
+
+
+async def test_probes_are_left_to_the_step_where_many_checkpoints_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(early_answers, "WAITING", 2)
+    early, asking = EarlyAnswers([probe(number, number) for number in range(5)]), Asking()
+    ended = early.on_checkpoint(asking.ask, asyncio.create_task, asking.idle)
+    asking.go.clear()
+    for checkpoint in range(4):
+        ended(played("m0"), checkpoint, checkpoint + 1)
+    asking.go.set()
+    await other_tasks()
+    ended(played("m0"), 4, LAST)  # no checkpoint waits any more
+    await other_tasks()
+    assert set(await early.replies()) == {"p0", "p1", "p4"}
 
 
 async def test_probe_after_a_message_sees_the_memory_as_of_that_message() -> None:

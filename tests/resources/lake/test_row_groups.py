@@ -1,5 +1,6 @@
 """Row groups: equal results for any size of the groups, interrupted writes, and row numbers in messages."""
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -75,3 +76,24 @@ def test_write_names_the_number_of_an_invalid_row_in_a_later_group(tmp_path, mon
     rows[3] = factories.entry(entry_id="e3", text="\ud800")
     with pytest.raises(BadInput, match=r"memory\.indexes\.text of row 3 "):
         Lake(tmp_path).write("memory.indexes", "d/a", iter(rows), fingerprint="f")
+
+
+@given(rows=st.lists(ENTRIES, max_size=12), size=st.integers(1, 13), episodes=st.sets(TEXTS))
+def test_rows_of_episodes_are_equal_for_row_groups_of_any_size(rows, size, episodes):
+    rows = [replace(row, episode_id=row.entry_id) for row in rows]
+    with TemporaryDirectory() as folder, patch("resources.lake.row_groups.VECTOR_GROUP_ROWS", size):
+        lake = Lake(folder)
+        lake.write("memory.indexes", "d/a", rows, fingerprint="")
+        found = list(lake.stream("memory.indexes", "d/a", episodes=episodes))
+    assert found == [row for row in rows if row.episode_id in episodes]
+
+
+def test_row_groups_without_a_wanted_episode_are_not_read(tmp_path):
+    rows = [factories.entry(entry_id=str(at), episode_id=f"e{at // 2}") for at in range(6)]
+    with patch("resources.lake.row_groups.VECTOR_GROUP_ROWS", 2):
+        lake = Lake(str(tmp_path))
+        lake.write("memory.indexes", "d/a", rows, fingerprint="")
+        read = pq.ParquetFile.iter_batches
+        with patch.object(pq.ParquetFile, "iter_batches", autospec=True, side_effect=read) as reading:
+            assert list(lake.stream("memory.indexes", "d/a", episodes={"e1"})) == rows[2:4]
+    assert reading.call_args.args[2] == [1]

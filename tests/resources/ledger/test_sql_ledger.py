@@ -21,6 +21,7 @@ from ledger_rows import ACCOUNT, Choice, completion, fill, find, request, store
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings, StoreFailed
 from resources.endpoints.embedder import TimedVector
+from resources.ledger.database import CACHED_STATEMENTS
 from resources.ledger.sql_ledger import SqlLedger
 
 
@@ -155,6 +156,7 @@ import asyncio
 import sys
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
+from resources.ledger.database import CACHED_STATEMENTS
 from resources.ledger.sql_ledger import SqlLedger
 
 ledger = SqlLedger(sys.argv[1])
@@ -207,3 +209,18 @@ def test_messages_of_former_ledger_can_be_read(url: str, path: Path) -> None:
             written = zlib.compress(json.dumps([["user", "hé"]]).encode(), 1)
             connection.execute("update completions set messages = ?, request_checksum = null", (written,))
         assert ledger.messages("a") == (ChatMessage("user", "hé"),)
+
+
+def test_connections_to_sqlite_keep_few_statements_with_their_values(tmp_path, monkeypatch):
+    options = []
+    connect = sqlite3.dbapi2.connect
+
+    def recording(*arguments, **given):
+        options.append(given)
+        return connect(*arguments, **given)
+
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", recording)
+    with SqlLedger(f"sqlite:///{tmp_path / 'ledger.db'}"):
+        pass
+    assert options
+    assert {given["cached_statements"] for given in options} == {CACHED_STATEMENTS}

@@ -24,7 +24,7 @@ from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
-from memflow.scoring.attribution import attribute
+from memflow.scoring.attribution import attribute, given_messages
 from memflow.scoring.estimate import MetricContext
 from memflow.scoring.evidence import evidence_scores
 from memflow.words import search_words
@@ -96,8 +96,8 @@ def test_recall_at_10_on_memdaily_equals_independent_count(name: str, scores: Sc
         replies = await answer_all(benchmark, domain, name, probes, pasts, remember, chat)
         verdicts = await benchmark.verdicts(domain, probes, replies, None)  # type: ignore[arg-type]
         rows = attribute(
-            domain.name, name, recipe.system, said=said, entries=entries, probes=probes, replies=replies,
-            verdicts=verdicts,
+            domain.name, name, recipe.system, given=given_messages(said), said=said, entries=entries,
+            probes=probes, replies=replies, verdicts=verdicts,
         )  # fmt: skip
         measured = AssistantResults(
             domain=domain.name, assistant=name, memory=name, model="scripted", probes=probes, verdicts=verdicts,
