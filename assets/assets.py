@@ -153,7 +153,9 @@ def _assets(
             stored_fingerprint = UNFINISHED if unfinished else fingerprint
             rows = summary.observe(tables[table])
             if table in APPEND_ONLY:
-                facts[table] = add_to_history(lake, list(rows), fingerprint=stored_fingerprint, meta=meta)
+                facts[table] = add_to_history(
+                    settings, lake, list(rows), fingerprint=stored_fingerprint, meta=meta
+                )
             else:
                 facts[table] = lake.write(table, key, rows, fingerprint=stored_fingerprint, meta=meta)
         del tables

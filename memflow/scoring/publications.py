@@ -69,28 +69,6 @@ def rows_to_add(
     return found + [_removed(row, number, publication) for row in former.values()]
 
 
-def merge_histories(
-    stored: Sequence[PublishedScore], computed: Sequence[PublishedScore]
-) -> list[PublishedScore]:
-    """Return the stored history and the rows of a computed one that it lacks.
-
-    Another run may have published since the history was computed from an earlier state. Its rows stay, and the new
-    rows are a later publication, without scores that are published already and removals that do not apply any more.
-    """
-    known = {(row.published_at, row.run, key_of(row)) for row in stored}
-    added = [row for row in computed if (row.published_at, row.run, key_of(row)) not in known]
-    former = current_scores(stored)
-    number = max((row.publication for row in stored), default=0) + 1
-    last = [(row, former.get(key_of(row))) for row in added]
-    applicable = [
-        row
-        for row, published in last
-        if (published is None and not row.removed) or (published is not None and _differs(row, published))
-    ]
-    first = min((row.publication for row in applicable), default=number)
-    return [*stored, *(replace(row, publication=number + row.publication - first) for row in applicable)]
-
-
 def _differs(row: PublishedScore, last: PublishedScore) -> bool:
     """Return whether two rows of a score differ in more than their publication."""
     same = replace(row, publication=last.publication, published_at=last.published_at, run=last.run)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from memflow.benchmarks import registry
 from memflow.pipeline import WRITERS, partition_key
 from memflow.records import PublishedScore, Score
-from memflow.scoring.publications import Publication, ScoreInputs, merge_histories, rows_to_add
-from resources.lake.facts import Facts
+from memflow.scoring.publications import Publication, ScoreInputs, rows_to_add
+from resources.lake.facts import RUN, Facts
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
 
@@ -18,24 +18,33 @@ PARTITION = "all"
 def history_rows(settings: Settings, lake: Lake, run: str, scores: Sequence[Score]) -> list[PublishedScore]:
     """Return the whole history after a run publishes these scores."""
     is_stored = PARTITION in lake.partitions(TABLE) and not lake.is_former(TABLE, PARTITION)
-    history = lake.read(TABLE, PARTITION) if is_stored else []
-    pairs = dict.fromkeys((score.domain, score.assistant) for score in scores)
-    inputs = {pair: _inputs(settings, lake, *pair) for pair in pairs}
-    publication = Publication(publication_time(history, datetime.now(UTC)), run)
-    return [*history, *rows_to_add(history, scores, inputs, publication)]
+    return _extended(lake.read(TABLE, PARTITION) if is_stored else [], settings, lake, run, scores)
 
 
 def add_to_history(
-    lake: Lake, history: Sequence[PublishedScore], *, fingerprint: str, meta: Mapping[str, str]
+    settings: Settings,
+    lake: Lake,
+    history: Sequence[PublishedScore],
+    *,
+    fingerprint: str,
+    meta: Mapping[str, str],
 ) -> Facts:
-    """Write the history that `history_rows` returned. Rows that another run has added since then stay."""
-    return lake.update(
-        TABLE,
-        PARTITION,
-        lambda stored: merge_histories(stored, history),
-        fingerprint=fingerprint,
-        meta=meta,
-    )
+    """Write the history that `history_rows` returned, after the leaderboard of the same run.
+
+    Several runs may publish at the same time. A run whose leaderboard another run has replaced adds nothing, since that
+    run adds its own scores, and rows that another run has added since `history_rows` stay. So the newest scores of the
+    history are those of the leaderboard when the last of the runs ends.
+    """
+
+    def change(stored: list[PublishedScore]) -> Sequence[PublishedScore]:
+        leaderboard = lake.facts("score.leaderboard", PARTITION)
+        if leaderboard is None or leaderboard.meta.get(RUN) != meta[RUN]:
+            return stored
+        if stored == list(history[: len(stored)]):
+            return history
+        return _extended(stored, settings, lake, meta[RUN], lake.read("score.leaderboard", PARTITION))
+
+    return lake.update(TABLE, PARTITION, change, fingerprint=fingerprint, meta=meta)
 
 
 def publication_time(history: Sequence[PublishedScore], now: datetime) -> str:
@@ -44,6 +53,15 @@ def publication_time(history: Sequence[PublishedScore], now: datetime) -> str:
     if last:
         now = max(now, datetime.fromisoformat(last) + timedelta.resolution)
     return now.isoformat(timespec="microseconds")
+
+
+def _extended(
+    history: list[PublishedScore], settings: Settings, lake: Lake, run: str, scores: Sequence[Score]
+) -> list[PublishedScore]:
+    pairs = dict.fromkeys((score.domain, score.assistant) for score in scores)
+    inputs = {pair: _inputs(settings, lake, *pair) for pair in pairs}
+    publication = Publication(publication_time(history, datetime.now(UTC)), run)
+    return [*history, *rows_to_add(history, scores, inputs, publication)]
 
 
 def _inputs(settings: Settings, lake: Lake, domain: str, assistant: str) -> ScoreInputs:

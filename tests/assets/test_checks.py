@@ -9,18 +9,22 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.checks import BLOCKING, WARNING
+from assets.checks import BLOCKING, WARNING, _evaluated
 from assets.definitions import build_defs, build_resources
 from assets.partitions import pair
 from memflow.benchmarks.registry import find_domain
+from memflow.checks.evaluation import RuleResult
 from memflow.checks.expectations import expectations_of
 from memflow.cli.executor import QUIET
+from resources.lake.facts import RUN
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
 from resources.workers.workers import Workers
 
 DOMAIN = "memorybench_demo"
 KEYS = {table: dg.AssetKey(table.split(".")) for table in ("question.probes", "feedback.sessions")}
+
+FAILED = RuleResult("score.history", "rule", False, "error", 1, 1, ("a row",), "A rule.")
 
 Damage = Callable[[list[Any]], list[Any]]
 
@@ -184,6 +188,34 @@ def test_running_worker_processes_check_large_partitions(
     monkeypatch.setattr("assets.checks.LARGE", 1)
     assert build(tmp_path / "large", list).success
     assert {"raw.records", "question.probes", "feedback.sessions"} <= {*sent}
+
+
+def test_check_of_the_history_waits_for_another_run_that_publishes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another host has written its leaderboard, and writes the history while this one is checked."""
+    lake, looks = Lake(tmp_path), []
+
+    def check(*_: object) -> list[RuleResult]:
+        looks.append(len(looks))
+        if len(looks) == publishes_at:
+            lake.write("score.history", "all", [], fingerprint="", meta={RUN: "other"})
+        return [replace(FAILED, passed=len(looks) >= publishes_at)]
+
+    monkeypatch.setattr("assets.checks.check_partition", check)
+    monkeypatch.setattr("assets.checks.PAUSE_S", 0.0)
+    settings = Settings(home=tmp_path)
+    lake.write("score.history", "all", [], fingerprint="", meta={RUN: "own"})
+    for leaderboard, publishes_at, expected in (("own", 3, 1), ("other", 3, 3)):
+        looks.clear()
+        lake.write("score.leaderboard", "all", [], fingerprint="", meta={RUN: leaderboard})
+        [result] = _evaluated("score.history", "all", lake, settings, Workers(None, dict, print))
+        assert (len(looks), result.passed) == (expected, expected == publishes_at)
+    lake.write("score.history", "all", [], fingerprint="", meta={RUN: "own"})
+    monkeypatch.setattr("assets.checks.PUBLISHING_S", -1.0)
+    looks.clear()
+    assert not _evaluated("score.history", "all", lake, settings, Workers(None, dict, print))[0].passed
+    assert len(looks) == 1
 
 
 def test_asset_check_lists_only_rules_of_the_benchmark_of_its_domain(tmp_path: Path) -> None:

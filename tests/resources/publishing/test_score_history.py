@@ -1,4 +1,4 @@
-"""The history of published scores: publishers that publish at the same time lose no rows."""
+"""The history of published scores: it agrees with the leaderboard after runs that publish at the same time."""
 
 from multiprocessing import get_context
 
@@ -6,40 +6,52 @@ import pytest
 from factories import score
 from lake_stores import memory_lake
 
-from memflow.records import PublishedScore
-from memflow.scoring.publications import SCORE_FIELDS, merge_histories
+from memflow.scoring.publications import current_scores, key_of
+from resources.lake.facts import RUN
 from resources.lake.lake import Lake
-from resources.publishing.score_history import PARTITION, TABLE, add_to_history
+from resources.publishing.score_history import PARTITION, TABLE, add_to_history, history_rows
+from resources.settings.settings import Settings
 
 PUBLISHERS, PUBLICATIONS = 8, 5
+DOMAIN = "amemgym_demo"
+
+
+def scores_of(*assistants, value=0.5):
+    return [score(domain=DOMAIN, assistant=name, metric="f1", value=value) for name in assistants]
+
+
+def write_leaderboard(lake, run, scores):
+    lake.write("score.leaderboard", PARTITION, scores, fingerprint="", meta={RUN: run})
+
+
+def write_history(lake, run, history):
+    add_to_history(Settings(), lake, history, fingerprint="", meta={RUN: run})
 
 
 def publish(root, name, barrier):
-    """Publish several times, each time on top of the history that was read before."""
+    """Publish several times, as a run does: the history is computed, and then the leaderboard is written."""
     lake = Lake(root)
     barrier.wait()
     for number in range(PUBLICATIONS):
-        stored = lake.read(TABLE, PARTITION) if PARTITION in lake.partitions(TABLE) else []
-        row = published(name, len(stored) + 1, published_at=f"{name} {number}", value=number / 10)
-        add_to_history(lake, [*stored, row], fingerprint="", meta={})
+        run = f"{name} {number}"
+        scores = scores_of(name, f"{name} of {number}", "all", value=number / 10)
+        history = history_rows(Settings(), lake, run, scores)
+        write_leaderboard(lake, run, scores)
+        write_history(lake, run, history)
 
 
-def published(assistant, publication, **given):
-    values = {name: getattr(score(assistant=assistant), name) for name in SCORE_FIELDS}
-    return PublishedScore(
-        **{**values, "published_at": f"{assistant} {publication}", "run": "r", **given},
-        publication=publication,
-    )
+def check_history(lake):
+    """Check that the newest scores are those of the leaderboard, and that each publication has its own number."""
+    rows = lake.read(TABLE, PARTITION)
+    newest = {key: row.value for key, row in current_scores(rows).items()}
+    assert newest == {key_of(row): row.value for row in lake.read("score.leaderboard", PARTITION)}
+    numbers = [row.publication for row in rows]
+    assert numbers == sorted(numbers)
+    runs = {(row.publication, row.run, row.published_at) for row in rows}
+    assert [number for number, *_ in sorted(runs)] == list(range(1, numbers[-1] + 1))
 
 
-def check_history(rows):
-    """Check that every publication of every publisher is there once, in order, under a number of its own."""
-    expected = {f"p{who} {number}" for who in range(PUBLISHERS) for number in range(PUBLICATIONS)}
-    assert {row.published_at for row in rows} == expected
-    assert [row.publication for row in rows] == list(range(1, len(expected) + 1))
-
-
-def test_eight_concurrent_publishers_lose_no_rows(tmp_path):
+def test_eight_concurrent_publishers_keep_the_history_equal_to_the_leaderboard(tmp_path):
     root, processes = str(tmp_path / "lake"), get_context("fork")
     barrier = processes.Barrier(PUBLISHERS)
     publishers = [
@@ -50,24 +62,38 @@ def test_eight_concurrent_publishers_lose_no_rows(tmp_path):
     for each in publishers:
         each.join(60)
     assert [each.exitcode for each in publishers] == [0] * PUBLISHERS
-    check_history(Lake(root).read(TABLE, PARTITION))
+    check_history(Lake(root))
+
+
+@pytest.mark.parametrize("kind", ["local", "store"])
+@pytest.mark.parametrize("first", ["one", "two"])
+@pytest.mark.parametrize("last_leaderboard", ["one", "two"])
+def test_two_runs_publish_at_the_same_time(kind, first, last_leaderboard, tmp_path):
+    lake = Lake(tmp_path / "lake") if kind == "local" else memory_lake(tmp_path)
+    write_leaderboard(lake, "zero", scores_of("a"))
+    write_history(lake, "zero", history_rows(Settings(), lake, "zero", scores_of("a")))
+    before = lake.read(TABLE, PARTITION)
+    scores = {"one": scores_of("a", "b"), "two": scores_of("a", "c", value=0.7)}
+    computed = {run: history_rows(Settings(), lake, run, each) for run, each in scores.items()}
+    for run in sorted(scores, key=lambda each: each == last_leaderboard):
+        write_leaderboard(lake, run, scores[run])
+    for run in sorted(scores, key=lambda each: each != first):
+        write_history(lake, run, computed[run])
+    check_history(lake)
+    assert lake.read(TABLE, PARTITION)[: len(before)] == before
 
 
 @pytest.mark.parametrize("kind", ["local", "store"])
 def test_row_that_was_added_during_a_publication_stays(kind, tmp_path):
     lake = Lake(tmp_path / "lake") if kind == "local" else memory_lake(tmp_path)
-    add_to_history(lake, [published("a", 1)], fingerprint="", meta={})
-    computed = [*lake.read(TABLE, PARTITION), published("b", 2)]
-    add_to_history(lake, [published("a", 1), published("c", 2)], fingerprint="", meta={})
-    add_to_history(lake, computed, fingerprint="", meta={})
+    computed = history_rows(Settings(), lake, "two", scores_of("b"))
+    write_leaderboard(lake, "one", scores_of("c"))
+    write_history(lake, "one", history_rows(Settings(), lake, "one", scores_of("c")))
+    write_leaderboard(lake, "two", scores_of("b"))
+    write_history(lake, "two", computed)
     rows = lake.read(TABLE, PARTITION)
-    assert [(row.assistant, row.publication) for row in rows] == [("a", 1), ("c", 2), ("b", 3)]
-
-
-def test_merged_history_leaves_out_published_scores_and_removals_of_unpublished_ones():
-    stored = [published("a", 1), published("b", 2)]
-    same = published("b", 2, published_at="later")
-    removed = published("c", 2, removed=True)
-    assert merge_histories(stored, [stored[0], same, removed]) == stored
-    changed = published("b", 2, published_at="later", value=0.9)
-    assert merge_histories(stored, [stored[0], changed])[-1].publication == 3
+    assert [(row.assistant, row.publication, row.removed) for row in rows] == [
+        ("c", 1, False),
+        ("b", 2, False),
+        ("c", 2, True),
+    ]
