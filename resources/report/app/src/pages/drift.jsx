@@ -164,7 +164,7 @@ function MetricScores({ metric, rows }) {
       key: "moved",
       label: "Result",
       class: "short",
-      cell: (row) => (row.reason ? <Tag text={row.reason}>no test</Tag> : row.moved ? <Moved row={row} /> : <span class="muted">within noise</span>),
+      cell: (row) => (row.reason ? <Tag text={row.reason}>{row.reason.startsWith("not measured") ? "not measured" : "no test"}</Tag> : row.moved ? <Moved row={row} /> : <span class="muted">within noise</span>),
     },
     {
       key: "parts",
