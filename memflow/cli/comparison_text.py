@@ -35,6 +35,9 @@ def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -
             )
             yield note(f"{pair} cannot be compared." if faulty else f"{pair} have no metric in common.")
             continue
+        if FAULTY in (rows[0].health_a, rows[0].health_b):
+            yield Text(f"{rows[0].a} and {label} cannot be compared: {rows[0].reason}.", style="bold")
+            continue
         by_slice = metrics or [rows[0].metric]
         whole = [row for row in rows if row.slice == ALL]
         for row in whole or rows:
@@ -147,8 +150,6 @@ def _unpaired(
     for row in rows:
         if row.slice != ALL or row.metric not in metrics or not (row.unpaired_a or row.unpaired_b):
             continue
-        if FAULTY in (row.health_a, row.health_b):
-            continue  # the sentence of the pair has the reason
         texts = [
             f"{count:,} with a value for {name} only"
             for name, count in ((row.a, row.unpaired_a), (row.b, row.unpaired_b))

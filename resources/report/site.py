@@ -11,7 +11,7 @@ from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import gap_lines
 from memflow.scoring.published_health import ALARMS
 from resources.publishing.completeness import all_gaps
-from resources.publishing.health import stored_health
+from resources.publishing.health import HEALTH, stored_health
 from resources.report.folder import FORMAT
 from resources.report.licenses import sharing_warnings
 from resources.report.scores import metric_rows, ordered_metrics, redacted_name
@@ -106,7 +106,9 @@ def _domain(
 
 def _alarms(source: ReportSource, domain: str) -> dict[str, dict[str, str | None]]:
     """Return the state and the statement of the health of faulty and suspect assistants."""
-    health = {name: stored_health(source.lake, domain, name) for name in source.assistants[domain]}
+    stored = {*source.lake.current_partitions(HEALTH)}
+    names = [name for name in source.assistants[domain] if partition_key(domain, name) in stored]
+    health = {name: stored_health(source.lake, domain, name) for name in names}
     return {
         name: {"state": each.state, "statement": source.redaction.text(each.statement)}
         for name, each in health.items()
