@@ -249,7 +249,7 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     metrics = list(dict.fromkeys(score.metric for score in scores))
     names = [_column(metric, named.get(metric)) for metric in metrics]
     rows = [
-        [flagged(assistant, row.values()), *(cell(row.get(metric)) for metric in metrics), *_counts(row)]
+        [flagged(assistant, row.values()), *_cells(row, metrics), *_counts(row)]
         for assistant, row in ranked_assistants(scores)
     ]
     return table(
@@ -259,6 +259,13 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
         right=[*names, "n", "covered"],
         optional=("n", "covered"),
     )
+
+
+def _cells(row: Mapping[str, Score], metrics: Sequence[str]) -> list[str]:
+    """Return the scores of an assistant as text; a faulty one is stated once, in the first column."""
+    if any(score.health == FAULTY for score in row.values()):
+        return [NOT_MEASURED, *("" for _ in metrics[1:])]
+    return [cell(row.get(metric)) for metric in metrics]
 
 
 def _column(metric: str, variant: str | None) -> str:
@@ -286,7 +293,7 @@ def cell(score: Score | None) -> str:
     if score is None:
         return "-"
     if score.value is None:
-        return NOT_MEASURED if score.health == FAULTY else "none"
+        return "none"
     metric = find_metric(score.metric)
     value, ends = (",.0f", ",.0f") if metric.unit == "tokens" else (".3f", ".2f")
     if metric.group in ("bound", "failure") or score.low is None or score.high is None:

@@ -1,4 +1,4 @@
-"""The consequences of health: faulty assistants have no scores and are compared with nobody, suspect ones are flagged."""
+"""The consequences of health: faulty assistants have no scores and no comparisons, suspect ones are flagged."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -141,7 +141,7 @@ function Score({ row, metric, link }) {
 function RowTags({ row, site }) {
   return (
     <>
-      <HealthTag health={healthOfRow(row)} />
+      <HealthTag health={healthOfRow(row)} />{" "}
       {row.scripted && !site.scripted && (
         <Tag text="A scripted chat, not a language model, answered, simulated or judged.">scripted</Tag>
       )}

@@ -99,10 +99,12 @@ function worstState(rows) {
 
 function Matrix({ domain, assistants, rows }) {
   const found = new Map(rows.map((row) => [`${row.assistant}\n${row.measure}`, row]));
-  const measures = distinct(rows, "measure");
+  // What is wrong comes first, so that it is seen without scrolling.
+  const alarmed = rows.filter(({ state }) => state === "faulty" || state === "suspect").map(({ measure }) => measure);
+  const measures = distinct(rows, "measure", alarmed);
   return (
     <Table
-      caption={`The state of each measure, by assistant, on ${domain.title}`}
+      caption={`The state of each measure, by assistant, on ${domain.title}. ${NONE}: not measurable. Measures with an alarm come first.`}
       rows={assistants}
       rowKey={(name) => name}
       columns={[
@@ -115,24 +117,18 @@ function Matrix({ domain, assistants, rows }) {
         ...measures.map((measure) => ({
           key: measure,
           label: words(measure),
-          cell: (name) => <State row={found.get(`${name}\n${measure}`)} />,
+          cell: (name) => <State row={found.get(`${name}\n${measure}`)} unknown={NONE} />,
         })),
       ]}
     />
   );
 }
 
-function State({ row }) {
-  if (!row) {
-    return NONE;
-  }
-  return row.state in KINDS ? (
-    <span class={`tag ${KINDS[row.state]}`} title={row.statement}>
-      {row.state}
-    </span>
-  ) : (
-    <span class="muted" title={row.statement}>
-      not measurable
+function State({ row, unknown = "not measurable" }) {
+  const kind = KINDS[row?.state];
+  return (
+    <span class={kind ? `tag ${kind}` : "muted"} title={row?.statement}>
+      {kind ? row.state : unknown}
     </span>
   );
 }
