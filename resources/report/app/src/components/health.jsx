@@ -17,6 +17,15 @@ export function HealthTag({ health }) {
   ) : null;
 }
 
+/** The same within a button, without an explanation that opens. */
+export function HealthLabel({ health }) {
+  return CONSEQUENCES[health?.state] ? (
+    <span class={`tag ${health.state === "faulty" ? "bad" : "warn"}`} title={health.statement}>
+      {health.state}
+    </span>
+  ) : null;
+}
+
 /** In place of a score that has no value, with the reason. */
 export function NoValue({ row }) {
   return row.health === "faulty" ? (
