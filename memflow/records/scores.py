@@ -154,6 +154,13 @@ class Score:
         str | None,
         "What the results lack: data sets, users beyond a limit, quarantined rows, failed replies, dropped messages.",
     ] = None
+    health: Annotated[
+        str | None,
+        "The worst state of its memory's health: `ok`, `suspect`, `faulty`, `not measurable`; null where not measured.",
+    ] = None
+    health_reason: Annotated[
+        str | None, "What score.health states of a suspect or faulty memory; null for others."
+    ] = None
     rank_low: Annotated[
         int | None,
         "1 + the assistants that are significantly better; null where assistants are not compared.",
@@ -191,6 +198,8 @@ class Comparison:
         int | None, "Episodes with which a difference of this size is found in 80 % of all studies."
     ] = None
     better: Annotated[str | None, "`a` or `b` if p_adjusted is at most 0.05; otherwise null."] = None
+    health_a: Annotated[str | None, "The health of a: score.leaderboard describes it."] = None
+    health_b: Annotated[str | None, "The health of b."] = None
     scripted: Annotated[bool, "A scripted chat, not a language model, is behind a or b."]
     reason: Reason = None
 
