@@ -13,6 +13,7 @@ from memflow.benchmarks.registry import spec_of
 from memflow.scoring.comparison_table import comparison_markdown
 from memflow.scoring.completeness import INCOMPLETE, gap_lines, sample_text
 from memflow.scoring.drift_summary import last_drifts, markdown
+from memflow.scoring.health.markdown import health_markdown
 from memflow.scoring.markdown import leaderboard_markdown
 from resources.data.library import Library
 from resources.lake.lake import Lake, rebuild_commands
@@ -53,7 +54,9 @@ def domain_metadata(
         found |= {INCOMPLETE: gap} if gap else {}
         found |= report_link(settings.home, "probes", domain=domain.name, assistant=assistant)
     if table == HEALTH and (health := stored_health(lake, domain.name, assistant)) is not None:
+        rows = lake.read(table, f"{domain.name}/{assistant}")
         found |= {"health": health.state, "statement": health.statement}
+        found |= {"preview": dg.MetadataValue.md(health_markdown(rows))}
         found |= score_metadata(partition_scores(domain, assistant, lake, warehouse))
         found |= report_link(settings.home, "health", domain=domain.name, assistant=assistant)
     return found

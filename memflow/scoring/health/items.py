@@ -27,6 +27,9 @@ def item_cap(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Me
     measure = "item_cap"
     if memory.k is None:
         return not_measurable(measure, "the memory has no parameter `k`")
+    reads = [read for episode in episodes for read in episode.reads]
+    if sum(bool(read.failure) or read.empty for read in reads) > len(reads) / 2:
+        return not_measurable(measure, "most reads failed or were empty", len(reads))
     asked = memory.k or math.inf
     if memory.design.max_items is not None:
         asked = min(asked, memory.design.max_items)

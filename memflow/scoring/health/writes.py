@@ -11,6 +11,7 @@ from memflow.scoring.health.states import (
     Measurement,
     not_measurable,
     share_measurement,
+    such_as,
 )
 
 FEW = 5
@@ -33,10 +34,23 @@ def failed_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     if len(messages) < FEW:
         return not_measurable("failed_writes", f"only {len(messages)} messages were given")
     failed = [message.message_id for message in messages if message.failed]
-    statement = f"the writes of {len(failed)} of {len(messages)} messages failed"
+    reasons = [reason for episode in episodes for reason in episode.write_failures] if failed else []
+    statement = f"the writes of {len(failed)} of {len(messages)} messages failed{such_as(reasons)}"
     return share_measurement(
         "failed_writes", failed, len(messages), statement, faulty=NEARLY_ALL, suspect=FAILED
     )
+
+
+def invalid_exports(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Measure the episodes in which a memory server's export failed or had invalid items."""
+    measure = "invalid_exports"
+    played = [episode for episode in episodes if episode.server is not None]
+    if not played:
+        return not_measurable(measure, "the memory is no server")
+    invalid = [episode.episode_id for episode in played if episode.export_failures]
+    statement = f"in {len(invalid)} of {len(played)} episodes an export failed or had invalid items"
+    statement += such_as([reason for episode in played for reason in episode.export_failures])
+    return share_measurement(measure, invalid, len(played), statement, suspect=FAILED)
 
 
 def stopped_storing(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
