@@ -1,8 +1,8 @@
 """Asset checks: one per table and severity, over the rules of memflow.checks.expectations.
 
 A check's metadata is a table of its rules with counts and offending keys. A failed check `blocking_rules` stops the
-steps downstream of the table; a failed check `fault_rules` or `warning_rules` stops nothing. Great Expectations validates separate
-suites on the input and output of the pipeline. memflow/checks/evaluation.py evaluates the rules.
+steps downstream of the table; failed `fault_rules` (an error) and `warning_rules` stop nothing. Great Expectations
+validates separate suites on the input and output of the pipeline. memflow/checks/evaluation.py evaluates the rules.
 """
 
 import time

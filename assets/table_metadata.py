@@ -54,11 +54,11 @@ def domain_metadata(
         found |= {INCOMPLETE: gap} if gap else {}
         found |= report_link(settings.home, "probes", domain=domain.name, assistant=assistant)
     if table == HEALTH and (health := stored_health(lake, domain.name, assistant)) is not None:
-        rows = lake.read(table, f"{domain.name}/{assistant}")
         found |= {"health": health.state, "statement": health.statement}
-        found |= {"preview": dg.MetadataValue.md(health_markdown(rows))}
         found |= score_metadata(partition_scores(domain, assistant, lake, warehouse))
         found |= report_link(settings.home, "health", domain=domain.name, assistant=assistant)
+        rows = lake.read(table, f"{domain.name}/{assistant}")
+        found |= {"preview": dg.MetadataValue.md(health_markdown(rows))}
     return found
 
 

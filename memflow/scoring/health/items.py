@@ -109,7 +109,7 @@ def stale_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
         )
     worst = next((each for each in enough if each[1] <= OF_EXPECTED * each[0]), None)
     expected, returned, reads, name, state = worst or enough[0]
-    statement = f"{len(reads)} reads returned {returned} entries that were written {name}; chance would give {expected:.0f}"
+    statement = f"{len(reads)} reads returned {returned} entries that were written {name}; chance gives {expected:.0f}"
     share = returned / expected
     if worst is None:
         return Measurement(measure, OK, statement, share, len(reads))
