@@ -56,9 +56,12 @@ def health(scores: Sequence[Score]) -> Iterator[RenderableType]:
         SUSPECT: ("Suspect: these scores may be those of a fault of the memory:", "yellow"),
     }
     for state, (title, style) in titles.items():
-        if lines := [alarm.line for alarm in alarms if alarm.state == state]:
+        of_state = [alarm for alarm in alarms if alarm.state == state]
+        if of_state:
+            lines = [alarm.line for alarm in of_state]
+            command = f"memflow show health {of_state[0].domain} {of_state[0].assistant}"
             yield from (Text(f"\n{title}", style=style), *first_lines(lines, style))
-            yield Text(f"  `memflow show health` shows examples. {ADVICE[state]}", style=style)
+            yield Text(f"  `{command}` shows examples. {ADVICE[state]}", style=style)
 
 
 def replaced_prompts(scores: Sequence[Score]) -> Iterator[RenderableType]:

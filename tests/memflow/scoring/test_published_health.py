@@ -107,9 +107,7 @@ def test_chart_has_no_curve_of_a_faulty_assistant_and_its_caption_names_it() -> 
     assert isinstance(found, Chart)
     assert {curve.name for curve in found.curves} == {"good", "odd (suspect)"}
     assert found.caption.endswith("; faulty, so not measured: deaf; suspect: odd")
-    with pytest.raises(
-        Exception, match="Memories are faulty, so not measured: `memflow show health --domain d`"
-    ):
+    with pytest.raises(Exception, match="Memories are faulty, so not measured: `memflow show health d`"):
         chart(with_health(scores, dict.fromkeys(("good", "odd"), FAULTY)), "d", "accuracy")
 
 
