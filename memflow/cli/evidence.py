@@ -16,6 +16,11 @@ TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVID
 """The metrics of the table, in order, and their columns."""
 OPTIONAL = ("budget", "k", "embedder", "tokens\nper probe", "probes", "reason")
 
+FORGET = (
+    "Each failed row has its reason. Answers that cannot be used stay in the ledger; to request them again, run "
+    "`memflow ledger forget --kind retried` (not parsed) or `--kind cut` (cut), then `memflow run --force`."
+)
+
 
 def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield the failure table of a domain's assistants, best first, and a note on settings that differ.
@@ -71,6 +76,8 @@ def gaps(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield a warning that lists the data missing from the scores; nothing if the scores are complete."""
     if lines := incomplete_results(scores):
         yield from (Text("\nIncomplete:", style="yellow"), *first_lines(lines, "yellow"))
+        if any(line.endswith(" failed") for line in lines):
+            yield Text(FORGET, style="yellow")
 
 
 def uncounted_models(scores: Sequence[Score]) -> Iterator[RenderableType]:

@@ -327,7 +327,8 @@ def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
         found.append(
             Text(
                 f"{cut:,} answers ({share:.1%}) of the role {role} were cut at the token limit. Raise `output` or "
-                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun.",
+                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun. If the server was at fault, request them "
+                "again: `memflow ledger forget --kind cut`, then `memflow run --force`.",
                 style="red",
             )
         )
