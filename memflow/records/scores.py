@@ -1,4 +1,4 @@
-"""The rows of `score.*`: verdicts, attributions, claims, scores and their comparisons."""
+"""The rows of `score.*`: verdicts, attributions, claims, health, scores and their comparisons."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -73,6 +73,27 @@ class Claim:
     completion: Annotated[str | None, "The ledger's digest of the completion."] = None
     model: Annotated[str | None, "Fingerprint of the judge; null without a request."] = None
     reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthMeasure:
+    """One row per measure of what an assistant's memory did with what it was given."""
+
+    domain: Domain
+    assistant: Assistant
+    measure: Annotated[str, "The measure; docs/explanation/health.md describes it."]
+    state: Annotated[str, "`ok`, `suspect`, `faulty` or `not measurable`."]
+    value: Annotated[float | None, "The measured share or number; null where it is not measurable."] = None
+    n: Annotated[int, "The messages, reads or entries that were examined."]
+    affected: Annotated[int, "How many of them show what the measure looks for."]
+    statement: Annotated[str, "The result in one sentence, with its numbers."]
+    examples: Annotated[list[str], "Ids of probes, messages or entries, where some are affected."] = field(
+        default_factory=list
+    )
+    percentiles_s: Annotated[
+        list[float], "For a latency: the 50th, 95th and 99th percentile in seconds; otherwise empty."
+    ] = field(default_factory=list)
+    reason: Annotated[str | None, "Why it is not measurable; null where it is."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
