@@ -10,7 +10,15 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.benchmarks.samples import sample_in
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges, uncounted_models
+from memflow.cli.evidence import (
+    count,
+    evidence,
+    gaps,
+    health,
+    replaced_prompts,
+    self_judges,
+    uncounted_models,
+)
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, Text, heading, table
 from memflow.cli.planned_runs import Outcome
@@ -23,6 +31,7 @@ from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
 from memflow.scoring.primary import primary_scores, ranked_assistants
+from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
 from resources.lake.lake import Lake, rebuild_commands
 
 MEANING = "Its scores show that the pipeline works; they measure no model."
@@ -97,11 +106,17 @@ class Summary:
         """The label of scores of the scripted chat or the hashing embedder; None for other scores."""
         return score_label(self.scores)
 
+    @property
+    def faulty(self) -> list[HealthAlarm]:
+        """The memories that are not measured, because they are faulty."""
+        return [alarm for alarm in health_alarms(self.scores) if alarm.state == FAULTY]
+
     def data(self) -> dict[str, Any]:
         """Return the summary as plain data for JSON output."""
         return {
             "label": self.label,
             "leaderboard": [asdict(score) for score in self.scores],
+            "health": [asdict(alarm) for alarm in health_alarms(self.scores)],
             "usage": self.usage,
             "addresses": self.addresses,
             "quarantined": self.made,
@@ -122,7 +137,12 @@ class Summary:
     def shown(self) -> list[RenderableType]:
         """Return the summary as parts to print. Lists and tables of large runs are shortened, except failures."""
         shown = self._leaderboards()
-        shown += [*gaps(self.scores), *uncounted_models(self.scores), *self_judges(self.scores)]
+        shown += [
+            *health(self.scores),
+            *gaps(self.scores),
+            *uncounted_models(self.scores),
+            *self_judges(self.scores),
+        ]
         shown += replaced_prompts(self.scores)
         shown += [
             Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
@@ -156,6 +176,8 @@ class Summary:
             caveat = f"\n{first_names(names)}: {self.label}; {HASHED_CAVEAT}"
             shown.append(Text(caveat, style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
+        if self.faulty:
+            done += f" {len(self.faulty)} faulty, so not measured."
         if self.skipped:
             done += f" {len(self.skipped)} skipped, because their inputs failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
@@ -227,7 +249,7 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     metrics = list(dict.fromkeys(score.metric for score in scores))
     names = [_column(metric, named.get(metric)) for metric in metrics]
     rows = [
-        [assistant, *(cell(row.get(metric)) for metric in metrics), *_counts(row)]
+        [flagged(assistant, row.values()), *(cell(row.get(metric)) for metric in metrics), *_counts(row)]
         for assistant, row in ranked_assistants(scores)
     ]
     return table(
@@ -264,7 +286,7 @@ def cell(score: Score | None) -> str:
     if score is None:
         return "-"
     if score.value is None:
-        return "none"
+        return NOT_MEASURED if score.health == FAULTY else "none"
     metric = find_metric(score.metric)
     value, ends = (",.0f", ",.0f") if metric.unit == "tokens" else (".3f", ".2f")
     if metric.group in ("bound", "failure") or score.low is None or score.high is None:

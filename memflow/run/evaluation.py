@@ -18,7 +18,7 @@ from memflow.memories.external import DatedQuery, ExternalMemory
 from memflow.memories.memory import Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
-from memflow.records import Claim, FailureAttribution, Probe, Reply
+from memflow.records import Claim, FailureAttribution, Probe, Reply, TranscriptMessage
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
@@ -28,6 +28,8 @@ from memflow.run.restored_memory import restored_memory_check
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute, given_messages
 from memflow.scoring.comparisons import with_ranks
+from memflow.scoring.health.measures import MEASURES
+from memflow.scoring.health.observations import observe
 from memflow.scoring.judges import claims_of_judges
 from memflow.shares import R
 
@@ -322,6 +324,30 @@ def _episodes_without_content(pasts: Mapping[str, EpisodeHistory]) -> set[str]:
         for item in past.items
         if (can := declared_capabilities(item.kind, item.meta)) is not None and can.export == "none"
     }
+
+
+async def measure_health(context: StepContext) -> Tables:
+    """Measure what the memory did with what it was given, and whether its scores can be its own."""
+    system = context.memory.system
+    by_episode: dict[str, list[Probe]] = defaultdict(list)
+    replies = {reply.probe_id: reply for reply in context.stream("answer.replies")}
+    attributions = {row.probe_id: row for row in context.stream("score.attributions")}
+    for probe in context.test_probes():
+        by_episode[probe.episode_id].append(probe)
+    lines: dict[str, list[TranscriptMessage]] = defaultdict(list)
+    for line in context.stream("memory.transcripts"):
+        lines[line.episode_id].append(line)
+    pasts = episode_histories(
+        context.stream("memory.indexes", vectors=False),
+        (line for of_episode in lines.values() for line in of_episode),
+        (probe for of_episode in by_episode.values() for probe in of_episode),
+    )
+    observed = [
+        observe(system, name, past, lines[name], by_episode[name], replies, attributions)
+        for name, past in pasts.items()
+    ]
+    measurements = [measure(observed, context.memory.design) for measure in MEASURES]
+    return {"score.health": [found.row(context.domain.name, context.assistant) for found in measurements]}
 
 
 async def compute_leaderboard(context: StepContext) -> Tables:

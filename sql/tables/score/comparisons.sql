@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS score.comparisons (
     unpaired_b BIGINT NOT NULL,
     episodes_needed BIGINT,
     better VARCHAR,
+    health_a VARCHAR,
+    health_b VARCHAR,
     scripted BOOLEAN NOT NULL,
     reason VARCHAR,
     PRIMARY KEY (domain, metric, variant, slice, a, b)
