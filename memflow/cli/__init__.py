@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from memflow.cli.front import Front
+from memflow.cli.gate_command import GateCommand
 from memflow.cli.lazy_commands import CommandReference, LazyGroup
 from memflow.cli.moments import MomentCommand
 from memflow.cli.output import message
@@ -31,6 +32,7 @@ COMMANDS = {
     "import": CommandReference("memflow.cli.imports:imports", RUN),
     "show": CommandReference("memflow.cli.show:show", RESULTS),
     "compare": CommandReference("memflow.cli.compare:compare", RESULTS, MomentCommand),
+    "gate": CommandReference("memflow.cli.gate:gate", RESULTS, GateCommand),
     "export": CommandReference("memflow.cli.export:export", RESULTS),
     "plot": CommandReference("memflow.cli.plot:plot", RESULTS),
     "report": CommandReference("memflow.cli.report:report", RESULTS, MomentCommand),
