@@ -16,6 +16,7 @@ from memflow.cli.lazy_commands import CommandReference, LazyGroup
 from memflow.cli.moments import MomentCommand
 from memflow.cli.output import message
 from memflow.errors import MemflowError
+from memflow.scoring.decisions import MISUSE
 
 RUN, RESULTS, STORAGE, CATALOG, SETUP = (
     "Run",
@@ -64,6 +65,14 @@ class _Commands(LazyGroup):
     """A command group that prints a MemflowError as one line on standard error and exits with code 1."""
 
     references = COMMANDS
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except typer.exceptions.TyperException as wrong:
+            if "gate" in args:  # Its exit code 2 is a decision.
+                wrong.exit_code = MISUSE
+            raise
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -79,7 +79,7 @@ def evaluated_of(stored: "Stored", domain: "Domain") -> "Evaluated":
         model=meta["model"],
         scripted=meta.get("scripted") == "yes",
         inputs=json.loads(meta.get(INPUTS, "{}")),
-        settings={name: meta[name] for name in SETTINGS if meta.get(name)},
+        settings={name: meta[name] for name in SETTINGS if meta.get(name, "0") != "0"},
         probes=probes_digest(stored.probes.values()),
         health=None if health is None else health.state,
         health_reason=None if health is None else health.statement,

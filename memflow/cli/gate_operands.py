@@ -157,11 +157,11 @@ def _notices(new: Evaluated, old: Evaluated) -> Iterator[str]:
         for name, before, after in pairs
         if name not in COMPARABLE and before != after
     ]
-    if differing:
-        yield f"differs: {'; '.join(differing)}"
+    if differing and new.domain == old.domain:
+        yield f"Differs: {'; '.join(differing)}"
     for side, evaluated in (("run", new), ("baseline", old)):
         if evaluated.health == SUSPECT:
-            yield f"the {side} ({evaluated.assistant}) is {SUSPECT}: {evaluated.health_reason}"
+            yield f"The {side} ({evaluated.assistant}) is {SUSPECT}: {evaluated.health_reason}"
 
 
 def _result(

@@ -67,7 +67,7 @@ class GateResult:
         required = {decision.state for decision in self.decisions if decision.required}
         if REGRESSION in states:
             return REGRESSION
-        return CANNOT_TELL if CANNOT_TELL in required else NO_REGRESSION
+        return NO_REGRESSION if required == {NO_REGRESSION} else CANNOT_TELL
 
     @property
     def exit_code(self) -> int:

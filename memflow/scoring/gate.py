@@ -79,9 +79,37 @@ def gate(
         return column is not None and not column.differences.any()
 
     rows = _adjusted(rows, columns, episodes, context.seed)
+    rows += _unmeasured(context, measures, rows, options, baseline)
     return GateResult(
         [decide(row, options, same=options.identical and unchanged(row)) for row in rows], families(rows)
     )
+
+
+def _unmeasured(
+    context: DomainContext,
+    measures: Sequence[Measure],
+    rows: Sequence[Comparison],
+    options: GateOptions,
+    baseline: int,
+) -> Iterator[Comparison]:
+    """Yield a comparison without a difference for each required slice of a metric that no value is in."""
+    required = sorted(options.slices or {WHOLE})
+    compared = {(row.metric, row.variant, row.slice) for row in rows}
+    for measure in measures:
+        for name in required:
+            if (measure.metric, measure.variant, name) not in compared:
+                yield Comparison(
+                    domain=context.domain,
+                    metric=measure.metric,
+                    variant=measure.variant,
+                    slice=name,
+                    a=context.assistants[RUN],
+                    b=context.assistants[baseline],
+                    n=0,
+                    n_episodes=0,
+                    scripted=False,
+                    reason="no probe of this slice has a value",
+                )
 
 
 def families(rows: Sequence[Comparison]) -> list[str]:
@@ -187,7 +215,8 @@ def _open_reasons(row: Comparison, share: float, span: float | None, same: bool)
     if gain is None:
         yield row.reason or "the difference has no interval"
     elif span is None:
-        yield "the metric has no range that a margin could be a share of"
+        if gain.low <= 0:
+            yield "a loss is not excluded, and the metric has no range that a margin could be a share of"
     elif gain.low <= -share * span:
         also = ", although the difference is not significant" if gain.high < 0 else ""
         yield f"a loss of {share * span:.3g} is not excluded{also}"

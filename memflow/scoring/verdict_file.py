@@ -124,10 +124,15 @@ def parse_verdicts(text: str, name: str) -> VerdictFile:
     first, *rest = text.splitlines() or [""]
     lines = [line for line in rest if line]
     header = _parse(Header, first, name, 1)
-    if len(lines) != header.verdicts or digest(lines) != header.digest:
+    if len(lines) != header.verdicts:
         raise BadInput(
-            f"{name} is damaged: its {len(lines):,} verdicts are not the {header.verdicts:,} that its first line "
-            "states. Export it again with `memflow export verdicts`."
+            f"{name} is damaged: it has {len(lines):,} verdicts, but its first line states {header.verdicts:,}. Export "
+            "it again with `memflow export verdicts`."
+        )
+    if digest(lines) != header.digest:
+        raise BadInput(
+            f"{name} is damaged: the verdicts do not match the content hash in the first line. Export it again with "
+            "`memflow export verdicts`."
         )
     return VerdictFile(
         header=header,
