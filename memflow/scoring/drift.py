@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memflow.metrics.paired import aggregate_difference, mean_differences
+from memflow.metrics.paired import LEVEL, aggregate_difference, mean_differences
 from memflow.metrics.two_samples import compare_samples
 from memflow.records import Drift, Probe
 from memflow.scoring.catalog import find_metric
-from memflow.scoring.comparison import LEVEL, ONE_EPISODE, adjust
+from memflow.scoring.comparison import ONE_EPISODE, adjust
 from memflow.scoring.measures import MeanMeasure
 from memflow.scoring.published_health import NOT_MEASURED
 from memflow.scoring.stages import STAGES, EvaluationRows, Stage, first_stages, stages_of_metric

@@ -38,11 +38,11 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
     metrics = list(dict.fromkeys(score.metric for score in scores))
     ranked = ranked_assistants(scores)
     head = ["rank", "assistant", *(find_metric(name).title for name in metrics), "n"]
-    lines = [f"**{_escape(domain)}**", ""]
+    lines = [f"**{escape(domain)}**", ""]
     lines += [f"| {' | '.join(head)} |", f"|--:|---|{'--:|' * (len(metrics) + 1)}"]
     for place, (assistant, found) in enumerate(ranked[:MOST_ASSISTANTS], start=1):
         values = [_value(found.get(name)) for name in metrics]
-        cells = [_rank(found, place), _escape(flagged(assistant, found.values())), *values, _count(found)]
+        cells = [_rank(found, place), escape(flagged(assistant, found.values())), *values, _count(found)]
         lines.append(f"| {' | '.join(cells)} |")
     notes = []
     if len(ranked) > MOST_ASSISTANTS:
@@ -50,8 +50,8 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
         notes.append(f"{more:,} more assistants: `memflow show leaderboard --domain {domain} --limit 0`")
     if label := score_label(scores):
         notes.append(f"Label: {label}")
-    notes += [f"{alarm.state.capitalize()}: {_escape(alarm.line)}" for alarm in health_alarms(scores)]
-    notes += [f"Incomplete: {_escape(line)}" for line in incomplete_results(scores)]
+    notes += [f"{alarm.state.capitalize()}: {escape(alarm.line)}" for alarm in health_alarms(scores)]
+    notes += [f"Incomplete: {escape(line)}" for line in incomplete_results(scores)]
     return "\n".join([*lines, *(f"\n{each}" for each in notes)])
 
 
@@ -90,5 +90,6 @@ def _count(found: Mapping[str, Score]) -> str:
     return f"{score.n:,}{planned}"
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Return text for a Markdown table: without control characters, line feeds and markup."""
     return visible(text).translate(_ESCAPED)
