@@ -111,6 +111,7 @@ def _compared(
     from memflow.cli.operands import read_operand, same_probes, with_others
     from memflow.scoring.comparisons import DomainContext
     from memflow.scoring.comparisons import compare as compare_pairs
+    from memflow.scoring.scripted import SCRIPTED_JUDGE
     from resources.publishing.comparisons import verdict_values
 
     stored = [read_operand(lake, each, places[at]) for at, each in enumerate(operands)]
@@ -124,7 +125,8 @@ def _compared(
     values = verdict_values(names, sources, oracles, probes)
     scripted = [each.source.meta.get("scripted") == "yes" for each in stored]
     title = " and ".join(dict.fromkeys(each.name for each in domains))
-    context = DomainContext(title, names, scripted, domains[0].seed)
+    judged = [each.source.meta.get(SCRIPTED_JUDGE) == "yes" for each in stored]
+    context = DomainContext(title, names, scripted, domains[0].seed, judged, benchmark.judged_metrics)
     measures = [*benchmark.measures(domains[0], values)]
     pairs = [(0, other) for other in range(1, len(stored))]
     rows = [

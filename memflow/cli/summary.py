@@ -16,9 +16,9 @@ from memflow.cli.output import FittedTable, Text, heading, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
-from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines, first_names
+from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
 from memflow.cli.usage import address_table
-from memflow.labels import HASHED_CAVEAT, score_label
+from memflow.labels import caveat_of, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
@@ -152,9 +152,8 @@ class Summary:
         if self.label == LABEL:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
         elif self.label:
-            names = [*dict.fromkeys(score.assistant for score in self.scores if score_label([score]))]
-            caveat = f"\n{first_names(names)}: {self.label}; {HASHED_CAVEAT}"
-            shown.append(Text(caveat, style="bold yellow"))
+            caveat = caveat_of(self.label, MEANING)
+            shown.append(Text(f"\n{self.label}. {caveat[0].upper()}{caveat[1:]}", style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
         if self.skipped:
             done += f" {len(self.skipped)} skipped, because their inputs failed."

@@ -21,6 +21,7 @@ from memflow.scoring.evidence import evidence_scores
 from memflow.scoring.groups import Group
 from memflow.scoring.judges import SELF_JUDGES, with_judge_columns
 from memflow.scoring.metric import Metric
+from memflow.scoring.scripted import with_scripted_column
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ def own_scores(benchmark: Benchmark, rows: DomainRows, assistant: str, populatio
     """Return one assistant's scores under the benchmark's own metrics, with the columns on judges."""
     scores = benchmark.scores(rows.domain, _results(rows, assistant, population))
     self_judges = rows.meta[assistant].get(SELF_JUDGES, "").splitlines()
-    return with_judge_columns(scores, benchmark.judged_metrics, self_judges)
+    scores = with_judge_columns(scores, benchmark.judged_metrics, self_judges)
+    return with_scripted_column(scores, rows.meta[assistant], benchmark.judged_metrics)
 
 
 def shared_scores(
@@ -120,7 +122,7 @@ def shared_scores(
         rows.checkpoints.get(assistant, ()), context, none=bound(assistant, "none") in rows.meta
     )
     scores += reply_scores(catalog().values(), context, rows.probes, replies)
-    return scores, MeasuredSettings.of(replies, meta)
+    return with_scripted_column(scores, meta), MeasuredSettings.of(replies, meta)
 
 
 def combine_scores(benchmark: Benchmark, found: Mapping[str, AssistantScores]) -> list[Score]:

@@ -17,6 +17,7 @@ from memflow.records import Comparison, Probe
 from memflow.scoring.comparisons import DomainContext, adjusted, all_pairs, compare
 from memflow.scoring.leaderboard import bound
 from memflow.scoring.measures import STANDARD, Array, VerdictValues
+from memflow.scoring.scripted import SCRIPTED_JUDGE
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog, scored_domains
 from resources.publishing.leaderboard import (
@@ -139,7 +140,10 @@ def _domain_rows(
     by_slice = len(names) <= MOST_BY_SLICE
     keys = {}
     for a, b in all_pairs(len(names)):
-        behind = {name: assistants[name].get("scripted", "") for name in (names[a], names[b])}
+        behind = {
+            name: [assistants[name].get(key, "") for key in ("scripted", SCRIPTED_JUDGE)]
+            for name in (names[a], names[b])
+        }
         read = {*behind, *(bound(name, "oracle") for name in behind)}
         keys[a, b] = digest(
             inputs, behind, {name: versions.get(name, "") for name in sorted(read)}, population, by_slice
@@ -151,7 +155,8 @@ def _domain_rows(
         sources = [VerdictSource(lake, domain.name, name, meta) for name, meta in assistants.items()]
         values = verdict_values(names, sources, oracles_of(names), valid_test_probes(lake, domain.name))
         scripted = [meta.get("scripted") == "yes" for meta in assistants.values()]
-        context = DomainContext(domain.name, names, scripted, domain.seed)
+        judged = [meta.get(SCRIPTED_JUDGE) == "yes" for meta in assistants.values()]
+        context = DomainContext(domain.name, names, scripted, domain.seed, judged, benchmark.judged_metrics)
         for row in compare(context, benchmark.measures(domain, values), sorted(stale), by_slice):
             computed.setdefault((row.a, row.b), []).append(row)
     rows = []

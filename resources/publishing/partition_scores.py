@@ -13,6 +13,7 @@ from memflow.records import Score
 from memflow.scoring.groups import Group
 from memflow.scoring.leaderboard import DomainRows, own_scores
 from memflow.scoring.primary import primary_scores
+from memflow.scoring.scripted import SCRIPTED_JUDGE
 from resources.lake.lake import Lake
 from resources.publishing.warehouse import Warehouse
 from resources.settings.settings import Settings
@@ -42,7 +43,7 @@ def partition_scores(domain: Domain, assistant: str, lake: Lake, warehouse: Ware
         operations={},
         checkpoints={},
         read=lambda table, name: None,
-        scripted_judge=lambda name: False,
+        scripted_judge=lambda name: facts is not None and facts.meta.get(SCRIPTED_JUDGE) == "yes",
     )
     scores = own_scores(benchmark, rows, assistant, benchmark.population(()))
     variants = registry.shown_variants(domain)
