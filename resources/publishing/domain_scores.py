@@ -235,7 +235,7 @@ class DomainScorer:
         if (
             entry is not None
             and self._is_current("score.claims", name)
-            and entry.facts.meta[SCRIPTED] == "yes"
+            and entry.facts.meta.get(SCRIPTED) == "yes"
         ):
             return True
         return self._meta[name].get(SCRIPTED_JUDGE) == "yes"
