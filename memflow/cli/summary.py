@@ -244,9 +244,12 @@ def _column(metric: str, variant: str | None) -> str:
 
 
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
-    measured = [score for score in row.values() if find_metric(score.metric).group != "bound"] or [
-        *row.values()
-    ]
+    """Return the numbers of values behind the measured scores of an assistant, and the smallest coverage.
+
+    A metric of which nothing was measured shows `none` in its column and has no part in these numbers.
+    """
+    scores = [score for score in row.values() if find_metric(score.metric).group != "bound"]
+    measured = [score for score in scores if score.n] or scores or [*row.values()]
     counts = dict.fromkeys(count(score) for score in measured)
     return "/".join(counts), f"{min(score.coverage for score in measured):.0%}"
 
