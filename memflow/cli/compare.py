@@ -112,6 +112,7 @@ def _compared(
     from memflow.scoring.comparisons import DomainContext
     from memflow.scoring.comparisons import compare as compare_pairs
     from memflow.scoring.published_health import with_pair_health
+    from memflow.scoring.scripted import SCRIPTED_JUDGE
     from resources.publishing.comparisons import verdict_values
 
     stored = [read_operand(lake, each, places[at]) for at, each in enumerate(operands)]
@@ -126,7 +127,8 @@ def _compared(
     scripted = [each.source.meta.get("scripted") == "yes" for each in stored]
     health = {each.operand.label: each.source.health for each in stored if each.source.health is not None}
     title = " and ".join(dict.fromkeys(each.name for each in domains))
-    context = DomainContext(title, names, scripted, domains[0].seed)
+    judged = [each.source.meta.get(SCRIPTED_JUDGE) == "yes" for each in stored]
+    context = DomainContext(title, names, scripted, domains[0].seed, judged, benchmark.judged_metrics)
     measures = [*benchmark.measures(domains[0], values)]
     pairs = [(0, other) for other in range(1, len(stored))]
     rows = [

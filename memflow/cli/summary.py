@@ -24,9 +24,9 @@ from memflow.cli.output import FittedTable, Text, heading, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
-from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines, first_names
+from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
 from memflow.cli.usage import address_table
-from memflow.labels import HASHED_CAVEAT, score_label
+from memflow.labels import caveat_of, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
@@ -172,9 +172,8 @@ class Summary:
         if self.label == LABEL:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
         elif self.label:
-            names = [*dict.fromkeys(score.assistant for score in self.scores if score_label([score]))]
-            caveat = f"\n{first_names(names)}: {self.label}; {HASHED_CAVEAT}"
-            shown.append(Text(caveat, style="bold yellow"))
+            caveat = caveat_of(self.label, MEANING)
+            shown.append(Text(f"\n{self.label}. {caveat[0].upper()}{caveat[1:]}", style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
         if self.faulty:
             done += f" {len(self.faulty)} faulty, so not measured."
@@ -274,9 +273,12 @@ def _column(metric: str, variant: str | None) -> str:
 
 
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
-    measured = [score for score in row.values() if find_metric(score.metric).group != "bound"] or [
-        *row.values()
-    ]
+    """Return the numbers of values behind the measured scores of an assistant, and the smallest coverage.
+
+    A metric of which nothing was measured shows `none` in its column and has no part in these numbers.
+    """
+    scores = [score for score in row.values() if find_metric(score.metric).group != "bound"]
+    measured = [score for score in scores if score.n] or scores or [*row.values()]
     counts = dict.fromkeys(count(score) for score in measured)
     return "/".join(counts), f"{min(score.coverage for score in measured):.0%}"
 

@@ -214,7 +214,7 @@ class PublishedScore(Score):
     inputs: Annotated[list[str], "Content hashes of the probes and of the verdicts."] = field(
         default_factory=list
     )
-    judge: Annotated[str | None, "The judges of the domain; null where no metric has a judge."] = None
+    judge: Annotated[str | None, "The judges that decided the values behind the score; null where no judge did."] = None
     removed: Annotated[bool, "The score is no longer on the leaderboard; its value is null."] = False
 
 

@@ -22,6 +22,7 @@ from memflow.scoring.groups import Group
 from memflow.scoring.judges import SELF_JUDGES, with_judge_columns
 from memflow.scoring.metric import Metric
 from memflow.scoring.published_health import AssistantHealth, is_faulty, with_health
+from memflow.scoring.scripted import with_scripted_column
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def own_scores(benchmark: Benchmark, rows: DomainRows, assistant: str, populatio
     """Return one assistant's scores under the benchmark's own metrics, with the columns on judges."""
     scores = benchmark.scores(rows.domain, _results(rows, assistant, population))
     self_judges = rows.meta[assistant].get(SELF_JUDGES, "").splitlines()
-    return with_judge_columns(scores, benchmark.judged_metrics, self_judges)
+    scores = with_judge_columns(scores, benchmark.judged_metrics, self_judges)
+    return with_scripted_column(scores, rows.meta[assistant], benchmark.judged_metrics)
 
 
 def shared_scores(
@@ -134,7 +136,7 @@ def shared_scores(
         rows.checkpoints.get(assistant, ()), context, none=rows.has_valid(bound(assistant, "none"))
     )
     scores += reply_scores(catalog().values(), context, rows.probes, replies)
-    return scores, MeasuredSettings.of(replies, meta)
+    return with_scripted_column(scores, meta), MeasuredSettings.of(replies, meta)
 
 
 def combine_scores(

@@ -14,6 +14,7 @@ from memflow.scoring.groups import Group
 from memflow.scoring.leaderboard import DomainRows, own_scores
 from memflow.scoring.primary import primary_scores
 from memflow.scoring.published_health import with_health
+from memflow.scoring.scripted import SCRIPTED_JUDGE
 from resources.lake.lake import Lake
 from resources.publishing.health import stored_health
 from resources.publishing.warehouse import Warehouse
@@ -44,7 +45,7 @@ def partition_scores(domain: Domain, assistant: str, lake: Lake, warehouse: Ware
         operations={},
         checkpoints={},
         read=lambda table, name: None,
-        scripted_judge=lambda name: False,
+        scripted_judge=lambda name: facts is not None and facts.meta.get(SCRIPTED_JUDGE) == "yes",
     )
     health = stored_health(lake, domain.name, assistant)
     scores = with_health(

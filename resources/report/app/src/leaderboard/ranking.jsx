@@ -6,7 +6,7 @@ import { Table } from "../components/table.jsx";
 import { Tag } from "../components/tag.jsx";
 import { amount, NONE, score } from "../format.js";
 import { href } from "../route.js";
-import { isBaseline } from "../site.js";
+import { isBaseline, isScripted } from "../site.js";
 
 // Columns that are left out where no row has a value.
 const OPTIONAL = ["rank", "tokens", "cost", "seconds"];
@@ -142,7 +142,7 @@ function RowTags({ row, site }) {
   return (
     <>
       <HealthTag health={healthOfRow(row)} />{" "}
-      {row.scripted && !site.scripted && (
+      {row.scripted && !isScripted(site, { domain: row.domain }) && (
         <Tag text="A scripted chat, not a language model, answered, simulated or judged.">scripted</Tag>
       )}
       {row.incomplete && (
