@@ -14,6 +14,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.pipeline import WRITERS, Step, partition_key
 from memflow.records import Comparison, Drift, PublishedScore, Record, Score
+from memflow.repeats import shares, source_of
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
 from memflow.shares import WHOLE, Share
@@ -57,7 +58,10 @@ class StepRunner:
 
         With `asks_early`, the same run asks the probes after this step, so they are asked during play. With `share`,
         return only the rows of its episodes. Steps that call models or can be divided run in the configured processes.
+        A repeat has no rows in the tables that it shares with the first evaluation.
         """
+        if shares(assistant, step.writes):
+            return dict.fromkeys(step.writes, ())
         calls_models = False
         partition: dict[str, Any] = {
             "leaderboard": self.leaderboard,
@@ -126,7 +130,7 @@ class StepRunner:
         if WRITERS[table].scope == "dataset":
             return self._records(domain)
         of_assistant = WRITERS[table].scope == "domain x assistant"
-        key = partition_key(domain.name, assistant if of_assistant else "")
+        key = partition_key(domain.name, source_of(table, assistant) if of_assistant else "")
         return self.lake.stream(table, key, vectors=vectors, episodes=episodes)
 
     def _records(self, domain: Domain) -> list[Record]:
