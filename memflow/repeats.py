@@ -71,9 +71,9 @@ def memory_name(assistant: str) -> str:
     return plain_name(assistant).partition("@")[0]
 
 
-def suffix(assistant: str) -> str:
-    """Return the part of a name that marks a repeat, such as `answers2`; "" for a first evaluation."""
-    return assistant.partition(MARK)[2]
+def suffix(partition: str) -> str:
+    """Return what marks a repeat in the key of a partition, such as `answers2` of `DOMAIN~2/full~answers2`; or ""."""
+    return partition.partition("/")[2].partition(MARK)[2]
 
 
 def with_memory(assistant: str, memory: str) -> str:

@@ -12,7 +12,7 @@ from memflow.benchmarks.samples import sample_in
 from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges, uncounted_models
 from memflow.cli.made import made_of, share_made
-from memflow.cli.output import FittedTable, Text, heading, table
+from memflow.cli.output import FittedTable, Text, heading, note, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
@@ -22,6 +22,7 @@ from memflow.labels import HASHED_CAVEAT, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
+from memflow.scoring.noise import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
 from resources.lake.lake import Lake, rebuild_commands
 
@@ -124,6 +125,7 @@ class Summary:
         shown = self._leaderboards()
         shown += [*gaps(self.scores), *uncounted_models(self.scores), *self_judges(self.scores)]
         shown += replaced_prompts(self.scores)
+        shown += map(note, noise_notes(self.primary))
         shown += [
             Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
             for each in self.drifts
@@ -269,7 +271,7 @@ def cell(score: Score | None) -> str:
     value, ends = (",.0f", ",.0f") if metric.unit == "tokens" else (".3f", ".2f")
     if metric.group in ("bound", "failure") or score.low is None or score.high is None:
         return f"{score.value:{value}}"
-    return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}]"
+    return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}] {noise_text(score)}".strip()
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:

@@ -29,6 +29,7 @@ from memflow.run.transcripts import entry_rows, episode_histories, memory_texts,
 from memflow.scoring.attribution import attribute, given_messages
 from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.judges import claims_of_judges
+from memflow.scoring.noise import with_difference_noise
 from memflow.shares import R
 
 CHECKPOINTS_AT_ONCE = 256
@@ -328,6 +329,7 @@ async def compute_leaderboard(context: StepContext) -> Tables:
     """Compare every two assistants of a domain, and compute the scores of every assistant with its range of ranks."""
     comparisons = context.comparisons()
     scores = with_ranks(context.leaderboard(), comparisons)
+    comparisons = with_difference_noise(comparisons, scores)
     return {
         "score.comparisons": comparisons,
         "score.leaderboard": scores,

@@ -63,8 +63,7 @@ def scored_domains(settings: Settings, stored: Collection[str]) -> list[str]:
 def _entries(lake: Lake, table: str, repeat: str) -> Iterator[tuple[str, CatalogEntry]]:
     is_measured = any(column.name in MEASURED for column in columns(table))
     for partition in lake.partitions(table):
-        assistant = partition.partition("/")[2]
-        if assistant and suffix(assistant) != repeat:
+        if "/" in partition and suffix(partition) != repeat:
             continue
         state = lake.state(table, partition)
         facts = lake.intact_facts(table, partition)

@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS score.comparisons (
     unpaired_b BIGINT NOT NULL,
     episodes_needed BIGINT,
     better VARCHAR,
+    noise DOUBLE,
+    within_noise BOOLEAN,
     scripted BOOLEAN NOT NULL,
     reason VARCHAR,
     PRIMARY KEY (domain, metric, variant, slice, a, b)
