@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 NOT_MEASURED = "not measured"
 MEANING = (
     "\nSD: standard deviation, with its 95 % chi-square interval (df: degrees of freedom). of score: part of the "
-    "variance of the score of one evaluation. More episodes reduce every part; more repeats only those of play, answers "
-    "and judge. docs/how-to/noise.md explains both tables."
+    "variance of the score of one evaluation. More episodes reduce every part; more repeats only those of play, "
+    "answers and judge. docs/how-to/noise.md explains both tables."
 )
 ADVICE = "No repeats are stored. Measure the noise with `memflow run --repeats 3`."
 
