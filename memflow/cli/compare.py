@@ -20,6 +20,7 @@ from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.cli.operands import Operand, Stored
+    from memflow.records import Score
     from memflow.scoring.measures import Measure
     from resources.lake.lake import Lake
     from resources.settings.settings import Settings
@@ -111,6 +112,7 @@ def _compared(
     from memflow.cli.operands import read_operand, same_probes, with_others
     from memflow.scoring.comparisons import DomainContext
     from memflow.scoring.comparisons import compare as compare_pairs
+    from memflow.scoring.noise import with_difference_noise
     from memflow.scoring.published_health import with_pair_health
     from memflow.scoring.scripted import SCRIPTED_JUDGE
     from resources.publishing.comparisons import verdict_values
@@ -136,7 +138,16 @@ def _compared(
         for row in with_pair_health(compare_pairs(context, measures, pairs), health)
     ]
     found = _flips(measures, names[: len(stored)], [probe.probe_id for probe in probes]) if with_flips else []
-    return DomainComparison(title, stored, _adjusted(rows), changed, found)
+    rows = with_difference_noise(_adjusted(rows), published_noise(lake, domains[0].name))
+    return DomainComparison(title, stored, rows, changed, found)
+
+
+def published_noise(lake: "Lake", domain: str) -> "list[Score]":
+    """Return the scores of a domain that the leaderboard has with repeats."""
+    if lake.facts("score.leaderboard", ALL) is None:
+        return []
+    scores = lake.read("score.leaderboard", ALL)
+    return [score for score in scores if score.domain == domain and score.noise is not None]
 
 
 def _adjusted(rows: Sequence[Comparison]) -> list[Comparison]:

@@ -50,6 +50,9 @@ def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -
             if of_metric:
                 yield _table(f"\n{metric} by slice", "slice", of_metric)
         yield from _unpaired(found, rows, by_slice)
+        yield from map(
+            note, (text for row in whole if row.metric in by_slice and (text := difference_noise(row)))
+        )
         power = [text for row in whole if row.metric in by_slice and (text := power_note(row))]
         yield from map(note, power)
         yield from _flips(found, label, by_slice)
@@ -87,6 +90,17 @@ def sentence(row: Comparison) -> str:
     return (
         f"{winner} is better than {loser} by {abs(row.difference):.3f}"
         f"{_interval(row, sign if row.difference * sign > 0 else -sign)} in {_where(row)} ({basis})."
+    )
+
+
+def difference_noise(row: Comparison) -> str | None:
+    """Return a sentence on the noise of a difference between repeats; None without repeats or difference."""
+    if row.noise is None or not row.difference:
+        return None
+    size = "no larger" if row.within_noise else "larger"
+    return (
+        f"{row.metric}: between repeats, A - B has a standard deviation of {row.noise:.3f}, so {row.difference:+.3f} "
+        f"is {size} than chance alone makes it (95 %)."
     )
 
 

@@ -26,6 +26,7 @@ from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
 from memflow.labels import caveat_of, score_label
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
+from memflow.scoring.noise import noise_notes, noise_text
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class ShowGroup(ViewGroup):
         "judges": CommandReference("memflow.cli.show_judges:judges"),
         "memory": CommandReference("memflow.cli.memory:memory"),
         "metrics": CommandReference("memflow.cli.metrics:metrics"),
+        "noise": CommandReference("memflow.cli.show_noise:noise"),
     }
 
 
@@ -208,7 +210,17 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         columns += ["judges"] if judged else []
         ranked = any(score.rank_low is not None for score in of_domain)
         columns += ["rank"] if ranked else []
-        columns += ["95 % interval", "n", "episodes", "coverage", "model", "embedder", "reason"]
+        noisy = any(score.noise is not None for score in of_domain)
+        columns += [
+            "95 % interval",
+            *(["noise"] if noisy else []),
+            "n",
+            "episodes",
+            "coverage",
+            "model",
+            "embedder",
+            "reason",
+        ]
         rows: list[list[Any]] = []
         last: list[Any] = []
         for score in without_repeated_bounds(of_domain):
@@ -222,14 +234,27 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             value = [_value(score), *([score.deviation] if deviations else [])]
             value += [_range(score, score.judge_low, score.judge_high)] if judged else []
             value += [_ranks(score)] if ranked else []
-            rows.append([*head, flagged(score.assistant, [score]), *value, *_rest(score)])
+            interval, *rest = _rest(score)
+            noise = [noise_text(score)] if noisy else []
+            rows.append([*head, flagged(score.assistant, [score]), *value, interval, *noise, *rest])
         yield heading(domain)
         if rows:
-            numbers = ("value", "deviation", "judges", "rank", "95 % interval", "n", "episodes", "coverage")
+            numbers = (
+                "value",
+                "deviation",
+                "judges",
+                "rank",
+                "95 % interval",
+                "noise",
+                "n",
+                "episodes",
+                "coverage",
+            )
             optional = ("episodes", "embedder", "model", "n", "coverage", "reason")
             yield table("", columns, rows, right=numbers, optional=optional)
         if rows and ranked:
             yield note(COMMON_RANKS)
+        yield from map(note, noise_notes(of_domain))
         yield from causes
 
 

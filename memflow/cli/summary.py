@@ -20,7 +20,7 @@ from memflow.cli.evidence import (
     uncounted_models,
 )
 from memflow.cli.made import made_of, share_made
-from memflow.cli.output import FittedTable, Text, heading, table
+from memflow.cli.output import FittedTable, Text, heading, note, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
@@ -30,6 +30,7 @@ from memflow.labels import caveat_of, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
+from memflow.scoring.noise import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
 from resources.lake.lake import Lake, rebuild_commands
@@ -144,6 +145,7 @@ class Summary:
             *self_judges(self.scores),
         ]
         shown += replaced_prompts(self.scores)
+        shown += map(note, noise_notes(self.primary))
         shown += [
             Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
             for each in self.drifts
@@ -300,7 +302,7 @@ def cell(score: Score | None) -> str:
     value, ends = (",.0f", ",.0f") if metric.unit == "tokens" else (".3f", ".2f")
     if metric.group in ("bound", "failure") or score.low is None or score.high is None:
         return f"{score.value:{value}}"
-    return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}]"
+    return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}] {noise_text(score)}".strip()
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:

@@ -168,6 +168,15 @@ class Score:
     rank_high: Annotated[
         int | None, "The assistants that are not significantly worse, this one included."
     ] = None
+    repeats: Annotated[int | None, "Evaluations, this one included; null without repeats."] = None
+    repeats_of: Annotated[str | None, "What the repeats did again: `answers`, `run` or `judge`."] = None
+    repeat_mean: Annotated[float | None, "The mean of the score over these evaluations."] = None
+    noise: Annotated[
+        float | None, "Standard deviation of the score between evaluations, pooled over assistants."
+    ] = None
+    noise_low: Annotated[float | None, "Lower end of the noise's 95 % interval (chi-square)."] = None
+    noise_high: Annotated[float | None, "Upper end of the noise's 95 % interval."] = None
+    noise_degrees: Annotated[int | None, "Degrees of freedom of the noise."] = None
     reason: Reason = None
 
 
@@ -200,6 +209,12 @@ class Comparison:
     better: Annotated[str | None, "`a` or `b` if p_adjusted is at most 0.05; otherwise null."] = None
     health_a: Annotated[str | None, "The health of a: score.leaderboard describes it."] = None
     health_b: Annotated[str | None, "The health of b."] = None
+    noise: Annotated[
+        float | None, "Standard deviation of the difference between repeats; null without repeats."
+    ] = None
+    within_noise: Annotated[
+        bool | None, "Whether noise alone can cause a difference of this size (95 %); null without repeats."
+    ] = None
     scripted: Annotated[bool, "A scripted chat, not a language model, is behind a or b."]
     reason: Reason = None
 

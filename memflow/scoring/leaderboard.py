@@ -12,6 +12,7 @@ from memflow.benchmarks.api import AssistantResults, Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Score, Verdict
+from memflow.repeats import memory_name, with_memory
 from memflow.scoring.catalog import catalog, find_metric, unusable_metrics
 from memflow.scoring.comparability import MeasuredSettings, compare_settings
 from memflow.scoring.continual import CheckpointSums, continual_scores
@@ -121,7 +122,7 @@ def shared_scores(
     context = MetricContext(
         domain=rows.domain.name,
         assistant=assistant,
-        memory=assistant.partition("@")[0],
+        memory=memory_name(assistant),
         model=meta["model"],
         simulator=meta["simulator"],
         scripted=meta["scripted"] == "yes",
@@ -187,8 +188,7 @@ def reply_scores(
 
 def bound(assistant: str, memory: str) -> str:
     """Return the name of a baseline assistant with the same model: for `rag@big` and `none`, `none@big`."""
-    _, at, model = assistant.partition("@")
-    return f"{memory}{at}{model}"
+    return with_memory(assistant, memory)
 
 
 def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResults:
@@ -204,7 +204,7 @@ def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResu
     return AssistantResults(
         domain=rows.domain.name,
         assistant=assistant,
-        memory=assistant.partition("@")[0],
+        memory=memory_name(assistant),
         model=meta["model"],
         probes=rows.probes,
         verdicts=rows.verdicts(assistant),

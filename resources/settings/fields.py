@@ -12,6 +12,7 @@ from memflow.benchmarks.domains import DEFAULT_PROFILE
 from memflow.benchmarks.protocol import profile_in
 from memflow.benchmarks.samples import MARK, base_of
 from memflow.errors import BadSettings
+from memflow.repeats import Kind, repeat_in
 from memflow.suggestions import unknown_name
 from resources.data.data_folder import default_data_folder
 from resources.lake.storage.client import check_address
@@ -85,6 +86,17 @@ class SettingsFields(BaseSettings):
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
     own_datasets: dict[str, OwnDataset] = Field(default_factory=dict)
+    repeats: int = Field(
+        1,
+        ge=1,
+        le=1000,
+        description="Evaluations of each assistant, the first included: the others are partitions with requests of "
+        "their own, and measure the noise of scores.",
+    )
+    repeats_of: Kind = Field(
+        Kind.answers,
+        description="What a repeat does again: `answers` (and their judging), `run` (playing, too) or `judge`.",
+    )
     parallel: int = Field(
         0,
         ge=0,
@@ -127,7 +139,7 @@ class SettingsFields(BaseSettings):
             if name not in self.models:
                 raise ValueError(f"{place}: {unknown_name('model', name, self.models, 'memflow models')}")
         for assistant in self.assistants:
-            memory, _, model = assistant.partition("@")
+            memory, _, model = _plain_name(assistant).partition("@")
             if not KEY.fullmatch(memory) or (model and not KEY.fullmatch(model)):
                 raise ValueError(
                     f"assistants: the name {assistant!r} is invalid. Use the form memory or memory@model, with "
@@ -193,6 +205,14 @@ class SettingsFields(BaseSettings):
         except BadSettings:
             return False
         return stem in self.own_domains or stem in registry.domains()
+
+
+def _plain_name(assistant: str) -> str:
+    """Return the name of a repeat's first evaluation. Raises ValueError for an invalid name."""
+    try:
+        return repeat_in(assistant).assistant
+    except BadSettings as wrong:
+        raise ValueError(str(wrong)) from wrong
 
 
 def _base_of(name: str) -> str:

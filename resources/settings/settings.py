@@ -20,6 +20,7 @@ from memflow.benchmarks.protocol import apply_profile, profile_in, with_profile
 from memflow.benchmarks.samples import base_of, sample_in
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
+from memflow.repeats import memory_name, plain_name, with_repeats
 from memflow.suggestions import unknown_name
 from resources.files.sqlite_urls import sqlite_path, sqlite_url
 from resources.memory_servers.declaration import declared_server
@@ -70,6 +71,11 @@ class Settings(SettingsFields):
         return registry.find_domain(name, {each: Domain(each, "", (), "") for each in self.own_domains})
 
     @property
+    def assistant_partitions(self) -> tuple[str, ...]:
+        """The assistants and the repeats of each, which are partitions of their own."""
+        return with_repeats(self.assistants, self.repeats, self.repeats_of)
+
+    @property
     def datasets(self) -> dict[str, Dataset]:
         """Return all data sets, including those of the user."""
         return {**registry.datasets(), **{name: own.dataset(name) for name, own in self.own_datasets.items()}}
@@ -108,7 +114,7 @@ class Settings(SettingsFields):
 
     def model_of(self, assistant: str) -> str:
         """Return the name of an assistant's chat model."""
-        return assistant.partition("@")[2] or self.roles.assistant
+        return plain_name(assistant).partition("@")[2] or self.roles.assistant
 
     def judges_of(self, domain: str) -> tuple[str, ...]:
         """Return the judges' model names: those of the domain in [judges], with or without profile, or of the role.
@@ -146,7 +152,7 @@ class Settings(SettingsFields):
         """Return the memory of an assistant. Raises BadSettings for an unknown memory, with the known names."""
         from memflow.memories.registry import find  # noqa: PLC0415  (imports take a second)
 
-        return find(assistant.partition("@")[0], self.own_memories())
+        return find(memory_name(assistant), self.own_memories())
 
     def window_of(self, assistant: str) -> int | None:
         """Return the maximum length of an assistant's prompts in tokens: the context window minus room for the answer.

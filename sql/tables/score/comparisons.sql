@@ -23,6 +23,8 @@ CREATE TABLE IF NOT EXISTS score.comparisons (
     better VARCHAR,
     health_a VARCHAR,
     health_b VARCHAR,
+    noise DOUBLE,
+    within_noise BOOLEAN,
     scripted BOOLEAN NOT NULL,
     reason VARCHAR,
     PRIMARY KEY (domain, metric, variant, slice, a, b)

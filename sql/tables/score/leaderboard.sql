@@ -37,6 +37,13 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     health_reason VARCHAR,
     rank_low BIGINT,
     rank_high BIGINT,
+    repeats BIGINT,
+    repeats_of VARCHAR,
+    repeat_mean DOUBLE,
+    noise DOUBLE,
+    noise_low DOUBLE,
+    noise_high DOUBLE,
+    noise_degrees BIGINT,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, metric, variant, slice)
 );
