@@ -42,6 +42,8 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
     lines += [f"| {' | '.join(head)} |", f"|--:|---|{'--:|' * (len(metrics) + 1)}"]
     for place, (assistant, found) in enumerate(ranked[:MOST_ASSISTANTS], start=1):
         values = [_value(found.get(name)) for name in metrics]
+        if _is_faulty(found):
+            values = [NOT_MEASURED, *("" for _ in metrics[1:])]
         cells = [_rank(found, place), escape(flagged(assistant, found.values())), *values, _count(found)]
         lines.append(f"| {' | '.join(cells)} |")
     notes = []
@@ -59,7 +61,7 @@ def _value(score: Score | None) -> str:
     if score is None:
         return ""
     if score.value is None:
-        return NOT_MEASURED if score.health == FAULTY else "none"
+        return "none"
     digits = ".3f" if find_metric(score.metric).unit != "tokens" else ",.0f"
     if score.low is None or score.high is None or find_metric(score.metric).group in ("bound", "failure"):
         return f"{score.value:{digits}}"
@@ -71,7 +73,7 @@ def _rank(found: Mapping[str, Score], place: int) -> str:
 
     A faulty assistant has no rank.
     """
-    if any(score.health == FAULTY for score in found.values()):
+    if _is_faulty(found):
         return ""
     for score in found.values():
         if score.rank_low is not None and score.rank_high is not None:
@@ -81,6 +83,10 @@ def _rank(found: Mapping[str, Score], place: int) -> str:
                 else f"{score.rank_low}–{score.rank_high}"
             )
     return str(place)
+
+
+def _is_faulty(found: Mapping[str, Score]) -> bool:
+    return any(score.health == FAULTY for score in found.values())
 
 
 def _count(found: Mapping[str, Score]) -> str:

@@ -61,18 +61,18 @@ def test_leaderboard_asset_previews_primary_scores_of_every_domain_best_first(pa
     page.picture("leaderboard")
 
 
-def test_verdicts_partition_has_scores_with_interval_and_a_plot_over_time(page, settings_file) -> None:
+def test_health_partition_has_scores_with_interval_and_a_plot_over_time(page, settings_file) -> None:
     settings = load(settings_file)
     score = next(
         each
         for each in published_primary_scores(settings, Lake(settings.lake_root))
         if (each.domain, each.assistant, each.metric) == (DOMAINS[0], CHANGED, "accuracy")
     )
-    page.open(f"/assets/score/verdicts?view=partitions&partition={CHANGED}%7C{DOMAINS[0]}", 1500, 1400)
+    page.open(f"/assets/score/health?view=partitions&partition={CHANGED}%7C{DOMAINS[0]}", 1500, 1400)
     page.reads(
         "accuracy", "accuracy low", "accuracy high", *(f"{end:g}"[:6] for end in (score.value, score.low))
     )
-    page.open("/assets/score/verdicts", 1500, 1000)
+    page.open("/assets/score/health", 1500, 1000)
     page.press("Plots")
     page.press("Events")
     page.reads("accuracy", "accuracy low", "accuracy high")
