@@ -15,6 +15,7 @@ from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, Text, heading, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
+from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
 from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines, first_names
 from memflow.cli.usage import address_table
@@ -56,6 +57,8 @@ class Summary:
     """Partitions that the leaderboard leaves out, because one of their files is damaged."""
     restored: list[str] = field(default_factory=list)
     """Outputs that were missing or damaged, and are rebuilt."""
+    unchecked: list[str] = field(default_factory=list)
+    """Memory servers that ran without a check."""
     drifts: list[DomainDrift] = field(default_factory=list)
     """The changes of inputs that this run was the first to publish, of its domains."""
 
@@ -89,6 +92,7 @@ class Summary:
             {run.name: outcome.damaged[run.name] for run in outcome.ran if run.name in outcome.damaged},
             outcome.left_out,
             outcome.restored,
+            unchecked(selection.settings, selection.assistants),
             [each for each in grouped(outcome.drift) if each.domain in selection.domains],
         )
 
@@ -112,6 +116,7 @@ class Summary:
                 "skipped": self.skipped,
             },
             "failed_requests": self.failed_requests,
+            "unchecked": self.unchecked,
             "drift": {each.domain: each.sentence() for each in self.drifts},
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
@@ -124,6 +129,14 @@ class Summary:
         shown = self._leaderboards()
         shown += [*gaps(self.scores), *uncounted_models(self.scores), *self_judges(self.scores)]
         shown += replaced_prompts(self.scores)
+        if self.unchecked:
+            names = ", ".join(self.unchecked)
+            shown.append(
+                Text(
+                    f"\n{names}: unchecked. Run `memflow memories check`: faults may be in the scores.",
+                    style="yellow",
+                )
+            )
         shown += [
             Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
             for each in self.drifts
