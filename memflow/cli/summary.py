@@ -23,6 +23,7 @@ from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, Text, heading, note, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
+from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
 from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
 from memflow.cli.usage import address_table
@@ -66,6 +67,8 @@ class Summary:
     """Partitions that the leaderboard leaves out, because one of their files is damaged."""
     restored: list[str] = field(default_factory=list)
     """Outputs that were missing or damaged, and are rebuilt."""
+    unchecked: list[str] = field(default_factory=list)
+    """Memory servers that ran without a check."""
     drifts: list[DomainDrift] = field(default_factory=list)
     """The changes of inputs that this run was the first to publish, of its domains."""
 
@@ -99,6 +102,7 @@ class Summary:
             {run.name: outcome.damaged[run.name] for run in outcome.ran if run.name in outcome.damaged},
             outcome.left_out,
             outcome.restored,
+            unchecked(selection.settings, selection.assistants),
             [each for each in grouped(outcome.drift) if each.domain in selection.domains],
         )
 
@@ -128,6 +132,7 @@ class Summary:
                 "skipped": self.skipped,
             },
             "failed_requests": self.failed_requests,
+            "unchecked": self.unchecked,
             "drift": {each.domain: each.sentence() for each in self.drifts},
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
@@ -146,6 +151,14 @@ class Summary:
         ]
         shown += replaced_prompts(self.scores)
         shown += map(note, noise_notes(self.primary))
+        if self.unchecked:
+            names = ", ".join(self.unchecked)
+            shown.append(
+                Text(
+                    f"\n{names}: unchecked. Run `memflow memories check`: faults may be in the scores.",
+                    style="yellow",
+                )
+            )
         shown += [
             Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
             for each in self.drifts
