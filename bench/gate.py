@@ -27,7 +27,7 @@ from memflow.scoring.decisions import MARGIN, WHOLE, GateOptions, GateResult
 from memflow.scoring.gate import decide
 
 Array = npt.NDArray[np.float64]
-STUDIES = 1_000
+STUDIES = 500
 EPISODES = (6, 10, 20, 100)
 PROBES = 20
 CHANGED = 0.2

@@ -36,6 +36,9 @@ from memflow.scoring.measures import MeanMeasure, Measure
 CORRELATION = 0.1
 """The correlation within episodes that a loss of the margin is assumed to have at least. Without it, few episodes in
 which nothing was lost would pass: bench/gate.py measures a rare loss."""
+SMALL = 20
+"""Below this number of episodes an interval that reaches below 0 excludes no loss. The intervals of fewer episodes are
+too narrow where changes are concentrated in some of them: bench/gate.py measures it."""
 RUN = 0
 """The position of the run in a measure."""
 
@@ -220,6 +223,8 @@ def _open_reasons(row: Comparison, share: float, span: float | None, same: bool)
     elif gain.low <= -share * span:
         also = ", although the difference is not significant" if gain.high < 0 else ""
         yield f"a loss of {share * span:.3g} is not excluded{also}"
+    elif gain.low < 0 and row.n_episodes < SMALL:
+        yield f"with fewer than {SMALL} episodes, only an interval above 0 excludes a loss"
     elif gain.value - span * margin_error(share, row.n, row.n_episodes) <= -share * span:
         few = f"{_count(row.n, 'probe')} in {_count(row.n_episodes, 'episode')}"
         yield f"{few} are too few to exclude a rare loss of {share * span:.3g}"

@@ -44,6 +44,8 @@ def row(difference: float, low: float, high: float, p: float, **more: object) ->
             "5 episodes; a decision needs at least 6",
         ),
         (row(0.0, 0.0, 0.0, 1.0, n=120, n_episodes=6), CANNOT_TELL, "too few to exclude a rare loss"),
+        (row(0.05, -0.01, 0.11, 1.0, n_episodes=19), CANNOT_TELL, "with fewer than 20 episodes"),
+        (row(0.1, 0.01, 0.19, 0.03, n_episodes=19), NO_REGRESSION, None),
         (
             row(0.0, -0.01, 0.01, 1.0, unpaired_b=70),
             CANNOT_TELL,
