@@ -81,11 +81,23 @@ def gate(
         column = columns.get((row.metric, row.variant, row.slice))
         return column is not None and not column.differences.any()
 
-    rows = _adjusted(rows, columns, episodes, context.seed)
+    rows = [_with_interval(row, columns) for row in _adjusted(rows, columns, episodes, context.seed)]
     rows += _unmeasured(context, measures, rows, options, baseline)
     return GateResult(
         [decide(row, options, same=options.identical and unchanged(row)) for row in rows], families(rows)
     )
+
+
+def _with_interval(row: Comparison, columns: Mapping[tuple[str, str, str], _Column]) -> Comparison:
+    """Return a comparison with an interval where a difference of means does not vary between enough episodes.
+
+    Such an interval is the difference itself. A regression also needs a small p value, and no regression also needs
+    `margin_error`, which assumes a variance.
+    """
+    mean = (row.metric, row.variant, row.slice) in columns
+    if mean and row.low is None and row.difference is not None and row.n_episodes >= MINIMUM:
+        return replace(row, low=row.difference, high=row.difference)
+    return row
 
 
 def _unmeasured(

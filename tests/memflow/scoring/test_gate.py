@@ -142,6 +142,17 @@ def test_regression_in_a_slice_is_a_regression_although_all_probes_are_equal() -
     assert only.exit_code == 1
 
 
+def test_equal_loss_in_every_episode_is_a_regression() -> None:
+    for lost in (1, PROBES):
+        result = run([measure(np.tile(np.where(np.arange(PROBES) < lost, -1.0, 0.0), (10, 1)))])
+        assert (result.exit_code, result.decisions[0].high) == (1, pytest.approx(-lost / PROBES))
+
+
+def test_unchanged_values_of_other_settings_need_many_probes() -> None:
+    assert [run([measure(np.zeros((episodes, PROBES)))]).exit_code for episodes in (6, 20, 30)] == [2, 2, 0]
+    assert run([measure(np.zeros((6, PROBES)))], identical=True).exit_code == 0
+
+
 def test_open_slice_decides_only_if_it_is_required() -> None:
     change = np.random.default_rng(3).choice([-0.5, 0.0, 0.5], p=[0.05, 0.9, 0.05], size=(60, PROBES))
     small = {"one probe": np.arange(PROBES) == 0}
