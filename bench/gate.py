@@ -98,7 +98,7 @@ def results(values: Sequence[Array], margin: float = MARGIN, *, by_slice: bool =
                     p=p, p_adjusted=float(others[metric, at - 1]) if at else whole[metric],
                     n=int(mask.sum()) * episodes, n_episodes=episodes, scripted=False,
                 )  # fmt: skip
-                decisions.append(decide(row, options))
+                decisions.append(decide(row, options, required=not at))
         decided.append(GateResult(decisions))
     return decided
 

@@ -83,9 +83,34 @@ def gate(
 
     rows = [_with_interval(row, columns) for row in _adjusted(rows, columns, episodes, context.seed)]
     rows += _unmeasured(context, measures, rows, options, baseline)
+    required = _required_metrics(measures, options, baseline)
     return GateResult(
-        [decide(row, options, same=options.identical and unchanged(row)) for row in rows], families(rows)
+        [
+            decide(
+                row,
+                options,
+                same=options.identical and unchanged(row),
+                required=options.required(row.slice) and row.metric in required,
+            )
+            for row in rows
+        ],
+        families(rows),
     )
+
+
+def _required_metrics(measures: Sequence[Measure], options: GateOptions, baseline: int) -> set[str]:
+    """Return the named metrics; without any, those with values in enough episodes, or all if there are none."""
+    every = {measure.metric for measure in measures}
+    if options.metrics or options.slices:
+        return every
+    enough = set()
+    for measure in measures:
+        if isinstance(measure, MeanMeasure):
+            known = np.isfinite(measure.values[[RUN, baseline]]).any(axis=0)
+            episodes = {name for name, value in zip(measure.episodes, known, strict=True) if value}
+            if len(episodes) >= MINIMUM:
+                enough.add(measure.metric)
+    return enough or every
 
 
 def _with_interval(row: Comparison, columns: Mapping[tuple[str, str, str], _Column]) -> Comparison:
@@ -161,10 +186,13 @@ def _adjusted(
     return [replace(row, p_adjusted=adjusted.get(at)) for at, row in enumerate(rows)]
 
 
-def decide(row: Comparison, options: GateOptions, *, same: bool = False) -> GateDecision:
+def decide(
+    row: Comparison, options: GateOptions, *, same: bool = False, required: bool = True
+) -> GateDecision:
     """Return the decision on a comparison of the run (a) with the baseline (b).
 
     `same` states that all values are equal, and so is all that they depend on: nothing is left to chance.
+    `required` states whether exit code 0 depends on it.
     """
     metric = find_metric(row.metric)
     span = metric.range[1] - metric.range[0] if metric.is_bounded else None
@@ -178,7 +206,7 @@ def decide(row: Comparison, options: GateOptions, *, same: bool = False) -> Gate
         metric=row.metric,
         variant=row.variant,
         slice=row.slice,
-        required=options.required(row.slice),
+        required=required,
         state=state,
         value=row.value_a,
         baseline=row.value_b,

@@ -204,3 +204,21 @@ def test_required_slice_without_values_is_left_open() -> None:
     result = run([replace(without, slices={"first": np.tile(~FIRST, EPISODES)})])
     assert [(each.slice, each.state) for each in result.decisions if each.required] == [(WHOLE, CANNOT_TELL)]
     assert result.exit_code == 2
+
+
+def test_metric_of_few_episodes_is_required_only_if_it_is_named_or_there_is_no_other() -> None:
+    rare = np.full((EPISODES, PROBES), np.nan)
+    rare[:5] = 0.0
+    few = replace(measure(rare, "exact_match"), values=np.vstack([rare.ravel(), rare.ravel()]))
+    both = [measure(np.zeros((EPISODES, PROBES))), few]
+    result = run(both)
+    assert [(each.metric, each.required) for each in result.decisions] == [
+        ("accuracy", True),
+        ("exact_match", False),
+    ]
+    assert result.exit_code == 0
+    assert run(both, metrics=("accuracy", "exact_match")).exit_code == 2
+    assert run([few]).exit_code == 2
+    lost = np.full((EPISODES, PROBES), np.nan)  # The run has no value where the baseline has.
+    unanswered = replace(few, values=np.vstack([lost.ravel(), np.zeros(lost.size)]))
+    assert run([both[0], unanswered]).exit_code == 2
