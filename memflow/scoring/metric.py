@@ -78,11 +78,6 @@ class Metric:
         )
 
     @property
-    def is_bounded(self) -> bool:
-        """Whether the range has two ends."""
-        return self.low is not None and self.high is not None
-
-    @property
     def seed_name(self) -> str:
         """The name that seeds are derived from, so that the intervals of a renamed metric do not change."""
         return self.former_name or self.name
@@ -100,6 +95,11 @@ class Metric:
         """Return a value rescaled from the metric's range to [0, 1]; unchanged if the range is unbounded."""
         low, high = self.range
         return (value - low) / (high - low) if math.isfinite(high - low) else value
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the range has two ends."""
+        return self.low is not None and self.high is not None
 
     def sort_key(self, value: float | None) -> float:
         """Return a number that sorts values best first and missing values last.
