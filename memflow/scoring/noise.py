@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from memflow.metrics.chi_square import pooled_deviation
 from memflow.metrics.intervals import student_t
-from memflow.metrics.variance import pooled_deviation
 from memflow.records import Comparison, Score
 from memflow.repeats import Kind, repeat_in
 
@@ -43,22 +43,20 @@ def with_noise(scores: Iterable[Score], repeated: Iterable[Score]) -> list[Score
     pooled = {group: pooled_deviation(members) for group, members in groups.items()}
     found = []
     for score in scores:
-        kind, sample = samples.get(_key(score, score.assistant), ("", []))
-        noise = pooled.get((*_group(score), kind))
-        found.append(
-            score
-            if noise is None
-            else replace(
+        of, measured = samples.get(_key(score, score.assistant), ("", []))
+        noise = pooled.get((*_group(score), of))
+        if noise is not None:
+            score = replace(
                 score,
-                repeats=len(sample),
-                repeats_of=str(kind),
-                repeat_mean=fmean(sample),
+                repeats=len(measured),
+                repeats_of=str(of),
+                repeat_mean=fmean(measured),
                 noise=noise.value,
                 noise_low=noise.low,
                 noise_high=noise.high,
                 noise_degrees=int(noise.degrees),
             )
-        )
+        found.append(score)
     return found
 
 

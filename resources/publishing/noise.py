@@ -98,9 +98,9 @@ def _repeated_values(episodes: Sequence[str], by_kind: dict[str, list[Array]]) -
     runs = by_kind.get(Kind.run)
     values = np.stack([*by_kind[""], *(runs or by_kind.get(Kind.answers, []))])
     judgings = np.stack([*by_kind[""], *by_kind.get(Kind.judge, [])])
-    known = np.isfinite(values).all(axis=0) & np.isfinite(judgings).all(axis=0)
+    known = np.isfinite(np.vstack([values, judgings])).all(axis=0)
     return RepeatedValues(
-        [episode for episode, is_known in zip(episodes, known, strict=True) if is_known],
+        [episode for episode, is_known in zip(episodes, known.tolist(), strict=True) if is_known],
         values[:, known],
         judgings[:, known],
         runs is not None,
