@@ -15,7 +15,7 @@ from assets.automation import (
     when_models_change,
     when_scores_settle,
 )
-from assets.evaluation_inputs import inputs_meta
+from assets.evaluation_inputs import inputs_meta, judges_meta
 from assets.fingerprints import ALL, Fingerprints
 from assets.partitions import Partitions, parts
 from assets.report import RowSummary, address_metadata, described, report, usage_of
@@ -149,7 +149,8 @@ def _assets(
             gaps = stored_gaps(table, domain, assistant, lake, data) if domain else {}
             protocol = protocol_meta(table, settings, domain, assistant) if domain else {}
             inputs = inputs_meta(table, fingerprints, domain, assistant) if domain else {}
-            meta = {RUN: run_id, **provenance, **failed, **gaps, **protocol, **inputs}
+            judges = judges_meta(table, fingerprints, domain, tables[table]) if domain else {}
+            meta = {RUN: run_id, **provenance, **failed, **gaps, **protocol, **inputs, **judges}
             stored_fingerprint = UNFINISHED if unfinished else fingerprint
             rows = summary.observe(tables[table])
             if table in APPEND_ONLY:

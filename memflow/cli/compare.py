@@ -113,6 +113,8 @@ def _compared(
     from memflow.scoring.comparisons import DomainContext
     from memflow.scoring.comparisons import compare as compare_pairs
     from memflow.scoring.noise import with_difference_noise
+    from memflow.scoring.published_health import with_pair_health
+    from memflow.scoring.scripted import SCRIPTED_JUDGE
     from resources.publishing.comparisons import verdict_values
 
     stored = [read_operand(lake, each, places[at]) for at, each in enumerate(operands)]
@@ -125,13 +127,15 @@ def _compared(
     names, sources, oracles = with_others(stored, everyone=benchmark.aggregates_in_sql)
     values = verdict_values(names, sources, oracles, probes)
     scripted = [each.source.meta.get("scripted") == "yes" for each in stored]
+    health = {each.operand.label: each.source.health for each in stored if each.source.health is not None}
     title = " and ".join(dict.fromkeys(each.name for each in domains))
-    context = DomainContext(title, names, scripted, domains[0].seed)
+    judged = [each.source.meta.get(SCRIPTED_JUDGE) == "yes" for each in stored]
+    context = DomainContext(title, names, scripted, domains[0].seed, judged, benchmark.judged_metrics)
     measures = [*benchmark.measures(domains[0], values)]
     pairs = [(0, other) for other in range(1, len(stored))]
     rows = [
         replace(row, variant=stored[0].operand.variant) if row.variant == STANDARD else row
-        for row in compare_pairs(context, measures, pairs)
+        for row in with_pair_health(compare_pairs(context, measures, pairs), health)
     ]
     found = _flips(measures, names[: len(stored)], [probe.probe_id for probe in probes]) if with_flips else []
     rows = with_difference_noise(_adjusted(rows), published_noise(lake, domains[0].name))
@@ -215,7 +219,14 @@ def _plain(found: DomainComparison) -> dict[str, Any]:
 
     return {
         "domain": found.title,
-        "operands": [asdict(each.operand) | {"label": each.operand.label} for each in found.operands],
+        "operands": [
+            asdict(each.operand)
+            | {
+                "label": each.operand.label,
+                "health": None if each.source.health is None else asdict(each.source.health),
+            }
+            for each in found.operands
+        ],
         "comparisons": [asdict(row) for row in found.rows],
         "differing_settings": differing_settings(found.operands),
         "changed_probes": found.changed,

@@ -92,6 +92,21 @@ class Outcome:
     """Partitions that the leaderboard leaves out, because one of their files is damaged."""
 
     @property
+    def complete(self) -> tuple[list[str], list[str]]:
+        """The domains, and the assistants, of which every planned run succeeded or was up to date."""
+        incomplete = [*(run for run, _ in self.failed), *self.skipped]
+        ran = [run for run in (*self.ran, *self.up_to_date) if run.domain]
+        domains = dict.fromkeys(
+            run.domain for run in ran if run.domain not in {each.domain for each in incomplete}
+        )
+        assistants = dict.fromkeys(
+            run.assistant
+            for run in ran
+            if run.assistant and run.assistant not in {each.assistant for each in incomplete}
+        )
+        return [*domains], [*assistants]
+
+    @property
     def evaluated(self) -> set[tuple[str, str]]:
         """The domains and assistants whose current results the leaderboard contains; empty if it was not published."""
         available = [*self.ran, *self.up_to_date]

@@ -10,20 +10,29 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.benchmarks.samples import sample_in
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges, uncounted_models
+from memflow.cli.evidence import (
+    count,
+    evidence,
+    gaps,
+    health,
+    replaced_prompts,
+    self_judges,
+    uncounted_models,
+)
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, Text, heading, note, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
-from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines, first_names
+from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
 from memflow.cli.usage import address_table
-from memflow.labels import HASHED_CAVEAT, score_label
+from memflow.labels import caveat_of, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
 from memflow.scoring.noise import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
+from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
 from resources.lake.lake import Lake, rebuild_commands
 
 MEANING = "Its scores show that the pipeline works; they measure no model."
@@ -98,11 +107,17 @@ class Summary:
         """The label of scores of the scripted chat or the hashing embedder; None for other scores."""
         return score_label(self.scores)
 
+    @property
+    def faulty(self) -> list[HealthAlarm]:
+        """The memories that are not measured, because they are faulty."""
+        return [alarm for alarm in health_alarms(self.scores) if alarm.state == FAULTY]
+
     def data(self) -> dict[str, Any]:
         """Return the summary as plain data for JSON output."""
         return {
             "label": self.label,
             "leaderboard": [asdict(score) for score in self.scores],
+            "health": [asdict(alarm) for alarm in health_alarms(self.scores)],
             "usage": self.usage,
             "addresses": self.addresses,
             "quarantined": self.made,
@@ -123,7 +138,12 @@ class Summary:
     def shown(self) -> list[RenderableType]:
         """Return the summary as parts to print. Lists and tables of large runs are shortened, except failures."""
         shown = self._leaderboards()
-        shown += [*gaps(self.scores), *uncounted_models(self.scores), *self_judges(self.scores)]
+        shown += [
+            *health(self.scores),
+            *gaps(self.scores),
+            *uncounted_models(self.scores),
+            *self_judges(self.scores),
+        ]
         shown += replaced_prompts(self.scores)
         shown += map(note, noise_notes(self.primary))
         shown += [
@@ -154,10 +174,11 @@ class Summary:
         if self.label == LABEL:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
         elif self.label:
-            names = [*dict.fromkeys(score.assistant for score in self.scores if score_label([score]))]
-            caveat = f"\n{first_names(names)}: {self.label}; {HASHED_CAVEAT}"
-            shown.append(Text(caveat, style="bold yellow"))
+            caveat = caveat_of(self.label, MEANING)
+            shown.append(Text(f"\n{self.label}. {caveat[0].upper()}{caveat[1:]}", style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
+        if self.faulty:
+            done += f" {len(self.faulty)} faulty, so not measured."
         if self.skipped:
             done += f" {len(self.skipped)} skipped, because their inputs failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
@@ -229,7 +250,7 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     metrics = list(dict.fromkeys(score.metric for score in scores))
     names = [_column(metric, named.get(metric)) for metric in metrics]
     rows = [
-        [assistant, *(cell(row.get(metric)) for metric in metrics), *_counts(row)]
+        [flagged(assistant, row.values()), *_cells(row, metrics), *_counts(row)]
         for assistant, row in ranked_assistants(scores)
     ]
     return table(
@@ -241,15 +262,25 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     )
 
 
+def _cells(row: Mapping[str, Score], metrics: Sequence[str]) -> list[str]:
+    """Return the scores of an assistant as text; a faulty one is stated once, in the first column."""
+    if any(score.health == FAULTY for score in row.values()):
+        return [NOT_MEASURED, *("" for _ in metrics[1:])]
+    return [cell(row.get(metric)) for metric in metrics]
+
+
 def _column(metric: str, variant: str | None) -> str:
     """Return the name of a metric's column, one word per line."""
     return (f"{metric}_({variant})" if variant else metric).replace("_", "\n")
 
 
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
-    measured = [score for score in row.values() if find_metric(score.metric).group != "bound"] or [
-        *row.values()
-    ]
+    """Return the numbers of values behind the measured scores of an assistant, and the smallest coverage.
+
+    A metric of which nothing was measured shows `none` in its column and has no part in these numbers.
+    """
+    scores = [score for score in row.values() if find_metric(score.metric).group != "bound"]
+    measured = [score for score in scores if score.n] or scores or [*row.values()]
     counts = dict.fromkeys(count(score) for score in measured)
     return "/".join(counts), f"{min(score.coverage for score in measured):.0%}"
 
@@ -300,7 +331,8 @@ def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
         found.append(
             Text(
                 f"{cut:,} answers ({share:.1%}) of the role {role} were cut at the token limit. Raise `output` or "
-                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun.",
+                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun. If the server was at fault, request them "
+                "again: `memflow ledger forget --kind cut`, then `memflow run --force`.",
                 style="red",
             )
         )

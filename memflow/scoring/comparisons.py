@@ -23,12 +23,17 @@ Positions = tuple[int, int]
 
 @dataclass(frozen=True)
 class DomainContext:
-    """The domain, its assistants in order, and which of them are scripted. `seed` is the seed of the domain."""
+    """The domain, its assistants in order, and which of them are scripted. `seed` is the seed of the domain.
+
+    `scripted_judges` states for each assistant whether a scripted chat decided its `judged_metrics`.
+    """
 
     domain: str
     assistants: Sequence[str]
     scripted: Sequence[bool]
     seed: int = 0
+    scripted_judges: Sequence[bool] = ()
+    judged_metrics: frozenset[str] = frozenset()
 
     def row(self, measure: Measure, slice_name: str, pair: Positions, found: PairedDifference) -> Comparison:
         """Return the row of one comparison, before p values are adjusted."""
@@ -42,9 +47,13 @@ class DomainContext:
             slice=slice_name,
             a=self.assistants[a],
             b=self.assistants[b],
-            scripted=self.scripted[a] or self.scripted[b],
+            scripted=self.scripted[a] or self.scripted[b] or self._judged_by_script(measure.metric, pair),
             **{name: getattr(found, name) for name in PairedDifference.__slots__},
         )
+
+    def _judged_by_script(self, metric: str, pair: Positions) -> bool:
+        judged = bool(self.scripted_judges) and metric.partition("[")[0] in self.judged_metrics
+        return judged and any(self.scripted_judges[at] for at in pair)
 
 
 def all_pairs(assistants: int) -> list[Positions]:

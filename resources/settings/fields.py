@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memflow.benchmarks import registry
@@ -21,7 +21,7 @@ from resources.settings.own_sections import OwnDataset, OwnDomain, OwnMemory
 from resources.settings.paths import SettingsFileSource
 from resources.settings.roles import Bounds, Roles
 from resources.settings.sections import BudgetLimits, Embedder, Encoder, History, Training
-from resources.settings.values import Judges
+from resources.settings.values import DistinctNames, Judges, NamedPath, refuse_truth_values
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
 KEY = re.compile(r"[a-z0-9_]+")
@@ -38,10 +38,10 @@ class SettingsFields(BaseSettings):
         hide_input_in_errors=True,
     )
 
-    home: Path = Field(
+    home: NamedPath = Field(
         Path(".memflow"), description="The folder of lake, ledger, indexes and Dagster's instance."
     )
-    data: Path = Field(
+    data: NamedPath = Field(
         default_factory=default_data_folder,
         description="The folder of the published data sets (MEMFLOW_DATA overrides it). The default is "
         "$XDG_DATA_HOME/memflow or ~/.local/share/memflow; on macOS ~/Library/Application Support/memflow.",
@@ -50,11 +50,11 @@ class SettingsFields(BaseSettings):
         "", description="The lake's root: a folder or s3://bucket/path; by default <home>/lake."
     )
     ledger: str = Field("", description="The ledger's SQLAlchemy URL; by default SQLite in <home>.")
-    domains: tuple[str, ...] = Field(
+    domains: DistinctNames = Field(
         registry.default_domains(),
         description="The domains: partitions of all tables except raw data and the leaderboard.",
     )
-    assistants: tuple[str, ...] = Field(
+    assistants: DistinctNames = Field(
         ("none", "oracle", "full", "recent", *BASELINES),
         description="memory, or memory@model: the second dimension of the partitions.",
     )
@@ -71,14 +71,14 @@ class SettingsFields(BaseSettings):
     encoder: dict[Literal["en", "zh"], Encoder] = Field(
         default_factory=dict, description="BERTScore's model by language; without one BERTScore has no value."
     )
-    wordnet: Path | None = Field(
+    wordnet: NamedPath | None = Field(
         None,
         description="A folder of WordNet for METEOR's synonyms; without it the metric is meteor_nowordnet.",
     )
-    cmudict: Path | None = Field(
+    cmudict: NamedPath | None = Field(
         None, description="A file cmudict.dict for syllables; without it FKGL has no value."
     )
-    prompts: Path | dict[str, Path] | None = Field(
+    prompts: NamedPath | dict[str, NamedPath] | None = Field(
         None,
         description="A folder of prompt files that replace packaged ones (`memflow prompts`), or a table of folders by "
         "benchmark, memory or role.",
@@ -112,6 +112,11 @@ class SettingsFields(BaseSettings):
         30, ge=1, description="Seconds between evaluations of the sensor that reruns stale partitions."
     )
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _numbers_are_numbers(cls, value: Any, info: ValidationInfo) -> Any:
+        return refuse_truth_values(value, cls.model_fields[str(info.field_name)].annotation)
+
     @field_validator("models")
     @classmethod
     def _always_scripted(cls, models: dict[str, Model]) -> dict[str, Model]:
@@ -137,12 +142,12 @@ class SettingsFields(BaseSettings):
             memory, _, model = _plain_name(assistant).partition("@")
             if not KEY.fullmatch(memory) or (model and not KEY.fullmatch(model)):
                 raise ValueError(
-                    f"the assistant name {assistant!r} is invalid. Use the form memory or memory@model, with "
+                    f"assistants: the name {assistant!r} is invalid. Use the form memory or memory@model, with "
                     "names in [a-z0-9_]."
                 )
             if model and model not in self.models:
                 what = unknown_name("model", model, self.models, "memflow models")
-                raise ValueError(f"the assistant {assistant}: {what}. [models.{model}] adds it")
+                raise ValueError(f"assistants: {assistant}: {what}. [models.{model}] adds it")
         return self
 
     @model_validator(mode="after")
@@ -152,7 +157,7 @@ class SettingsFields(BaseSettings):
                 base = _base_of(name)
                 known = {*registry.domains(), *self.own_domains}
                 what = unknown_name("domain", base, known, "memflow domains")
-                raise ValueError(f"{what}. [own_domains.{base}] adds it")
+                raise ValueError(f"domains: {what}. [own_domains.{base}] adds it")
         for name in self.own_domains:
             if MARK in name:
                 raise ValueError(

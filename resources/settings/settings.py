@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 from pydantic_settings import SettingsConfigDict, SettingsError
@@ -27,6 +27,7 @@ from resources.memory_servers.declaration import declared_server
 from resources.settings.chat_models import Model
 from resources.settings.fields import SettingsFields
 from resources.settings.paths import resolve_dataset, resolve_memory
+from resources.settings.refusals import refusal
 
 CHOOSE_EMBEDDER = (
     "Add a line to memflow.toml above its first [section]: "
@@ -195,7 +196,7 @@ class Settings(SettingsFields):
 def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings of `path`, MEMFLOW_SETTINGS or ./memflow.toml, overridden by the environment, then by `over`.
 
-    Raises BadSettings with the file, the setting and the fault.
+    Raises BadSettings with the source, the setting, its value, and what is allowed.
     """
     named = path or (Path(os.environ["MEMFLOW_SETTINGS"]) if "MEMFLOW_SETTINGS" in os.environ else None)
     if named is not None and not named.is_file():
@@ -208,12 +209,7 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
     try:
         settings = FromFile(**dict(over or {}))
     except ValidationError as wrong:
-        first = wrong.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        message = f"{first['msg'].rstrip('.')}. Fix this setting."
-        if first["type"] == "extra_forbidden":
-            message = _unknown_setting(first["loc"])
-        raise BadSettings(f"{file}: {place}: {message}") from wrong
+        raise BadSettings(refusal(file, wrong, Settings)) from wrong
     except (SettingsError, ValueError) as wrong:
         raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
     folder = file.absolute().parent
@@ -233,12 +229,3 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
 def example() -> str:
     """Return the commented example that `memflow init` writes."""
     return files("resources.settings").joinpath("memflow.toml").read_text(encoding="utf-8")
-
-
-def _unknown_setting(location: tuple[int | str, ...]) -> str:
-    """Return the message for the unknown setting at `location`, with similar settings of the section."""
-    section: Any = Settings
-    for part in location[:-1]:
-        is_dict = get_origin(section) is dict
-        section = get_args(section)[1] if is_dict else section.model_fields[part].annotation
-    return unknown_name("setting", str(location[-1]), section.model_fields, "memflow init example.toml")

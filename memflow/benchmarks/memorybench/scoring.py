@@ -57,6 +57,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     primary, substituted = [group for group in own if _primary(group)], _substituted(own)
     parameters, population = parameters_of(domain), results.population
     published = paper.published_for(parameters, _judge_fault(results))
+    context = replace(context, scripted=results.scripted or results.scripted_judge)
     for metric in SCALES:
         if parameters.partition is not None:
             found += _normalized(context, metric, STANDARD, _as_published(own, published), published)

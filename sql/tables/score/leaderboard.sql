@@ -33,6 +33,8 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     imported VARCHAR,
     differing_settings VARCHAR,
     incomplete VARCHAR,
+    health VARCHAR,
+    health_reason VARCHAR,
     rank_low BIGINT,
     rank_high BIGINT,
     repeats BIGINT,
