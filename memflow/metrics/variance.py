@@ -24,8 +24,6 @@ UNMEASURED = {
     "judge": "needs repeats of the judge",
 }
 """The components in order, and what each needs to be measured."""
-NESTING = ("episodes", "questions")
-"""The components that contain what no repeats measure."""
 NO_JUDGE = "no judge scores this metric"
 
 
@@ -98,35 +96,47 @@ def components(assistants: Iterable[RepeatedValues], *, judged: bool = True) -> 
     """Return the components of variance, pooled over assistants, in the order of UNMEASURED.
 
     `judged` states whether a judge gives the values; otherwise judging has no variance to measure.
-    A component that the repeats do not measure has no deviation, and is part of the component before it; a negative
-    estimate is 0 with a note. Without questions, no component is measured.
+    A component that the repeats do not measure has no deviation, and is part of another, whose note names it; a
+    negative estimate is 0 with a note. Without questions, no component is measured.
     """
     sums = _Sums()
     for assistant in assistants:
         if assistant.values.size:
             _add(sums, assistant)
     found = sums.of
-    residual, play = found.get("residual"), found.get("play")
+    questions, play, residual = (found.get(name) for name in ("questions", "play", "residual"))
     judge = found.get("judge") if judged else None
-    repeats, n0, items_per_episode = (
-        sums.number(name) if sums.numbers else 1.0 for name in ("repeats", "n0", "items_per_episode")
+    within = residual or judge
+    per_repeat, n0, items_per_episode = (
+        sums.number(name) if sums.numbers else 1.0 for name in ("per_repeat", "n0", "items_per_episode")
     )
-    questions = found.get("questions")
-    contained = {
-        "episodes": "" if questions else "questions",
-        "questions": "",
-        "play": "" if residual else "answers, judge",
-        "answers": "" if judge or not judged else "judge",
-        "judge": "",
-    }
-    if residual is None and play is None:
-        contained |= {name: f"{contained[name]}, play, answers, judge".strip(", ") for name in NESTING}
-    terms = {
-        "episodes": _episode_terms(sums, repeats),
-        "questions": [(1.0, questions), (-1.0 / repeats, residual)],
-        "play": [(1.0, play), (-1.0, residual)],
+    # E[episodes] - E[questions] is n0 (episodes + per_repeat x play), E[play] - E[within] is items_per_episode x play.
+    of_play = per_repeat * n0 / items_per_episode
+    inner = (-1.0, questions) if questions else (0.0 if play else -per_repeat, within)
+    terms: dict[str, list[Term]] = {
+        "episodes": [
+            (1.0, found.get("episodes")),
+            inner,
+            (-of_play, play),
+            (of_play if play else 0.0, within),
+        ],
+        "questions": [(1.0, questions), (-per_repeat, within)],
+        "play": [(1.0, play), (-1.0, within)],
         "answers": [(1.0, residual), (-1.0, judge)],
         "judge": [(1.0, judge)],
+    }
+    of_judge = ["judge"] if judged and judge is None else []
+    of_answers = ["answers", *of_judge] if residual is None else []
+    contained = {
+        "episodes": [
+            *([] if questions else ["questions"]),
+            *([] if play else ["play"]),
+            *([] if play or questions else of_answers),
+        ],
+        "questions": of_answers,
+        "play": of_answers,
+        "answers": of_judge,
+        "judge": [],
     }
     divisors = {"episodes": n0, "play": items_per_episode}
     rows = [
@@ -135,20 +145,6 @@ def components(assistants: Iterable[RepeatedValues], *, judged: bool = True) -> 
     if not judged:
         rows[-1] = Component("judge", None, None, NO_JUDGE)
     return [_with_share(row, sums) for row in rows]
-
-
-def _episode_terms(sums: _Sums, repeats: float) -> list[Term]:
-    """Return the terms whose sum has the expectation n0 times the variance of episodes."""
-    found = sums.of
-    terms: list[Term] = [(1.0, found.get("episodes"))]
-    if (questions := found.get("questions")) is not None:
-        terms.append((-1.0, questions))
-    elif "play" not in found:
-        terms.append((-1.0 / repeats, found.get("residual")))
-    if (play := found.get("play")) is not None:
-        share = sums.number("n0") / (sums.number("items_per_episode") * repeats)
-        terms += [(-share, play), (share, found.get("residual"))]
-    return terms
 
 
 def _add(sums: _Sums, assistant: RepeatedValues) -> None:
@@ -177,7 +173,7 @@ def _add(sums: _Sums, assistant: RepeatedValues) -> None:
         sums.add("judge", _squares(spread(assistant.judgings)), items * (len(assistant.judgings) - 1))
     concentration = float((sizes**2).sum()) / items
     for name, number in {
-        "repeats": repeats,
+        "per_repeat": 1 / repeats,
         "items": items,
         "items_per_episode": items / episodes,
         "concentration": concentration,
@@ -190,15 +186,17 @@ def _squares(values: Array) -> float:
     return float((values**2).sum())
 
 
-def _component(name: str, terms: Sequence[Term], contained: str, *, divisor: float = 1.0) -> Component:
+def _component(
+    name: str, terms: Sequence[Term], contained: Sequence[str], *, divisor: float = 1.0
+) -> Component:
     """Return the component that a sum of mean squares estimates, divided by `divisor`.
 
     Without the first mean square, it is not measured; other missing ones are left out.
     """
     if terms[0][1] is None:
         return Component(name, None, None, UNMEASURED[name])
-    note = f"contains {contained}" if contained else ""
-    known = [(factor, square) for factor, square in terms if square is not None]
+    note = f"contains {', '.join(contained)}" if contained else ""
+    known = [(factor, square) for factor, square in terms if square is not None and factor]
     variance = sum(factor * square.value for factor, square in known)
     if variance < 0:
         note = ", ".join(filter(None, [note, "estimate below 0"]))

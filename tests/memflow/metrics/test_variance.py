@@ -36,16 +36,16 @@ def simulated(rng: np.random.Generator, *, run: bool, assistants: int = 4) -> li
 
 @pytest.mark.parametrize("run", [True, False])
 def test_components_recover_the_variances_of_simulated_values(run: bool) -> None:
-    """Over 120 simulations each mean estimate is within 2 %, and the intervals cover as many as they should."""
+    """Over 120 simulations each mean estimate is within 3 % (episodes: 6 %), and at least 89 % of the intervals cover."""
     rng = np.random.default_rng(7)
     variances: dict[str, list[float]] = {}
     covered: dict[str, list[bool]] = {}
     for _ in range(120):
         for name, component in by_name(components(simulated(rng, run=run))).items():
-            if component.deviation is not None and component.deviation.low is not None:
+            if component.deviation is not None:
                 value, low, high, _ = component.deviation
                 variances.setdefault(name, []).append(value**2)
-                covered.setdefault(name, []).append(low <= TRUE[name] <= (high or 0.0))
+                covered.setdefault(name, []).append((low or 0.0) <= TRUE[name] <= (high or math.inf))
     assert set(variances) == (set(TRUE) if run else set(TRUE) - {"play"})
     for name, found in variances.items():
         tolerance = 0.06 if name == "episodes" else 0.03
@@ -81,7 +81,8 @@ def test_sources_that_no_repeats_measure_are_not_measured() -> None:
     values = np.random.default_rng(1).random((1, 12))
     found = by_name(components([RepeatedValues([*"aaabbbcccddd"], values)]))
     assert [name for name, each in found.items() if each.deviation is None] == ["play", "answers", "judge"]
-    assert found["questions"].note == "contains play, answers, judge"
+    assert found["questions"].note == "contains answers, judge"
+    assert found["episodes"].note.startswith("contains play")
     assert all(each.of_score is None for each in found.values() if each.deviation is None)
 
 
@@ -93,12 +94,11 @@ def test_judging_is_part_of_the_answers_without_repeats_of_the_judge() -> None:
 
 
 def test_negative_estimate_is_zero_with_a_note() -> None:
-    values = np.array(
-        [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]]
-    )  # equal means of all questions and episodes
+    # The means of all questions and episodes are equal.
+    values = np.array([[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]])
     found = by_name(components([RepeatedValues(["a", "a", "b", "b"], values)]))
     for name in ("episodes", "questions"):
-        assert found[name].deviation is not None and found[name].deviation.value == 0.0
+        assert found[name].deviation == (0.0, None, None, 0.0)
     assert "estimate below 0" in found["questions"].note
     assert found["answers"].deviation is not None and found["answers"].deviation.value > 0
 
@@ -130,3 +130,30 @@ def test_one_question_per_episode_is_part_of_the_episodes(run: bool) -> None:
     assert np.mean(found[noise]) == pytest.approx(0.09, rel=0.03)
     if run:
         assert names["play"].note == "contains answers, judge"
+
+
+def test_repeats_of_the_judge_alone_leave_the_answers_in_the_questions() -> None:
+    rng = np.random.default_rng(9)
+    of = np.repeat(np.arange(200), 5)
+    answers = rng.normal(0, 0.3, of.size)
+    judgings = answers + rng.normal(0, 0.2, (3, of.size))
+    values = RepeatedValues([str(each) for each in of], judgings[:1], judgings)
+    found = by_name(components([values]))
+    assert found["answers"].deviation is None and found["questions"].note == "contains answers"
+    assert found["judge"].deviation is not None and found["judge"].deviation.value == pytest.approx(
+        0.2, rel=0.03
+    )
+    assert found["questions"].deviation is not None
+    assert found["questions"].deviation.value == pytest.approx(0.3, rel=0.06)
+
+
+def test_assistants_with_and_without_repeats_are_pooled() -> None:
+    rng = np.random.default_rng(2)
+    estimates = []
+    for _ in range(60):
+        values = simulated(rng, run=False, assistants=2)
+        once = RepeatedValues(values[1].episodes, values[1].values[:1])
+        component = by_name(components([values[0], once]))["questions"]
+        assert component.deviation is not None
+        estimates.append(component.deviation.value**2)
+    assert np.mean(estimates) == pytest.approx(TRUE["questions"] ** 2, rel=0.05)
