@@ -94,11 +94,10 @@ def test_judging_is_part_of_the_answers_without_repeats_of_the_judge() -> None:
 
 
 def test_negative_estimate_is_zero_with_a_note() -> None:
-    # The means of all questions and episodes are equal.
+    # The means of all questions are equal.
     values = np.array([[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]])
     found = by_name(components([RepeatedValues(["a", "a", "b", "b"], values)]))
-    for name in ("episodes", "questions"):
-        assert found[name].deviation == (0.0, None, None, 0.0)
+    assert found["questions"].deviation == (0.0, None, None, 0.0)
     assert "estimate below 0" in found["questions"].note
     assert found["answers"].deviation is not None and found["answers"].deviation.value > 0
 
