@@ -10,6 +10,7 @@ from memflow.labels import score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import incomplete_results
+from memflow.scoring.noise import noise_text
 from memflow.scoring.primary import ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged, health_alarms
 
@@ -65,7 +66,8 @@ def _value(score: Score | None) -> str:
     digits = ".3f" if find_metric(score.metric).unit != "tokens" else ",.0f"
     if score.low is None or score.high is None or find_metric(score.metric).group in ("bound", "failure"):
         return f"{score.value:{digits}}"
-    return f"{score.value:{digits}} \\[{score.low:{digits}}, {score.high:{digits}}\\]"
+    interval = f"\\[{score.low:{digits}}, {score.high:{digits}}\\]"
+    return f"{score.value:{digits}} {interval} {noise_text(score)}".strip()
 
 
 def _rank(found: Mapping[str, Score], place: int) -> str:
