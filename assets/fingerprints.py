@@ -23,6 +23,7 @@ from memflow.memories.server.config import MEMORY_MODELS, OWN_MODELS
 from memflow.memories.server.memory import ServerMemory
 from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
+from memflow.repeats import source_of
 from memflow.run.prompt_catalog import ANY_ROLE
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import plugin_metrics
@@ -363,7 +364,7 @@ class Fingerprints:
         scope = WRITERS[table].scope
         if scope == "dataset":
             return [self.content(table, name) for name in domain.datasets]
-        key = partition_key(domain.name, assistant if scope == "domain x assistant" else "")
+        key = partition_key(domain.name, source_of(table, assistant) if scope == "domain x assistant" else "")
         return [self.content(table, key)]
 
     def _meta(self, table: str, key: str) -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from memflow.scoring.markdown import leaderboard_markdown
 from resources.data.library import Library
 from resources.lake.lake import Lake, rebuild_commands
 from resources.publishing.completeness import all_gaps
+from resources.publishing.health import HEALTH, stored_health
 from resources.publishing.leaderboard import former_partitions
 from resources.publishing.partition_scores import partition_scores, published_primary_scores
 from resources.publishing.warehouse import Warehouse
@@ -34,7 +35,8 @@ def domain_metadata(
 ) -> dict[str, Any]:
     """Return the metadata of a table of a domain, or of a domain and an assistant.
 
-    All tables state which sample they are of; probes and verdicts state missing data, verdicts their primary scores.
+    All tables state which sample they are of; probes and verdicts state missing data. The health of a memory states its
+    primary scores as well, because the scores of a faulty memory have no value.
     """
     lake = warehouse.lake
     found: dict[str, Any] = {}
@@ -49,8 +51,11 @@ def domain_metadata(
             lake.intact_facts(table, f"{domain.name}/{assistant}"),
         )
         found |= {INCOMPLETE: gap} if gap else {}
-        found |= score_metadata(partition_scores(domain, assistant, lake, warehouse))
         found |= report_link(settings.home, "probes", domain=domain.name, assistant=assistant)
+    if table == HEALTH and (health := stored_health(lake, domain.name, assistant)) is not None:
+        found |= {"health": health.state, "statement": health.statement}
+        found |= score_metadata(partition_scores(domain, assistant, lake, warehouse))
+        found |= report_link(settings.home, "health", domain=domain.name, assistant=assistant)
     return found
 
 

@@ -23,6 +23,7 @@ ALL = (
     "checkpoints",
     "leaderboard",
     "comparison",
+    "gate",
     "publish",
     "up_to_date",
     "users",

@@ -172,6 +172,13 @@ STEPS: tuple[Step, ...] = (
         divisible_by="episodes",
     ),
     Step(
+        "health",
+        evaluation.measure_health,
+        scope="domain x assistant",
+        writes={"score.health": "A faulty memory is not measured: its scores are null."},
+        inputs=(*PLAYED, "answer.replies", "question.probes", "score.attributions"),
+    ),
+    Step(
         "leaderboard",
         evaluation.compute_leaderboard,
         scope="all",
@@ -184,6 +191,7 @@ STEPS: tuple[Step, ...] = (
             "score.verdicts",
             "score.attributions",
             "score.claims",
+            "score.health",
             "memory.policies",
             "question.probes",
         ),

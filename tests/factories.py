@@ -18,6 +18,7 @@ from memflow.records import (
     FailureAttribution,
     FeedbackRound,
     GoldLabel,
+    HealthMeasure,
     PlayedRound,
     Policy,
     Probe,
@@ -87,6 +88,7 @@ comparison = partial(row, Comparison)
 entity = partial(row, Entity)
 entry = partial(row, Entry)
 feedback_round = partial(row, FeedbackRound)
+health_measure = partial(row, HealthMeasure)
 gold_label = partial(row, GoldLabel)
 played_round = partial(row, PlayedRound)
 policy = partial(row, Policy)

@@ -96,6 +96,10 @@ def valid_rows():
             *(make.claim(**claim, claim_id=f"c{n}", value=1.0) for n in range(3, 12)),
             make.claim(**claim, claim_id="c12", reason="no message of the period tells it"),
         ],
+        "score.health": [
+            make.health_measure(measure="empty_reads", state="ok", value=0.0, n=8),
+            make.health_measure(measure="item_cap", state="not measurable", reason="no read asked for k items"),
+        ],
         "score.comparisons": [
             make.comparison(
                 b="none", value_a=0.75, value_b=0.25, difference=0.5, low=0.25, high=0.75, p=0.01,

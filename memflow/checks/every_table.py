@@ -18,6 +18,7 @@ NOT_EMPTY = (
 REASON_IS_NORMAL = (
     "score.attributions",
     "score.comparisons",
+    "score.health",
     "score.history",
     "score.leaderboard",
     "score.drift",

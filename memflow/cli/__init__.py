@@ -11,10 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from memflow.cli.front import Front
+from memflow.cli.gate_command import GateCommand
 from memflow.cli.lazy_commands import CommandReference, LazyGroup
 from memflow.cli.moments import MomentCommand
 from memflow.cli.output import message
 from memflow.errors import MemflowError
+from memflow.scoring.decisions import MISUSE
 
 RUN, RESULTS, STORAGE, CATALOG, SETUP = (
     "Run",
@@ -31,6 +33,7 @@ COMMANDS = {
     "import": CommandReference("memflow.cli.imports:imports", RUN),
     "show": CommandReference("memflow.cli.show:show", RESULTS),
     "compare": CommandReference("memflow.cli.compare:compare", RESULTS, MomentCommand),
+    "gate": CommandReference("memflow.cli.gate:gate", RESULTS, GateCommand),
     "export": CommandReference("memflow.cli.export:export", RESULTS),
     "plot": CommandReference("memflow.cli.plot:plot", RESULTS),
     "report": CommandReference("memflow.cli.report:report", RESULTS, MomentCommand),
@@ -62,6 +65,14 @@ class _Commands(LazyGroup):
     """A command group that prints a MemflowError as one line on standard error and exits with code 1."""
 
     references = COMMANDS
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except typer.exceptions.TyperException as wrong:
+            if "gate" in args:  # Its exit code 2 is a decision.
+                wrong.exit_code = MISUSE
+            raise
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -20,6 +20,7 @@ from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.cli.operands import Operand, Stored
+    from memflow.records import Score
     from memflow.scoring.measures import Measure
     from resources.lake.lake import Lake
     from resources.settings.settings import Settings
@@ -111,6 +112,8 @@ def _compared(
     from memflow.cli.operands import read_operand, same_probes, with_others
     from memflow.scoring.comparisons import DomainContext
     from memflow.scoring.comparisons import compare as compare_pairs
+    from memflow.scoring.noise import with_difference_noise
+    from memflow.scoring.published_health import with_pair_health
     from memflow.scoring.scripted import SCRIPTED_JUDGE
     from resources.publishing.comparisons import verdict_values
 
@@ -124,6 +127,7 @@ def _compared(
     names, sources, oracles = with_others(stored, everyone=benchmark.aggregates_in_sql)
     values = verdict_values(names, sources, oracles, probes)
     scripted = [each.source.meta.get("scripted") == "yes" for each in stored]
+    health = {each.operand.label: each.source.health for each in stored if each.source.health is not None}
     title = " and ".join(dict.fromkeys(each.name for each in domains))
     judged = [each.source.meta.get(SCRIPTED_JUDGE) == "yes" for each in stored]
     context = DomainContext(title, names, scripted, domains[0].seed, judged, benchmark.judged_metrics)
@@ -131,10 +135,19 @@ def _compared(
     pairs = [(0, other) for other in range(1, len(stored))]
     rows = [
         replace(row, variant=stored[0].operand.variant) if row.variant == STANDARD else row
-        for row in compare_pairs(context, measures, pairs)
+        for row in with_pair_health(compare_pairs(context, measures, pairs), health)
     ]
     found = _flips(measures, names[: len(stored)], [probe.probe_id for probe in probes]) if with_flips else []
-    return DomainComparison(title, stored, _adjusted(rows), changed, found)
+    rows = with_difference_noise(_adjusted(rows), published_noise(lake, domains[0].name))
+    return DomainComparison(title, stored, rows, changed, found)
+
+
+def published_noise(lake: "Lake", domain: str) -> "list[Score]":
+    """Return the scores of a domain that the leaderboard has with repeats."""
+    if lake.facts("score.leaderboard", ALL) is None:
+        return []
+    scores = lake.read("score.leaderboard", ALL)
+    return [score for score in scores if score.domain == domain and score.noise is not None]
 
 
 def _adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
@@ -206,7 +219,14 @@ def _plain(found: DomainComparison) -> dict[str, Any]:
 
     return {
         "domain": found.title,
-        "operands": [asdict(each.operand) | {"label": each.operand.label} for each in found.operands],
+        "operands": [
+            asdict(each.operand)
+            | {
+                "label": each.operand.label,
+                "health": None if each.source.health is None else asdict(each.source.health),
+            }
+            for each in found.operands
+        ],
         "comparisons": [asdict(row) for row in found.rows],
         "differing_settings": differing_settings(found.operands),
         "changed_probes": found.changed,

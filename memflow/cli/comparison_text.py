@@ -10,6 +10,7 @@ from memflow.cli.operands import differing_settings, missing_reasons
 from memflow.cli.output import Text, cut, heading, note, table
 from memflow.metrics.paired import MINIMUM
 from memflow.records import Comparison
+from memflow.scoring.published_health import ALARMS, FAULTY
 
 if TYPE_CHECKING:
     from memflow.cli.compare import DomainComparison
@@ -28,7 +29,14 @@ def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -
         label = other.operand.label
         rows = [row for row in found.rows if row.b == label]
         if not rows:
-            yield note(f"{found.operands[0].operand.label} and {label} have no metric in common.")
+            pair = f"{found.operands[0].operand.label} and {label}"
+            faulty = any(
+                each.source.health is not None and each.source.health.is_faulty for each in found.operands
+            )
+            yield note(f"{pair} cannot be compared." if faulty else f"{pair} have no metric in common.")
+            continue
+        if FAULTY in (rows[0].health_a, rows[0].health_b):
+            yield Text(f"{rows[0].a} and {label} cannot be compared: {rows[0].reason}.", style="bold")
             continue
         by_slice = metrics or [rows[0].metric]
         whole = [row for row in rows if row.slice == ALL]
@@ -42,9 +50,19 @@ def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -
             if of_metric:
                 yield _table(f"\n{metric} by slice", "slice", of_metric)
         yield from _unpaired(found, rows, by_slice)
+        yield from map(
+            note, (text for row in whole if row.metric in by_slice and (text := difference_noise(row)))
+        )
         power = [text for row in whole if row.metric in by_slice and (text := power_note(row))]
         yield from map(note, power)
         yield from _flips(found, label, by_slice)
+    for each in found.operands:
+        health = each.source.health
+        if health is not None and health.state in ALARMS:
+            yield Text(
+                f"{each.operand.label} is {health.state}: {health.statement}. `memflow show health` shows examples.",
+                style="red" if health.is_faulty else "yellow",
+            )
     for text in differing_settings(found.operands):
         yield Text(f"Setting that differs: {text}", style="yellow")
     if found.changed:
@@ -72,6 +90,17 @@ def sentence(row: Comparison) -> str:
     return (
         f"{winner} is better than {loser} by {abs(row.difference):.3f}"
         f"{_interval(row, sign if row.difference * sign > 0 else -sign)} in {_where(row)} ({basis})."
+    )
+
+
+def difference_noise(row: Comparison) -> str | None:
+    """Return a sentence on the noise of a difference between repeats; None without repeats or difference."""
+    if row.noise is None or not row.difference:
+        return None
+    size = "no larger" if row.within_noise else "larger"
+    return (
+        f"{row.metric}: between repeats, A - B has a standard deviation of {row.noise:.3f}, so {row.difference:+.3f} "
+        f"is {size} than chance alone makes it (95 %)."
     )
 
 

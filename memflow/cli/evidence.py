@@ -1,4 +1,4 @@
-"""Notes below a leaderboard: the failure table, replaced prompts, missing data, self-judged answers, own models."""
+"""Notes below a leaderboard: failure table, faulty memories, replaced prompts, missing data, self-judged answers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,10 +10,16 @@ from memflow.cli.shortened import first_lines, first_names
 from memflow.records import RECALL_AT_10, Score
 from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
 from memflow.scoring.completeness import incomplete_results
+from memflow.scoring.published_health import ADVICE, FAULTY, SUSPECT, flagged, health_alarms
 
 TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
 """The metrics of the table, in order, and their columns."""
 OPTIONAL = ("budget", "k", "embedder", "tokens\nper probe", "probes", "reason")
+
+FORGET = (
+    "Each failed row has its reason. Answers that cannot be used stay in the ledger; to request them again, run "
+    "`memflow ledger forget --kind retried` (not parsed) or `--kind cut` (cut), then `memflow run --force`."
+)
 
 
 def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
@@ -47,6 +53,19 @@ def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
         yield note("Settings that differ: " + "; ".join(differing))
 
 
+def health(scores: Sequence[Score]) -> Iterator[RenderableType]:
+    """Yield warnings that list the faulty and suspect memories behind scores, and what to do next."""
+    alarms = health_alarms(scores)
+    titles = {
+        FAULTY: ("Not measured, because the memory is faulty:", "red"),
+        SUSPECT: ("Suspect: these scores may be those of a fault of the memory:", "yellow"),
+    }
+    for state, (title, style) in titles.items():
+        if lines := [alarm.line for alarm in alarms if alarm.state == state]:
+            yield from (Text(f"\n{title}", style=style), *first_lines(lines, style))
+            yield Text(f"  `memflow show health` shows examples. {ADVICE[state]}", style=style)
+
+
 def replaced_prompts(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield a note that names the replaced prompts of scores; nothing without replaced prompts."""
     if names := dict.fromkeys(name for score in scores for name in score.replaced_prompts):
@@ -57,6 +76,8 @@ def gaps(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield a warning that lists the data missing from the scores; nothing if the scores are complete."""
     if lines := incomplete_results(scores):
         yield from (Text("\nIncomplete:", style="yellow"), *first_lines(lines, "yellow"))
+        if any(line.endswith(" failed") for line in lines):
+            yield Text(FORGET, style="yellow")
 
 
 def uncounted_models(scores: Sequence[Score]) -> Iterator[RenderableType]:
@@ -98,7 +119,7 @@ def _row(assistant: str, found: dict[str, Score]) -> list[Any]:
     shown = [score for score in found.values() if score.metric != RECALL_AT_10]
     reason = next((score.reason for score in shown if score.value is None), None)
     return [
-        assistant,
+        flagged(assistant, found.values()),
         *values,
         max(score.n for score in found.values()),
         tokens,

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from memflow.memories.server.config import OWN_MODELS
+from memflow.repeats import memory_name
 
 if TYPE_CHECKING:
     from resources.settings.settings import Settings
@@ -18,7 +19,7 @@ def servers_with_own_models(settings: "Settings") -> list[str]:
 def memory_server_notes(settings: "Settings", assistants: Iterable[str]) -> list[str]:
     """Return a note for each memory server of the assistants: why its requests are not in the forecast."""
     own, notes = settings.own_memories(), []
-    for name in dict.fromkeys(assistant.partition("@")[0] for assistant in assistants):
+    for name in dict.fromkeys(memory_name(assistant) for assistant in assistants):
         server = own[name].server if name in own else None
         if server is None or (server.hello is not None and server.hello.can.models == "none"):
             continue

@@ -108,6 +108,7 @@ def domains_of(
 def read_operand(lake: "Lake", operand: Operand, domain: str) -> Stored:
     """Return an operand's verdicts in a domain. Raises BadInput if there are none at its moment."""
     from resources.publishing.comparisons import PROBES, VERDICTS, VerdictSource, valid_test_probes
+    from resources.publishing.health import stored_health
 
     view = lake.as_of(parse_moment(lake, operand.moment)) if operand.moment else lake
     facts = view.facts(VERDICTS, f"{domain}/{operand.assistant}")
@@ -124,7 +125,9 @@ def read_operand(lake: "Lake", operand: Operand, domain: str) -> Stored:
         )
     played = view.facts("memory.transcripts", f"{domain}/{operand.assistant}")
     version = {} if played is None else {"fingerprint": played.meta.get("fingerprint", "")}
-    source = VerdictSource(view, domain, operand.assistant, {**version, **facts.meta}, operand.variant)
+    meta = {**version, **facts.meta}
+    health = stored_health(view, domain, operand.assistant)
+    source = VerdictSource(view, domain, operand.assistant, meta, operand.variant, health)
     return Stored(operand, source, {probe.probe_id: probe for probe in valid_test_probes(view, domain)})
 
 
@@ -133,12 +136,13 @@ def with_others(
 ) -> tuple[list[str], list["VerdictSource"], list[int | None]]:
     """Return the names and verdicts of the operands and of the assistants that their scores depend on.
 
-    These are the memory `oracle` with the same model, or `everyone` in the same domain at the same moment. The third
-    list has the position of each one's oracle.
+    These are the memory `oracle` with the same model, or `everyone` in the same domain at the same moment, without
+    faulty ones. The third list has the position of each one's oracle.
     """
     from memflow.scoring.leaderboard import bound
     from resources.lake.partition_catalog import PartitionCatalog
     from resources.publishing.comparisons import PROBES, VERDICTS, current_assistants
+    from resources.publishing.health import stored_health
 
     names = [each.operand.label for each in stored]
     sources = [each.source for each in stored]
@@ -151,9 +155,12 @@ def with_others(
         for name, meta in current_assistants(catalog, source.domain).items():
             key = (source.domain, moment, name)
             if (everyone or name == oracle) and key not in places:
+                health = stored_health(source.lake, source.domain, name)
+                if health is not None and health.is_faulty:
+                    continue
                 places[key] = len(sources)
                 names.append(f"{source.domain}/{name}={moment or ''}")
-                sources.append(replace(source, assistant=name, meta=meta, variant=STANDARD))
+                sources.append(replace(source, assistant=name, meta=meta, variant=STANDARD, health=health))
                 oracles.append(None)
         oracles[at] = places.get((source.domain, moment, oracle))
     return names, sources, oracles

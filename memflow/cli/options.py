@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from memflow.benchmarks.samples import MAX_LIMIT
+from memflow.repeats import Kind
 
 _WHAT, _WHO = "What is measured", "Models"
 
@@ -49,6 +50,27 @@ LimitOption = Annotated[
         metavar="N",
         min=0,
         max=MAX_LIMIT,
+    ),
+]
+RepeatsOption = Annotated[
+    int | None,
+    _option(
+        "--repeats",
+        "Evaluate each assistant so many times, the first included, with requests of their own: the noise of its "
+        "scores (docs/how-to/noise.md). [repeats of the settings]",
+        _WHAT,
+        metavar="N",
+        min=1,
+        max=1000,
+    ),
+]
+RepeatsOfOption = Annotated[
+    Kind | None,
+    _option(
+        "--repeats-of",
+        "What a repeat does again: answers (and their judging), run (playing, too), or judge. [repeats_of of the "
+        "settings]",
+        _WHAT,
     ),
 ]
 BoundsOption = Annotated[

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memflow.cli.evidence import health
 from memflow.cli.output import Format, FormatOption, answer, note, table
 from memflow.cli.views import reader_of
 from memflow.errors import BadInput
@@ -49,19 +50,25 @@ def plot(
     """
     from memflow.benchmarks import registry
     from memflow.cli.front import front_of
+    from memflow.plots.charts import with_health_caption
     from memflow.plots.drawing import render
 
     reader = reader_of(ctx)
     plots = registry.plots().get(domain)
     if plots is not None and plots.over_domains is not None:
         wanted = _over_domains(domain, plots.over_domains(reader), metric)
+        of_benchmark = reader.domains(dict.fromkeys(score.domain for score in reader.scores()))
+        names = {each.name for each in of_benchmark if each.benchmark == domain}
     else:
         wanted = _of_domain(reader, domain, metric)
+        names = {domain}
+    scores = [score for score in reader.scores() if score.domain in names]
     folder = out or front_of(ctx).load().home / "plots" / domain
     written = []
     for name, each in wanted.items():
+        annotated = with_health_caption(each, scores)
         for kind in ("svg", "png"):
-            picture = render(each, "svg" if kind == "svg" else "png")
+            picture = render(annotated, "svg" if kind == "svg" else "png")
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / f"{name}.{kind}"
             path.write_bytes(picture)
@@ -71,6 +78,7 @@ def plot(
         form,
         written,
         table("", ("metric", "file", "bytes"), [tuple(row.values()) for row in written], right=("bytes",)),
+        *health(scores),
         *(note(f"Labeled on the pictures: {label}.") for label in labels),
     )
 

@@ -20,6 +20,10 @@ COLLECTION_THRESHOLDS = (20_000, 5, 2)
 """Thresholds of the garbage collector. Python's default of 700 allocations costs a tenth of a run's CPU time. 200,000
 new objects start a full collection: output types that are narrowed to one user are garbage with cycles."""
 
+FAULTY_MEMORY = 3
+"""The exit code if every run succeeded, but a memory is faulty and so not measured. 1 is a failed run or an error, 2 a
+wrong command line."""
+
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
 
@@ -106,6 +110,8 @@ def run(
 
     Partitions that are up to date are skipped. Answered requests are never sent twice, so an interrupted run continues
     from its last answered request.
+
+    The exit code is 1 if a run failed, and 3 if a memory is faulty, so that it is not measured.
     """
     gc.set_threshold(*COLLECTION_THRESHOLDS)
     # As Ctrl-C: started servers end, and runs are recorded as failed.
@@ -158,3 +164,5 @@ def run(
         answer(format, None, *summary.shown())
     if outcome.failed:
         raise typer.Exit(1)
+    if summary.faulty:
+        raise typer.Exit(FAULTY_MEMORY)

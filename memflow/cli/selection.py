@@ -25,12 +25,15 @@ from memflow.cli.options import (
     ModelOption,
     PresetOption,
     ProfileOption,
+    RepeatsOfOption,
+    RepeatsOption,
     SimulatorOption,
     UrlOption,
     VerifierOption,
 )
 from memflow.cli.profiles import profiled_domains
 from memflow.errors import BadSettings
+from memflow.repeats import MARK, plain_name, with_repeats
 from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:
@@ -57,6 +60,8 @@ def select(
     limit: LimitOption = 0,
     profile: ProfileOption = None,
     bounds: BoundsOption = True,
+    repeats: RepeatsOption = None,
+    repeats_of: RepeatsOfOption = None,
     demo: DemoOption = False,
     url: UrlOption = None,
     model: ModelOption = None,
@@ -71,7 +76,7 @@ def select(
     """Return the domains and assistants that the options select, and activate the prompts of the settings.
 
     The default is the selection in memflow.toml. For each chat model, the baselines are added: `none` and
-    `oracle`, and `previous` if every selected domain has previous states.
+    `oracle`, and `previous` if every selected domain has previous states. Repeats follow the assistants.
     Raises BadSettings for an invalid option, for an unusable prompt file, for a missing embedder, and for `previous` in
     a domain without previous states.
     """
@@ -111,6 +116,7 @@ def select(
     answering = tuple(dict.fromkeys(called or own))
     _check_assistants(settings, wanted, answering)
     settings.check_embedder(answering)
+    answering = with_repeats(answering, repeats or settings.repeats, repeats_of or settings.repeats_of)
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
     settings = front.load(**over)
@@ -198,7 +204,8 @@ def _with_model(assistants: Iterable[str], model: str) -> list[str]:
     Assistants of another model than the default of memflow.toml so have names of their own, and never replace its
     results.
     """
-    return [name if "@" in name else f"{name}@{model}" for name in assistants]
+    named = ((name, *name.partition(MARK)) for name in assistants)
+    return [name if "@" in name else f"{plain}@{model}{mark}{repeat}" for name, plain, mark, repeat in named]
 
 
 def _with_baselines(settings: "Settings", domains: Sequence[str], assistants: Sequence[str]) -> list[str]:
@@ -222,7 +229,7 @@ def _check_assistants(settings: "Settings", domains: Sequence[str], assistants: 
     from memflow.run.evaluation import check_previous_state
 
     for assistant in assistants:
-        memory, _, model = assistant.partition("@")
+        memory, _, model = plain_name(assistant).partition("@")
         config = find(memory, settings.own_memories())
         config.check_requirements()
         for domain in (settings.domain(name) for name in domains):

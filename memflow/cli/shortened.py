@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from memflow.cli.output import Text, note, table
 from memflow.records import Score
 from memflow.scoring.primary import ranked_assistants
+from memflow.scoring.published_health import flagged
 
 MOST_ASSISTANTS = 20
 """How many assistants of a domain are shown. The demo has 11."""
@@ -53,7 +54,16 @@ def domain_table(primary: Sequence[Score], labels: Mapping[str, str]) -> list[Re
         ranked = ranked_assistants(scores)
         best, of_best = ranked[0]
         metric, score = next(iter(of_best.items()))
-        rows.append([domain, len(ranked), best, metric.replace("_", " "), score.value, labels.get(domain)])
+        rows.append(
+            [
+                domain,
+                len(ranked),
+                flagged(best, [score]),
+                metric.replace("_", " "),
+                score.value,
+                labels.get(domain),
+            ]
+        )
     columns = ["domain", "assistants", "best", "metric", "score", "label"]
     found = table("", columns, rows, right=["assistants", "score"], optional=["label"])
     advice = "`memflow show leaderboard --domain NAME` shows the assistants of a domain."

@@ -8,7 +8,15 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.damage import note_left_out
-from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges, uncounted_models
+from memflow.cli.evidence import (
+    count,
+    evidence,
+    gaps,
+    health,
+    replaced_prompts,
+    self_judges,
+    uncounted_models,
+)
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import CommandReference
 from memflow.cli.options import AssistantFilter, DomainFilter
@@ -18,6 +26,8 @@ from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
 from memflow.labels import caveat_of, score_label
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
+from memflow.scoring.noise import noise_notes, noise_text
+from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged
 
 if TYPE_CHECKING:
     from memflow.records import Score
@@ -43,6 +53,7 @@ class ShowGroup(ViewGroup):
         "judges": CommandReference("memflow.cli.show_judges:judges"),
         "memory": CommandReference("memflow.cli.memory:memory"),
         "metrics": CommandReference("memflow.cli.metrics:metrics"),
+        "noise": CommandReference("memflow.cli.show_noise:noise"),
     }
 
 
@@ -77,8 +88,9 @@ def leaderboard(
     """Show the scores of every metric, best first: value, 95 % interval, n, episodes and coverage.
 
     n is the number of probes with a value, and of how many planned ones if some have none; coverage is their share. A
-    score without a value has a reason. Below the tables stands what is incomplete: missing data sets, limits,
-    quarantined rows and failed replies. `memflow show metrics` describes each metric and its direction.
+    score without a value has a reason; a faulty memory is not measured. Below the tables stands what is suspect or
+    incomplete: missing data sets, limits, quarantined rows and failed replies. `memflow show metrics` describes each
+    metric and its direction.
     """
     from memflow.cli.published_scores import PublishedScores
     from memflow.scoring.catalog import is_evidence_score
@@ -115,6 +127,7 @@ def leaderboard(
         form,
         {"label": label, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
+        *health(scores),
         *gaps(scores),
         *uncounted_models(scores),
         *self_judges(scores),
@@ -197,7 +210,17 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         columns += ["judges"] if judged else []
         ranked = any(score.rank_low is not None for score in of_domain)
         columns += ["rank"] if ranked else []
-        columns += ["95 % interval", "n", "episodes", "coverage", "model", "embedder", "reason"]
+        noisy = any(score.noise is not None for score in of_domain)
+        columns += [
+            "95 % interval",
+            *(["noise"] if noisy else []),
+            "n",
+            "episodes",
+            "coverage",
+            "model",
+            "embedder",
+            "reason",
+        ]
         rows: list[list[Any]] = []
         last: list[Any] = []
         for score in without_repeated_bounds(of_domain):
@@ -208,22 +231,38 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             ]
             head = group if group != last else ["" for _ in group]
             last = group
-            value = [_number(score, score.value), *([score.deviation] if deviations else [])]
+            value = [_value(score), *([score.deviation] if deviations else [])]
             value += [_range(score, score.judge_low, score.judge_high)] if judged else []
             value += [_ranks(score)] if ranked else []
-            rows.append([*head, score.assistant, *value, *_rest(score)])
+            interval, *rest = _rest(score)
+            noise = [noise_text(score)] if noisy else []
+            rows.append([*head, flagged(score.assistant, [score]), *value, interval, *noise, *rest])
         yield heading(domain)
         if rows:
-            numbers = ("value", "deviation", "judges", "rank", "95 % interval", "n", "episodes", "coverage")
+            numbers = (
+                "value",
+                "deviation",
+                "judges",
+                "rank",
+                "95 % interval",
+                "noise",
+                "n",
+                "episodes",
+                "coverage",
+            )
             optional = ("episodes", "embedder", "model", "n", "coverage", "reason")
             yield table("", columns, rows, right=numbers, optional=optional)
         if rows and ranked:
             yield note(COMMON_RANKS)
+        yield from map(note, noise_notes(of_domain))
         yield from causes
 
 
 def without_repeated_bounds(scores: Sequence["Score"]) -> list["Score"]:
-    """Return the scores with one row, for EVERY assistant, in place of those of a bound that is the same for all."""
+    """Return the scores with one row, for EVERY assistant, in place of those of a bound that is the same for all.
+
+    A score that a faulty memory leaves without a value stays.
+    """
     from memflow.scoring.catalog import find_metric
 
     groups: dict[tuple[str, ...], list[Score]] = {}
@@ -231,10 +270,11 @@ def without_repeated_bounds(scores: Sequence["Score"]) -> list["Score"]:
         groups.setdefault((score.domain, score.metric, score.variant, score.slice), []).append(score)
     found = []
     for group in groups.values():
-        first = group[0]
-        values = {(each.value, each.low, each.high, each.n, each.model, each.reason) for each in group}
-        if find_metric(first.metric).group == "bound" and len(group) > 1 and len(values) == 1:
-            found.append(replace(first, assistant=EVERY, embedder=None))
+        known = [score for score in group if score.health != FAULTY]
+        values = {(each.value, each.low, each.high, each.n, each.model, each.reason) for each in known}
+        if find_metric(group[0].metric).group == "bound" and len(known) > 1 and len(values) == 1:
+            found.append(replace(known[0], assistant=EVERY, embedder=None, health=None))
+            found += [score for score in group if score.health == FAULTY]
         else:
             found += group
     return found
@@ -255,6 +295,10 @@ def best_first(scores: Sequence["Score"]) -> list["Score"]:
             score.assistant,
         ),
     )
+
+
+def _value(score: "Score") -> str | None:
+    return NOT_MEASURED if score.health == FAULTY else _number(score, score.value)
 
 
 def _number(score: "Score", value: float | None) -> str | None:

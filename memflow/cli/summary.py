@@ -10,9 +10,17 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.benchmarks.samples import sample_in
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import count, evidence, gaps, replaced_prompts, self_judges, uncounted_models
+from memflow.cli.evidence import (
+    count,
+    evidence,
+    gaps,
+    health,
+    replaced_prompts,
+    self_judges,
+    uncounted_models,
+)
 from memflow.cli.made import made_of, share_made
-from memflow.cli.output import FittedTable, Text, heading, table
+from memflow.cli.output import FittedTable, Text, heading, note, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
@@ -22,7 +30,9 @@ from memflow.labels import caveat_of, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
+from memflow.scoring.noise import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
+from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
 from resources.lake.lake import Lake, rebuild_commands
 
 MEANING = "Its scores show that the pipeline works; they measure no model."
@@ -97,11 +107,17 @@ class Summary:
         """The label of scores of the scripted chat or the hashing embedder; None for other scores."""
         return score_label(self.scores)
 
+    @property
+    def faulty(self) -> list[HealthAlarm]:
+        """The memories that are not measured, because they are faulty."""
+        return [alarm for alarm in health_alarms(self.scores) if alarm.state == FAULTY]
+
     def data(self) -> dict[str, Any]:
         """Return the summary as plain data for JSON output."""
         return {
             "label": self.label,
             "leaderboard": [asdict(score) for score in self.scores],
+            "health": [asdict(alarm) for alarm in health_alarms(self.scores)],
             "usage": self.usage,
             "addresses": self.addresses,
             "quarantined": self.made,
@@ -122,8 +138,14 @@ class Summary:
     def shown(self) -> list[RenderableType]:
         """Return the summary as parts to print. Lists and tables of large runs are shortened, except failures."""
         shown = self._leaderboards()
-        shown += [*gaps(self.scores), *uncounted_models(self.scores), *self_judges(self.scores)]
+        shown += [
+            *health(self.scores),
+            *gaps(self.scores),
+            *uncounted_models(self.scores),
+            *self_judges(self.scores),
+        ]
         shown += replaced_prompts(self.scores)
+        shown += map(note, noise_notes(self.primary))
         shown += [
             Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
             for each in self.drifts
@@ -155,6 +177,8 @@ class Summary:
             caveat = caveat_of(self.label, MEANING)
             shown.append(Text(f"\n{self.label}. {caveat[0].upper()}{caveat[1:]}", style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
+        if self.faulty:
+            done += f" {len(self.faulty)} faulty, so not measured."
         if self.skipped:
             done += f" {len(self.skipped)} skipped, because their inputs failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
@@ -226,7 +250,7 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     metrics = list(dict.fromkeys(score.metric for score in scores))
     names = [_column(metric, named.get(metric)) for metric in metrics]
     rows = [
-        [assistant, *(cell(row.get(metric)) for metric in metrics), *_counts(row)]
+        [flagged(assistant, row.values()), *_cells(row, metrics), *_counts(row)]
         for assistant, row in ranked_assistants(scores)
     ]
     return table(
@@ -236,6 +260,13 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
         right=[*names, "n", "covered"],
         optional=("n", "covered"),
     )
+
+
+def _cells(row: Mapping[str, Score], metrics: Sequence[str]) -> list[str]:
+    """Return the scores of an assistant as text; a faulty one is stated once, in the first column."""
+    if any(score.health == FAULTY for score in row.values()):
+        return [NOT_MEASURED, *("" for _ in metrics[1:])]
+    return [cell(row.get(metric)) for metric in metrics]
 
 
 def _column(metric: str, variant: str | None) -> str:
@@ -271,7 +302,7 @@ def cell(score: Score | None) -> str:
     value, ends = (",.0f", ",.0f") if metric.unit == "tokens" else (".3f", ".2f")
     if metric.group in ("bound", "failure") or score.low is None or score.high is None:
         return f"{score.value:{value}}"
-    return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}]"
+    return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}] {noise_text(score)}".strip()
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
@@ -300,7 +331,8 @@ def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
         found.append(
             Text(
                 f"{cut:,} answers ({share:.1%}) of the role {role} were cut at the token limit. Raise `output` or "
-                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun.",
+                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun. If the server was at fault, request them "
+                "again: `memflow ledger forget --kind cut`, then `memflow run --force`.",
                 style="red",
             )
         )

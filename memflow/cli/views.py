@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
-from memflow.cli.evidence import gaps
+from memflow.cli.evidence import gaps, health
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import LazyGroup
 from memflow.cli.moments import as_of_option
@@ -36,6 +36,7 @@ from memflow.cli.output import (
 )
 from memflow.errors import BadInput
 from memflow.labels import caveat_of, score_label
+from memflow.repeats import suffix
 from memflow.scoring.completeness import incomplete_results
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class LakeReader:
         return [self._settings.domain(name) for name in names if self._settings.has_domain(name)]
 
     def partitions(self, table: str) -> list[str]:
-        return self._lake.partitions(table)
+        return [partition for partition in self._lake.partitions(table) if not suffix(partition)]
 
     def rows(self, table: str, partition: str) -> list[Any]:
         return self._lake.read(table, partition)
@@ -154,7 +155,7 @@ def _view_function(view: View) -> Callable[..., None]:
         found: Answer = show(reader_of(ctx), **options)
         label = found.label or score_label(found.scores)
         data = {"label": label, "incomplete": incomplete_results(found.scores), **found.data}
-        parts = [*printed(found.parts), *gaps(found.scores)]
+        parts = [*printed(found.parts), *health(found.scores), *gaps(found.scores)]
         if label:
             parts.append(Text(f"\n{label}: {caveat_of(label, found.caveat)}", "yellow"))
         if view.csv:

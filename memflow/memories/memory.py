@@ -19,6 +19,7 @@ from memflow.chat.prompts import Prompt, all_prompts, has_prompts, load
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.chat.scripted import Handler
 from memflow.errors import BadInput, BadSettings, RecallFailed
+from memflow.memories.design import Design
 from memflow.memories.entries import EntryStore, Item, Vector, sources_of
 from memflow.memories.server.protocol import Connection
 
@@ -182,6 +183,14 @@ class Memory(ABC):
     global_kinds: ClassVar[frozenset[str]] = frozenset()
     """Kinds of entries that summarize everything. Their sources do not show that they still contain a message, so
     attribution by evidence ignores them."""
+
+    @property
+    def design(self) -> Design:
+        """What the memory does on purpose, so that its health shows no alarm. A class attribute can replace it.
+
+        A memory that asks a model for its entries merges messages.
+        """
+        return Design(merges=self.calls.chat_write > 0)
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Accept the former names of class attributes, which memories written for memflow 0.1 use."""

@@ -11,6 +11,7 @@ from typing import Any
 from memflow.chat.scripted import Handler
 from memflow.errors import BadSettings, MemflowError
 from memflow.fingerprint import digest
+from memflow.memories.design import Design
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Tools
 from memflow.memories.server.config import ServerConfig
@@ -49,6 +50,11 @@ class MemoryConfig:
                     "memflow.toml."
                 )
         return lambda store: self.system.memory(store, tools, **self.values)
+
+    @property
+    def design(self) -> Design:
+        """What the memory does on purpose with these parameters. A memory server declares it in its greeting."""
+        return self.system.memory(**self.values).design
 
     def check_requirements(self) -> None:
         """Raise BadSettings if a package that the memory needs is missing."""

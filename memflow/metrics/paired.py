@@ -25,8 +25,10 @@ Statistic = Callable[[Array], Array]
 FEW = 8
 SIGN_DRAWS = 9_999
 """Random sign patterns of the test; with no more patterns than this in all, every pattern is used."""
+LEVEL = 0.05
+"""The significance level of p values after correction."""
 MINIMUM = 6
-"""The smallest number of episodes with which the sign-flip test can be significant: 2 / 2**6 < 0.05."""
+"""The smallest number of episodes with which one sign-flip test can be significant: 2 / 2**6 < 0.05."""
 MOST_EPISODES = 10**12
 """Number of episodes above which no number is stated."""
 POWER = 0.8
@@ -160,6 +162,37 @@ def sign_flip(statistic: Statistic, episodes: int, seed: int) -> Array:
     p: Array = count / patterns if exact else (count + 1) / (patterns + 1)
     p[np.isnan(observed)] = np.nan
     return p
+
+
+def smallest_p(episodes: int) -> float:
+    """Return the smallest p value that `mean_differences` can return for this number of episodes.
+
+    Up to 14 episodes it is 2^(1 - n): all differences have the same sign and no other pattern is as extreme.
+    """
+    if episodes < 1:
+        return 1.0
+    if 2 ** (episodes - 1) <= SIGN_DRAWS:
+        return float(2.0 ** (1 - episodes))
+    return min(1 / (SIGN_DRAWS + 1), _BOUND * math.erfc(math.sqrt(episodes / 2)))
+
+
+def can_be_significant(episodes: int, comparisons: int = 1, level: float = LEVEL) -> bool:
+    """Return whether any of this number of comparisons can have a p value of at most `level` after Holm's correction.
+
+    Holm multiplies the smallest p value by the number of comparisons of the family.
+    """
+    return smallest_p(episodes) * max(1, comparisons) <= level
+
+
+def cannot_be_significant(episodes: int, comparisons: int = 1, level: float = LEVEL) -> str | None:
+    """Return the statement that no comparison can be significant with these numbers; None if one can."""
+    if can_be_significant(episodes, comparisons, level):
+        return None
+    needed = next(n for n in range(MINIMUM, 1_000) if can_be_significant(n, comparisons, level))
+    return (
+        f"cannot be significant with {episodes:,} episode{'s' * (episodes != 1)} and {comparisons:,} "
+        f"comparison{'s' * (comparisons != 1)}: the sign-flip test needs at least {needed:,} episodes"
+    )
 
 
 def episodes_needed(difference: float, error: float, episodes: int) -> int | None:

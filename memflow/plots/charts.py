@@ -7,13 +7,15 @@ Charts of a single benchmark are in that benchmark's folder (plots.py).
 import re
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from memflow.errors import BadInput
 from memflow.labels import score_label
-from memflow.plots.shapes import Bars, Chart, Curve, Panel, Point, best_first
+from memflow.plots.shapes import Bars, Chart, Curve, Drawable, Panel, Point, best_first
 from memflow.records import Score
 from memflow.scoring.catalog import FAILURES as RATES
 from memflow.scoring.catalog import RANDOM, UPPER_BOUND, find_metric
+from memflow.scoring.published_health import ALARMS, FAULTY, NOT_MEASURED, flagged, health_alarms
 
 SLICE = re.compile(r"(period|checkpoint|cycle) (\d+)")
 CYCLE = "cycle"
@@ -58,6 +60,8 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     if not shown:
         have = sorted({score.metric for score in _shown(of_domain, None)})
         fix = f"Use a metric with such scores: {', '.join(have)}" if have else "Use another domain"
+        if not have and any(score.health == FAULTY for score in of_domain):
+            fix = f"Memories are faulty, so {NOT_MEASURED}: `memflow show health --domain {domain}`"
         raise BadInput(f"{domain} has no scores of {metric} per period. {fix}.")
     kind = _place(shown[0])[0]
     first = find_metric(shown[0].metric)
@@ -72,6 +76,17 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     beside = _beside(of_domain) if metric == "accuracy" else ()
     y = next(iter(metrics)).replace("_", " ")
     return Chart(title, x, y, places, tuple(_curves(shown)), caption, beside)
+
+
+def with_health_caption(picture: Drawable, scores: Iterable[Score]) -> Drawable:
+    """Return a picture whose caption names the faulty and suspect assistants of the scores that it is drawn from."""
+    alarms = health_alarms(scores)
+    notes = [
+        f"; {'faulty, so not measured' if state == FAULTY else state}: {', '.join(names)}"
+        for state in ALARMS
+        if (names := dict.fromkeys(alarm.assistant for alarm in alarms if alarm.state == state))
+    ]
+    return replace(picture, caption="".join((picture.caption, *notes)))
 
 
 def _metrics_of(metric: str) -> tuple[Collection[str], bool]:
@@ -116,7 +131,11 @@ def _curves(scores: Iterable[Score]) -> list[Curve]:
     for score in scores:
         by_assistant.setdefault(score.assistant, []).append(score)
     return best_first(
-        Curve(name, tuple(sorted(map(_point, rows), key=lambda point: point.at)), score_label(rows))
+        Curve(
+            flagged(name, rows),
+            tuple(sorted(map(_point, rows), key=lambda point: point.at)),
+            score_label(rows),
+        )
         for name, rows in by_assistant.items()
     )
 
@@ -140,7 +159,8 @@ def _panels(scores: Iterable[Score]) -> list[Panel]:
     panels: dict[str, tuple[str | None, dict[str, dict[int, float]]]] = {}
     for score in scores:
         _, parts = panels.setdefault(
-            score.assistant, (score_label([score]), {name: {} for name in FAILURES.values()})
+            flagged(score.assistant, [score]),
+            (score_label([score]), {name: {} for name in FAILURES.values()}),
         )
         parts[FAILURES[score.metric]][_place(score)[1]] = score.value or 0.0
     found = [Panel(name, parts, label) for name, (label, parts) in panels.items()]

@@ -1,4 +1,4 @@
-"""The rows of `score.*`: verdicts, attributions, claims, scores and their comparisons."""
+"""The rows of `score.*`: verdicts, attributions, claims, health, scores and their comparisons."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -76,6 +76,27 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HealthMeasure:
+    """One row per measure of what an assistant's memory did with what it was given."""
+
+    domain: Domain
+    assistant: Assistant
+    measure: Annotated[str, "The measure; docs/explanation/health.md describes it."]
+    state: Annotated[str, "`ok`, `suspect`, `faulty` or `not measurable`."]
+    value: Annotated[float | None, "The measured share or number; null where it is not measurable."] = None
+    n: Annotated[int, "The messages, reads or entries that were examined."]
+    affected: Annotated[int, "How many of them show what the measure looks for."]
+    statement: Annotated[str, "The result in one sentence, with its numbers."]
+    examples: Annotated[list[str], "Ids of probes, messages or entries, where some are affected."] = field(
+        default_factory=list
+    )
+    percentiles_s: Annotated[
+        list[float], "For a latency: the 50th, 95th and 99th percentile in seconds; otherwise empty."
+    ] = field(default_factory=list)
+    reason: Annotated[str | None, "Why it is not measurable; null where it is."] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """One row per domain, assistant, metric, variant and slice."""
 
@@ -133,6 +154,13 @@ class Score:
         str | None,
         "What the results lack: data sets, users beyond a limit, quarantined rows, failed replies, dropped messages.",
     ] = None
+    health: Annotated[
+        str | None,
+        "The worst state of its memory's health: `ok`, `suspect`, `faulty`, `not measurable`; null where not measured.",
+    ] = None
+    health_reason: Annotated[
+        str | None, "What score.health states of a suspect or faulty memory; null for others."
+    ] = None
     rank_low: Annotated[
         int | None,
         "1 + the assistants that are significantly better; null where assistants are not compared.",
@@ -140,6 +168,15 @@ class Score:
     rank_high: Annotated[
         int | None, "The assistants that are not significantly worse, this one included."
     ] = None
+    repeats: Annotated[int | None, "Evaluations, this one included; null without repeats."] = None
+    repeats_of: Annotated[str | None, "What the repeats did again: `answers`, `run` or `judge`."] = None
+    repeat_mean: Annotated[float | None, "The mean of the score over these evaluations."] = None
+    noise: Annotated[
+        float | None, "Standard deviation of the score between evaluations, pooled over assistants."
+    ] = None
+    noise_low: Annotated[float | None, "Lower end of the noise's 95 % interval (chi-square)."] = None
+    noise_high: Annotated[float | None, "Upper end of the noise's 95 % interval."] = None
+    noise_degrees: Annotated[int | None, "Degrees of freedom of the noise."] = None
     reason: Reason = None
 
 
@@ -170,6 +207,14 @@ class Comparison:
         int | None, "Episodes with which a difference of this size is found in 80 % of all studies."
     ] = None
     better: Annotated[str | None, "`a` or `b` if p_adjusted is at most 0.05; otherwise null."] = None
+    health_a: Annotated[str | None, "The health of a: score.leaderboard describes it."] = None
+    health_b: Annotated[str | None, "The health of b."] = None
+    noise: Annotated[
+        float | None, "Standard deviation of the difference between repeats; null without repeats."
+    ] = None
+    within_noise: Annotated[
+        bool | None, "Whether noise alone can cause a difference of this size (95 %); null without repeats."
+    ] = None
     scripted: Annotated[bool, "A scripted chat, not a language model, is behind a or b."]
     reason: Reason = None
 

@@ -12,6 +12,7 @@ from memflow.records.scores import (
     Comparison,
     Drift,
     FailureAttribution,
+    HealthMeasure,
     PublishedScore,
     Score,
     Verdict,
@@ -36,6 +37,7 @@ TABLES: dict[str, type] = {
     "score.verdicts": Verdict,
     "score.attributions": FailureAttribution,
     "score.claims": Claim,
+    "score.health": HealthMeasure,
     "score.comparisons": Comparison,
     "score.leaderboard": Score,
     "score.history": PublishedScore,
@@ -60,6 +62,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "score.verdicts": ("domain", "assistant", "probe_id", "metric", "variant"),
     "score.attributions": ("domain", "assistant", "probe_id"),
     "score.claims": ("domain", "assistant", "claim_id", "variant"),
+    "score.health": ("domain", "assistant", "measure"),
     "score.comparisons": ("domain", "metric", "variant", "slice", "a", "b"),
     "score.leaderboard": ("domain", "assistant", "metric", "variant", "slice"),
     "score.history": ("publication", "domain", "assistant", "metric", "variant", "slice"),
@@ -71,7 +74,10 @@ APPEND_ONLY = frozenset({"score.history"})
 """Tables to which rows are only added, so that the lake keeps no earlier versions of them."""
 
 MEASURED = frozenset(
-    {"latency_s", "models_s", "own_s", "model_calls", "completion", "prompt_tokens", "completion_tokens"}
+    {
+        *("latency_s", "models_s", "own_s", "percentiles_s", "model_calls", "completion"),
+        *("prompt_tokens", "completion_tokens"),
+    }
 )
 """Columns that measure a run; they are excluded from content hashes."""
 

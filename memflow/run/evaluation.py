@@ -7,6 +7,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from memflow.benchmarks.api import Benchmark
@@ -23,12 +24,15 @@ from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
 from memflow.run.evolution import Environment, count_events, evolves, play_assistant
+from memflow.run.health import observe_episodes, search_again, traits
 from memflow.run.play import EpisodeQueries, PlayedEpisode
 from memflow.run.restored_memory import restored_memory_check
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute, given_messages
 from memflow.scoring.comparisons import with_ranks
+from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import claims_of_judges
+from memflow.scoring.noise import with_difference_noise
 from memflow.shares import R
 
 CHECKPOINTS_AT_ONCE = 256
@@ -324,10 +328,21 @@ def _episodes_without_content(pasts: Mapping[str, EpisodeHistory]) -> set[str]:
     }
 
 
+async def measure_health(context: StepContext) -> Tables:
+    """Measure what the memory did with what it was given, and whether its scores can be its own."""
+    if not context.memory.system.memory.recalls_entries:
+        found = nothing_to_measure(f"the memory {context.memory.system.name} stores nothing by design")
+    else:
+        observed = observe_episodes(context)
+        found = measure_all(observed, traits(context, observed), partial(search_again, context))
+    return {"score.health": [each.row(context.domain.name, context.assistant) for each in found]}
+
+
 async def compute_leaderboard(context: StepContext) -> Tables:
     """Compare every two assistants of a domain, and compute the scores of every assistant with its range of ranks."""
     comparisons = context.comparisons()
     scores = with_ranks(context.leaderboard(), comparisons)
+    comparisons = with_difference_noise(comparisons, scores)
     return {
         "score.comparisons": comparisons,
         "score.leaderboard": scores,

@@ -11,10 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from memflow.metrics.multiple_tests import holm
-from memflow.metrics.paired import Differences, episodes_needed, mean_differences
+from memflow.metrics.paired import LEVEL, Differences, episodes_needed, mean_differences
 
-LEVEL = 0.05
-"""The significance level of adjusted p values."""
 NO_PAIRS = "no probe has a value for both"
 ONE_EPISODE = "all pairs are of one episode, so there is no interval"
 NOT_FINITE = "the score is not defined for both over these episodes"

@@ -22,7 +22,9 @@ BY_CHECKPOINT = (FORGETTING, "forward_transfer", "backward_transfer")
 """Metrics with a score for each checkpoint after the start, `checkpoint N`; forgetting over `all` is the last one's."""
 OVER_ALL = ("all_correct", "all_wrong", "flip_rate")
 """Metrics with one score over all those checkpoints."""
-NO_NONE = "the memory none, with which the histories begin, has no scores with this model; run it as well"
+NO_NONE = (
+    "the memory none, with which the histories begin, has no scores with this model, or is faulty; run it"
+)
 ONE_CHECKPOINT = "there is only one checkpoint, so no answer can change"
 
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memflow.metrics.paired import aggregate_difference, mean_differences
+from memflow.metrics.paired import LEVEL, aggregate_difference, mean_differences
 from memflow.metrics.two_samples import compare_samples
 from memflow.records import Drift, Probe
 from memflow.scoring.catalog import find_metric
-from memflow.scoring.comparison import LEVEL, ONE_EPISODE, adjust
+from memflow.scoring.comparison import ONE_EPISODE, adjust
 from memflow.scoring.measures import MeanMeasure
+from memflow.scoring.published_health import NOT_MEASURED
 from memflow.scoring.stages import STAGES, EvaluationRows, Stage, first_stages, stages_of_metric
 
 INPUTS = "inputs"
@@ -60,12 +61,14 @@ class Evaluation:
     """One published evaluation of an assistant in a domain. `inputs` names what the rows depend on, by role.
 
     `metrics` has the values by metric and variant; `published_at` is the time of the publication (UTC, ISO 8601).
+    `fault` states why its memory is faulty, which leaves no values; None for any other.
     """
 
     rows: EvaluationRows
     inputs: Mapping[str, str]
     metrics: Mapping[tuple[str, str], MetricValues]
     published_at: str
+    fault: str | None = None
 
 
 def changed_inputs(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
@@ -88,6 +91,11 @@ def drift_rows(
     if not changes:
         return []
     first = first_stages(before.rows, after.rows)
+    faults = [
+        f"{NOT_MEASURED} {when} the change: {each.fault}"
+        for when, each in (("before", before), ("after", after))
+        if each.fault is not None
+    ]
     found = []
     for (metric, variant), new in after.metrics.items():
         old = before.metrics.get((metric, variant))
@@ -110,6 +118,7 @@ def drift_rows(
                         changes=changes,
                         before_at=before.published_at,
                         published_at=after.published_at,
+                        reason="; ".join(faults) or row.reason,
                     )
                 )
     return found

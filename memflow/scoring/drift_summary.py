@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memflow.records import Drift
+from memflow.scoring.published_health import NOT_MEASURED
 from memflow.scoring.stages import STAGES, Stage
 
 STAGE_WORDS: Mapping[Stage, str] = {stage: f"changed {stage}" for stage in STAGES}
@@ -38,6 +39,15 @@ class DomainDrift:
         return [row for row in self.rows if row.moved]
 
     @property
+    def faults(self) -> dict[str, str]:
+        """The reasons of the assistants that were faulty before or after the change, so that no score moved."""
+        return {
+            row.assistant: row.reason
+            for row in self.rows
+            if row.reason and row.reason.startswith(NOT_MEASURED)
+        }
+
+    @property
     def is_equal(self) -> bool:
         """Whether no probe has another history, answer or value."""
         return not any(row.changed_users or row.changed_answers or row.changed_judging for row in self.rows)
@@ -45,17 +55,21 @@ class DomainDrift:
     def sentence(self) -> str:
         """Return what changed, how many scores moved, and from which stages, in one or two sentences."""
         changed = "; ".join(self.changes)
+        faults = "".join(f" {assistant} is {reason}." for assistant, reason in self.faults.items())
+        if len(self.faults) == len({row.assistant for row in self.rows}):
+            return f"{changed}.{faults}"
         if self.is_equal:
-            return f"{changed}. All messages, answers and verdicts are equal, so no score changed."
+            return f"{changed}. All messages, answers and verdicts are equal, so no score changed.{faults}"
         moved = self.moved
+        scores = sum(row.assistant not in self.faults for row in self.rows)
         if not moved:
-            return f"{changed}. None of {len(self.rows)} scores moved beyond noise."
+            return f"{changed}. None of {scores} scores moved beyond noise.{faults}"
         largest = max(moved, key=lambda row: (row.slice == "all", abs(row.difference or 0)))
         verb = "rose" if (largest.difference or 0) > 0 else "fell"
         return (
-            f"{changed}. {len(moved)} of {len(self.rows)} scores moved beyond noise: {largest.metric} of "
+            f"{changed}. {len(moved)} of {scores} scores moved beyond noise: {largest.metric} of "
             f"{largest.assistant} {verb} from {number(largest.before)} to {number(largest.after)}, "
-            f"{origin([largest])}."
+            f"{origin([largest])}.{faults}"
         )
 
     def shown(self) -> list[Drift]:

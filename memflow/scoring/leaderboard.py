@@ -5,13 +5,14 @@ separately, so that a caller can cache them until its rows change; `combine_scor
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from memflow.benchmarks.api import AssistantResults, Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Score, Verdict
+from memflow.repeats import memory_name, with_memory
 from memflow.scoring.catalog import catalog, find_metric, unusable_metrics
 from memflow.scoring.comparability import MeasuredSettings, compare_settings
 from memflow.scoring.continual import CheckpointSums, continual_scores
@@ -21,6 +22,7 @@ from memflow.scoring.evidence import evidence_scores
 from memflow.scoring.groups import Group
 from memflow.scoring.judges import SELF_JUDGES, with_judge_columns
 from memflow.scoring.metric import Metric
+from memflow.scoring.published_health import AssistantHealth, is_faulty, with_health
 from memflow.scoring.scripted import with_scripted_column
 
 
@@ -31,7 +33,7 @@ class DomainRows:
     `meta` contains every assistant that was evaluated, with the metadata of its verdicts (model, simulator, scripted,
     embedder, replaced prompts, k, budget). `verdicts` returns an assistant's rows, which are empty if `groups` has
     them; `read` returns its rows of another table, or None. `operations` and `checkpoints` are needed for the
-    assistants that are scored.
+    assistants that are scored. `health` has the health of the assistants that were examined.
     """
 
     domain: Domain
@@ -43,6 +45,11 @@ class DomainRows:
     checkpoints: Mapping[str, Sequence[CheckpointSums]]
     read: Callable[[str, str], list[Any] | None]
     scripted_judge: Callable[[str], bool]
+    health: Mapping[str, AssistantHealth] = field(default_factory=dict)
+
+    def has_valid(self, assistant: str) -> bool:
+        """Return whether an assistant was evaluated and is not faulty."""
+        return assistant in self.meta and not is_faulty(assistant, self.health)
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
 
     Raises the errors of `combine_scores`.
     """
-    populations = populations_of(benchmark, rows.meta, rows.groups)
+    populations = populations_of(benchmark, rows.meta, rows.groups, rows.health)
     slices = benchmark.slices(rows.domain, rows.probes)
     return combine_scores(
         benchmark,
@@ -75,16 +82,24 @@ def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
             )
             for assistant, meta in rows.meta.items()
         },
+        rows.health,
     )
 
 
 def populations_of(
-    benchmark: Benchmark, meta: Mapping[str, Mapping[str, str]], groups: Mapping[str, Sequence[Group]]
+    benchmark: Benchmark,
+    meta: Mapping[str, Mapping[str, str]],
+    groups: Mapping[str, Sequence[Group]],
+    health: Mapping[str, AssistantHealth],
 ) -> dict[str, Any]:
-    """Return the data of all assistants that scores are compared with (`Benchmark.population`), by chat model."""
+    """Return the data of all assistants that scores are compared with (`Benchmark.population`), by chat model.
+
+    Faulty assistants are left out.
+    """
     models: dict[str, list[Group]] = {}
     for assistant, of_assistant in meta.items():
-        models.setdefault(of_assistant["model"], []).extend(groups.get(assistant, ()))
+        members = () if is_faulty(assistant, health) else groups.get(assistant, ())
+        models.setdefault(of_assistant["model"], []).extend(members)
     return {model: benchmark.population(groups) for model, groups in models.items()}
 
 
@@ -107,7 +122,7 @@ def shared_scores(
     context = MetricContext(
         domain=rows.domain.name,
         assistant=assistant,
-        memory=assistant.partition("@")[0],
+        memory=memory_name(assistant),
         model=meta["model"],
         simulator=meta["simulator"],
         scripted=meta["scripted"] == "yes",
@@ -119,16 +134,19 @@ def shared_scores(
     scores += efficiency_scores(rows.operations.get(assistant, ()), rows.probes, context, slices)
     scores += cut_score(rows.operations.get(assistant, ()), context)
     scores += continual_scores(
-        rows.checkpoints.get(assistant, ()), context, none=bound(assistant, "none") in rows.meta
+        rows.checkpoints.get(assistant, ()), context, none=rows.has_valid(bound(assistant, "none"))
     )
     scores += reply_scores(catalog().values(), context, rows.probes, replies)
     return with_scripted_column(scores, meta), MeasuredSettings.of(replies, meta)
 
 
-def combine_scores(benchmark: Benchmark, found: Mapping[str, AssistantScores]) -> list[Score]:
+def combine_scores(
+    benchmark: Benchmark, found: Mapping[str, AssistantScores], health: Mapping[str, AssistantHealth]
+) -> list[Score]:
     """Return the scores of all assistants in a domain, each with the settings that differ between assistants.
 
-    Raises BadInput for a metric that is not in the catalog, or has another definition in the catalog.
+    A faulty assistant has scores without values, with the fault as their reason. Raises BadInput for a metric that is
+    not in the catalog, or has another definition in the catalog.
     """
     scores = [score for each in found.values() for score in each.all]
     published = {score.metric for score in scores}
@@ -137,7 +155,8 @@ def combine_scores(benchmark: Benchmark, found: Mapping[str, AssistantScores]) -
     for clash in unusable_metrics():
         if clash.package == benchmark.name and clash.name in published:
             raise BadInput(f"the metric {clash.name} of {benchmark.name} cannot be used: {clash.reason}")
-    return compare_settings(scores, {assistant: each.settings for assistant, each in found.items()})
+    settings = {assistant: each.settings for assistant, each in found.items()}
+    return with_health(compare_settings(scores, settings), health)
 
 
 def reply_scores(
@@ -169,21 +188,23 @@ def reply_scores(
 
 def bound(assistant: str, memory: str) -> str:
     """Return the name of a baseline assistant with the same model: for `rag@big` and `none`, `none@big`."""
-    _, at, model = assistant.partition("@")
-    return f"{memory}{at}{model}"
+    return with_memory(assistant, memory)
 
 
 def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResults:
-    """Return an assistant's results and the results of the baselines (`none`, `oracle`) of its model."""
+    """Return an assistant's results and the results of the baselines (`none`, `oracle`) of its model.
+
+    A faulty baseline has no results.
+    """
     meta = rows.meta[assistant]
     oracle, none = (
-        rows.verdicts(name) if (name := bound(assistant, memory)) in rows.meta else []
+        rows.verdicts(name) if rows.has_valid(name := bound(assistant, memory)) else []
         for memory in ("oracle", "none")
     )
     return AssistantResults(
         domain=rows.domain.name,
         assistant=assistant,
-        memory=assistant.partition("@")[0],
+        memory=memory_name(assistant),
         model=meta["model"],
         probes=rows.probes,
         verdicts=rows.verdicts(assistant),

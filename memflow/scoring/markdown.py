@@ -11,6 +11,7 @@ from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import incomplete_results
 from memflow.scoring.primary import ranked_assistants
+from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged, health_alarms
 
 MOST_DOMAINS = 40
 MOST_ASSISTANTS = 25
@@ -37,11 +38,11 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
     metrics = list(dict.fromkeys(score.metric for score in scores))
     ranked = ranked_assistants(scores)
     head = ["rank", "assistant", *(find_metric(name).title for name in metrics), "n"]
-    lines = [f"**{_escape(domain)}**", ""]
+    lines = [f"**{escape(domain)}**", ""]
     lines += [f"| {' | '.join(head)} |", f"|--:|---|{'--:|' * (len(metrics) + 1)}"]
     for place, (assistant, found) in enumerate(ranked[:MOST_ASSISTANTS], start=1):
         values = [_value(found.get(name)) for name in metrics]
-        cells = [_rank(found, place), _escape(assistant), *values, _count(found)]
+        cells = [_rank(found, place), escape(flagged(assistant, found.values())), *values, _count(found)]
         lines.append(f"| {' | '.join(cells)} |")
     notes = []
     if len(ranked) > MOST_ASSISTANTS:
@@ -49,7 +50,8 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
         notes.append(f"{more:,} more assistants: `memflow show leaderboard --domain {domain} --limit 0`")
     if label := score_label(scores):
         notes.append(f"Label: {label}")
-    notes += [f"Incomplete: {_escape(line)}" for line in incomplete_results(scores)]
+    notes += [f"{alarm.state.capitalize()}: {escape(alarm.line)}" for alarm in health_alarms(scores)]
+    notes += [f"Incomplete: {escape(line)}" for line in incomplete_results(scores)]
     return "\n".join([*lines, *(f"\n{each}" for each in notes)])
 
 
@@ -57,7 +59,7 @@ def _value(score: Score | None) -> str:
     if score is None:
         return ""
     if score.value is None:
-        return "none"
+        return NOT_MEASURED if score.health == FAULTY else "none"
     digits = ".3f" if find_metric(score.metric).unit != "tokens" else ",.0f"
     if score.low is None or score.high is None or find_metric(score.metric).group in ("bound", "failure"):
         return f"{score.value:{digits}}"
@@ -65,7 +67,12 @@ def _value(score: Score | None) -> str:
 
 
 def _rank(found: Mapping[str, Score], place: int) -> str:
-    """Return the range of ranks that the data leave open; the place in the table where no score has a range."""
+    """Return the range of ranks that the data leave open; the place in the table where no score has a range.
+
+    A faulty assistant has no rank.
+    """
+    if any(score.health == FAULTY for score in found.values()):
+        return ""
     for score in found.values():
         if score.rank_low is not None and score.rank_high is not None:
             return (
@@ -83,5 +90,6 @@ def _count(found: Mapping[str, Score]) -> str:
     return f"{score.n:,}{planned}"
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Return text for a Markdown table: without control characters, line feeds and markup."""
     return visible(text).translate(_ESCAPED)

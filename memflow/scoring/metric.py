@@ -78,6 +78,11 @@ class Metric:
         )
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether the range has two ends."""
+        return self.low is not None and self.high is not None
+
+    @property
     def seed_name(self) -> str:
         """The name that seeds are derived from, so that the intervals of a renamed metric do not change."""
         return self.former_name or self.name

@@ -18,6 +18,7 @@ from memflow.judges.catalog import all_cases
 from memflow.judges.scripted import OBEDIENT, obedient_handlers
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder
+from memflow.repeats import memory_name
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
 from memflow.shares import Share
@@ -98,7 +99,7 @@ class Clients:
         All steps of a run share it. The first request starts the server, if the budget admits requests. `decoding` and
         `embedder` are those of the models that it may use.
         """
-        name = assistant.partition("@")[0]
+        name = memory_name(assistant)
         own = self.settings.memories.get(name)
         if own is None or not own.is_server:
             return None

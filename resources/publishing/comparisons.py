@@ -17,9 +17,11 @@ from memflow.records import Comparison, Probe
 from memflow.scoring.comparisons import DomainContext, adjusted, all_pairs, compare
 from memflow.scoring.leaderboard import bound
 from memflow.scoring.measures import STANDARD, Array, VerdictValues
+from memflow.scoring.published_health import AssistantHealth, is_faulty, with_pair_health
 from memflow.scoring.scripted import SCRIPTED_JUDGE
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog, scored_domains
+from resources.publishing.health import HEALTH, cached_health
 from resources.publishing.leaderboard import (
     CachedScores,
     damaged_partitions,
@@ -47,7 +49,7 @@ def comparison_rows(settings: Settings, lake: Lake, cached: CachedScores | None 
 
 
 def _comparison_rows(settings: Settings, lake: Lake, cached: CachedScores | None) -> list[Comparison]:
-    catalog = PartitionCatalog(lake, (PROBES, VERDICTS))
+    catalog = PartitionCatalog(lake, (PROBES, VERDICTS, HEALTH))
     former = {*former_partitions(settings, lake), *damaged_partitions(settings, lake)}
     found = []
     for name in scored_domains(settings, catalog.of(PROBES)):
@@ -81,13 +83,17 @@ def current_assistants(
 
 @dataclass(frozen=True)
 class VerdictSource:
-    """The verdicts of one assistant: where they are, the metadata of their partition, and the variant to compare."""
+    """The verdicts of one assistant: where they are, the metadata of their partition, and the variant to compare.
+
+    The verdicts of a faulty assistant (`health`) have no values.
+    """
 
     lake: Lake
     domain: str
     assistant: str
     meta: Mapping[str, str]
     variant: str = STANDARD
+    health: AssistantHealth | None = None
 
 
 def verdict_values(
@@ -108,13 +114,19 @@ def verdict_values(
                 continue
             if metric not in values:
                 values[metric] = np.full((len(sources), len(probes)), np.nan)
-            values[metric][row, at] = value
+            if source.health is None or not source.health.is_faulty:
+                values[metric][row, at] = value
     return VerdictValues(probes, names, [source.meta["model"] for source in sources], oracles, values)
 
 
-def oracles_of(assistants: Sequence[str]) -> list[int | None]:
-    """Return the position of the memory `oracle` with the same model, for each assistant of a domain."""
-    places = {name: at for at, name in enumerate(assistants)}
+def oracles_of(
+    assistants: Sequence[str], health: Mapping[str, AssistantHealth] | None = None
+) -> list[int | None]:
+    """Return the position of the memory `oracle` with the same model, for each assistant of a domain.
+
+    It is None if `oracle` was not run or is faulty.
+    """
+    places = {name: at for at, name in enumerate(assistants) if not is_faulty(name, health or {})}
     return [places.get(bound(name, "oracle")) for name in assistants]
 
 
@@ -133,7 +145,15 @@ def _domain_rows(
 ) -> list[Comparison]:
     names = list(assistants)
     benchmark = registry.benchmark(domain.benchmark)
-    versions = {name: catalog.version(VERDICTS, partition_key(domain.name, name)) for name in names}
+    health = {
+        name: found
+        for name in names
+        if (found := cached_health(lake, catalog, cache, domain.name, name)) is not None
+    }
+    versions = {
+        name: "" if is_faulty(name, health) else catalog.version(VERDICTS, partition_key(domain.name, name))
+        for name in names
+    }
     inputs = digest(code, (domain.name, domain.parameters, domain.seed), catalog.version(PROBES, domain.name))
     # Scores that are scaled by all assistants depend on all verdicts.
     population = [*versions.values()] if benchmark.aggregates_in_sql else []
@@ -152,8 +172,12 @@ def _domain_rows(
     stale = {pair for pair, key in keys.items() if not cache.has(cached[pair], KIND, key)}
     computed: dict[tuple[str, str], list[Comparison]] = {}
     if stale:
-        sources = [VerdictSource(lake, domain.name, name, meta) for name, meta in assistants.items()]
-        values = verdict_values(names, sources, oracles_of(names), valid_test_probes(lake, domain.name))
+        sources = [
+            VerdictSource(lake, domain.name, name, meta, health=health.get(name))
+            for name, meta in assistants.items()
+        ]
+        oracles = oracles_of(names, health)
+        values = verdict_values(names, sources, oracles, valid_test_probes(lake, domain.name))
         scripted = [meta.get("scripted") == "yes" for meta in assistants.values()]
         judged = [meta.get(SCRIPTED_JUDGE) == "yes" for meta in assistants.values()]
         context = DomainContext(domain.name, names, scripted, domain.seed, judged, benchmark.judged_metrics)
@@ -169,5 +193,6 @@ def _domain_rows(
                 Comparison(**dict(zip(NAMES, each, strict=True))) for each in cache.get(cached[a, b], KIND)
             ]
         rows += of_pair
-    cache.save(cached.values())
+    cache.save([*cached.values(), *names])
+    rows = with_pair_health(rows, health)
     return adjusted(sorted(rows, key=lambda row: (row.metric, row.variant, row.slice)))

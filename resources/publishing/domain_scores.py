@@ -30,10 +30,12 @@ from memflow.scoring.leaderboard import (
     populations_of,
     shared_scores,
 )
+from memflow.scoring.published_health import is_faulty
 from memflow.scoring.scripted import SCRIPTED_JUDGE
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog
 from resources.publishing.completeness import all_gaps
+from resources.publishing.health import cached_health
 from resources.publishing.score_cache import DomainCache
 from resources.publishing.warehouse import WarehouseSession
 
@@ -75,6 +77,11 @@ class DomainScorer:
             (domain.name, domain.datasets, domain.parameters, domain.seed, domain.limit),
             catalog.version("question.probes", domain.name),
         )
+        self._health = {
+            name: health
+            for name in self._meta
+            if (health := cached_health(lake, catalog, cache, domain.name, name)) is not None
+        }
         kinds = (GROUPS, SHARED) if self._benchmark.aggregates_in_sql else (SHARED,)
         self._stale = {
             kind: {name for name in self._meta if not cache.has(name, kind, self._key(kind, name))}
@@ -113,14 +120,16 @@ class DomainScorer:
         """Return the scores of every assistant, in the order of the assistants. Save new values in the cache."""
         populations = {
             model: (population, digest(population))
-            for model, population in populations_of(self._benchmark, self._meta, self._groups).items()
+            for model, population in populations_of(
+                self._benchmark, self._meta, self._groups, self._health
+            ).items()
         }
         found = {
             name: AssistantScores(self._own(name, *populations[meta["model"]]), *self._shared(name))
             for name, meta in self._meta.items()
         }
         self._cache.save(self._meta)
-        return combine_scores(self._benchmark, found)
+        return combine_scores(self._benchmark, found, self._health)
 
     def _own(self, name: str, population: Any, version: str) -> Sequence[Score]:
         key = self._key(OWN, name, version)
@@ -166,6 +175,7 @@ class DomainScorer:
             checkpoints=checkpoints,
             read=self._read,
             scripted_judge=self._scripted_judge,
+            health=self._health,
         )
 
     @cached_property
@@ -180,7 +190,8 @@ class DomainScorer:
             SHARED: ("score.attributions", "answer.replies", "memory.transcripts"),
         }[kind]
         bounds = {GROUPS: (), OWN: ("oracle", "none"), SHARED: ("none",)}[kind]
-        verdicts = [name, *(bound(name, memory) for memory in bounds)]
+        baselines = (bound(name, memory) for memory in bounds)
+        verdicts = [name, *("" if is_faulty(each, self._health) else each for each in baselines)]
         return digest(
             self._inputs,
             [self._version("score.verdicts", each) if each in self._meta else "" for each in verdicts],

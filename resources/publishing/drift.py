@@ -28,11 +28,13 @@ from memflow.scoring.drift import (
     drift_rows,
 )
 from memflow.scoring.measures import STANDARD, MeanMeasure
+from memflow.scoring.published_health import AssistantHealth
 from memflow.scoring.stages import EvaluationRows
 from resources.lake.facts import Facts
 from resources.lake.kept_versions import Version
 from resources.lake.lake import Lake
 from resources.publishing.comparisons import VerdictSource, valid_test_probes, verdict_values
+from resources.publishing.health import stored_health
 from resources.settings.settings import Settings
 
 VERDICTS, PROBES, DRIFT, ALL = "score.verdicts", "question.probes", "score.drift", "all"
@@ -162,6 +164,7 @@ def _evaluation(
 ) -> Evaluation:
     key = partition_key(domain.name, assistant)
     probes = [probe for probe in lake.read(PROBES, domain.name) if probe.split == "test"]
+    health = stored_health(lake, domain.name, assistant)
     starts = lake.columns("utterance.turns", domain.name, ("episode_id", "base"))
     return Evaluation(
         EvaluationRows(
@@ -171,17 +174,18 @@ def _evaluation(
             bases={episode: base for episode, base in starts if base is not None},
         ),
         inputs,
-        dict(_metric_values(lake, domain, assistant)),
+        dict(_metric_values(lake, domain, assistant, health)),
         published_at,
+        health.statement if health is not None and health.is_faulty else None,
     )
 
 
 def _metric_values(
-    lake: Lake, domain: Domain, assistant: str
+    lake: Lake, domain: Domain, assistant: str, health: AssistantHealth | None
 ) -> Iterator[tuple[tuple[str, str], MetricValues]]:
     """Yield the values of each metric that is compared and is a mean over probes."""
     valid = valid_test_probes(lake, domain.name)
-    source = VerdictSource(lake, domain.name, assistant, {"model": ""})
+    source = VerdictSource(lake, domain.name, assistant, {"model": ""}, health=health)
     values = verdict_values([assistant], [source], [None], valid)
     for measure in registry.benchmark(domain.benchmark).measures(domain, values):
         if (

@@ -13,8 +13,10 @@ from memflow.records import Score
 from memflow.scoring.groups import Group
 from memflow.scoring.leaderboard import DomainRows, own_scores
 from memflow.scoring.primary import primary_scores
+from memflow.scoring.published_health import with_health
 from memflow.scoring.scripted import SCRIPTED_JUDGE
 from resources.lake.lake import Lake
+from resources.publishing.health import stored_health
 from resources.publishing.warehouse import Warehouse
 from resources.settings.settings import Settings
 
@@ -24,7 +26,7 @@ VERDICTS = "score.verdicts"
 def partition_scores(domain: Domain, assistant: str, lake: Lake, warehouse: Warehouse) -> list[Score]:
     """Return the primary scores of one assistant in one domain, over all probes, from its stored verdicts.
 
-    Raises MissingData if the lake has no verdicts of the assistant.
+    Those of a faulty assistant have no value. Raises MissingData if the lake has no verdicts of the assistant.
     """
     benchmark = registry.benchmark(domain.benchmark)
     partition = partition_key(domain.name, assistant)
@@ -45,7 +47,11 @@ def partition_scores(domain: Domain, assistant: str, lake: Lake, warehouse: Ware
         read=lambda table, name: None,
         scripted_judge=lambda name: facts is not None and facts.meta.get(SCRIPTED_JUDGE) == "yes",
     )
-    scores = own_scores(benchmark, rows, assistant, benchmark.population(()))
+    health = stored_health(lake, domain.name, assistant)
+    scores = with_health(
+        own_scores(benchmark, rows, assistant, benchmark.population(())),
+        {} if health is None else {assistant: health},
+    )
     variants = registry.shown_variants(domain)
     return primary_scores(
         scores, lambda _: domain.benchmark, lambda _, metric: variants.get(metric, STANDARD)

@@ -9,7 +9,9 @@ from memflow.labels import meta_label
 from memflow.pipeline import partition_key
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import gap_lines
+from memflow.scoring.published_health import ALARMS
 from resources.publishing.completeness import all_gaps
+from resources.publishing.health import HEALTH, stored_health
 from resources.report.folder import FORMAT
 from resources.report.licenses import sharing_warnings
 from resources.report.scores import metric_rows, ordered_metrics, redacted_name
@@ -99,6 +101,19 @@ def _domain(
         "checkpoints": sorted({checkpoint for _, checkpoint in asked}),
         "slices": [*own, *(each for each in scored if each not in own and each != "all")],
         "profile": domain.profile,
+        "health": _alarms(source, name),
+    }
+
+
+def _alarms(source: ReportSource, domain: str) -> dict[str, dict[str, str | None]]:
+    """Return the state and the statement of the health of faulty and suspect assistants."""
+    stored = {*source.lake.current_partitions(HEALTH)}
+    names = [name for name in source.assistants[domain] if partition_key(domain, name) in stored]
+    health = {name: stored_health(source.lake, domain, name) for name in names}
+    return {
+        name: {"state": each.state, "statement": source.redaction.text(each.statement)}
+        for name, each in health.items()
+        if each is not None and each.state in ALARMS
     }
 
 

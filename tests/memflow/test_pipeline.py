@@ -49,7 +49,7 @@ def test_assets_and_jobs_have_the_tables_and_inputs_of_the_pipeline_steps(tmp_pa
 
 def test_check_steps_cover_every_table_exactly_once() -> None:
     assert sorted(table for tables in check_steps().values() for table in tables) == sorted(TABLES)
-    assert check_steps()["attributions_and_claims"] == ("score.attributions", "score.claims")
+    assert check_steps()["claims_and_health"] == ("score.claims", "score.health")
 
 
 def test_dry_run_runs_pipeline_steps_that_call_models_in_order() -> None:

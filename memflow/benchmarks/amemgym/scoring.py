@@ -31,7 +31,7 @@ from memflow.scoring.estimate import (
 
 CHANCE = "chance_for_unparsed"
 """The variant in which an unparsed reply counts 1 / options, its mean value under the published code's random guess."""
-NO_ORACLE = "the memory oracle has no scores with this model; run it as well"
+NO_ORACLE = "the memory oracle has no scores with this model, or is faulty; run it as well"
 NO_SCALE = (
     "in some period (variant per_user_ratio: for some user) no probe was answered, or the upper bound is not above "
     "chance, so there is no scale"

@@ -17,6 +17,7 @@ from memflow.labels import score_label
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point, best_first
 from memflow.records import Score
+from memflow.scoring.published_health import FAULTY
 
 NOISES = {
     "noise": "standard deviation of the noise on satisfaction, in points",
@@ -178,9 +179,9 @@ def _range(numbers: Sequence[int]) -> str:
 
 
 def _times(reader: Reader, names: Sequence[str], title: str) -> Pictures:
-    bars = time_bars(
-        measured_times(reader, [one for one in measured_domains(reader) if one.name in names]), title
-    )
+    faulty = {(score.domain, score.assistant) for score in reader.scores() if score.health == FAULTY}
+    times = measured_times(reader, [one for one in measured_domains(reader) if one.name in names])
+    bars = time_bars([row for row in times if (row.domain, row.assistant) not in faulty], title)
     return {} if bars is None else {"times": bars}
 
 

@@ -25,7 +25,7 @@ from memflow.timing import leave_unmeasured
 
 READS_AT_ONCE = 16
 """Queries of one checkpoint that are read concurrently."""
-DECLARED = {"sources", "export", "ranked", "dates", "pure_reads"}
+DECLARED = {"sources", "export", "ranked", "dates", "pure_reads", "design"}
 """The capabilities that a store records, since they explain its entries."""
 
 

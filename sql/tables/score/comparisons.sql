@@ -21,6 +21,10 @@ CREATE TABLE IF NOT EXISTS score.comparisons (
     unpaired_b BIGINT NOT NULL,
     episodes_needed BIGINT,
     better VARCHAR,
+    health_a VARCHAR,
+    health_b VARCHAR,
+    noise DOUBLE,
+    within_noise BOOLEAN,
     scripted BOOLEAN NOT NULL,
     reason VARCHAR,
     PRIMARY KEY (domain, metric, variant, slice, a, b)

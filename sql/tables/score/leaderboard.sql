@@ -33,8 +33,17 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     imported VARCHAR,
     differing_settings VARCHAR,
     incomplete VARCHAR,
+    health VARCHAR,
+    health_reason VARCHAR,
     rank_low BIGINT,
     rank_high BIGINT,
+    repeats BIGINT,
+    repeats_of VARCHAR,
+    repeat_mean DOUBLE,
+    noise DOUBLE,
+    noise_low DOUBLE,
+    noise_high DOUBLE,
+    noise_degrees BIGINT,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, metric, variant, slice)
 );

@@ -15,10 +15,13 @@ from memflow.metrics.paired import (
     FEW,
     POWER,
     aggregate_difference,
+    can_be_significant,
+    cannot_be_significant,
     episodes_needed,
     interval,
     mean_differences,
     sign_flip,
+    smallest_p,
 )
 
 Array = npt.NDArray[np.float64]
@@ -180,3 +183,34 @@ def test_interval_and_test_of_equal_values_are_degenerate() -> None:
 def test_sign_flip_of_an_undefined_value_is_undefined() -> None:
     assert math.isnan(sign_flip(lambda signs: np.full((len(signs), 1), np.nan), 5, 0)[0])
     assert math.isnan(interval(lambda weights: np.full((len(weights), 1), np.nan), 1, 0)[0][0])
+
+
+@pytest.mark.parametrize(
+    ("episodes", "comparisons", "possible"),
+    [
+        (0, 1, False),
+        (1, 1, False),
+        (5, 1, False),
+        (6, 1, True),
+        (6, 2, False),
+        (9, 20, False),
+        (10, 20, True),
+    ],
+)
+def test_significance_is_possible_from_the_number_of_episodes_that_holm_leaves(
+    episodes: int, comparisons: int, possible: bool
+) -> None:
+    assert can_be_significant(episodes, comparisons) == possible
+    statement = cannot_be_significant(episodes, comparisons)
+    assert (statement is None) == possible
+    if statement:
+        assert f"{episodes} episode" in statement and f"{comparisons} comparison" in statement
+
+
+@pytest.mark.parametrize("episodes", [2, 6, 13, 14, 15, 16, 30, 60])
+def test_smallest_p_is_that_of_equal_differences(episodes: int) -> None:
+    found = mean_differences(np.ones((episodes, 1)), np.ones((episodes, 1)))
+    if 14 < episodes < 18:  # a random pattern may be the observed one
+        assert found.p[0] >= smallest_p(episodes)
+    else:
+        assert found.p[0] == pytest.approx(smallest_p(episodes), rel=1e-9)

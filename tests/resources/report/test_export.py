@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import pyarrow.parquet as pq
 import pytest
+from factories import health_measure
 from report_home import ASSISTANTS, DOMAIN, EPISODES, FORGOTTEN, MALICIOUS, SURROGATE, ReportHome, read_data
 
 from memflow.errors import BadInput
@@ -48,6 +49,32 @@ def test_tables_without_rows_have_their_columns(home: ReportHome, tmp_path: Path
     home.export(tmp_path / "report")
     table = read_data(tmp_path / "report", "comparisons")
     assert table == {"columns": [each.name for each in fields(Comparison)], "rows": []}
+
+
+def test_site_names_faulty_and_suspect_assistants_and_the_health_file_has_all_measures(
+    home: ReportHome, tmp_path: Path
+) -> None:
+    key = {"domain": DOMAIN, "measure": "empty_reads"}
+    measures = [
+        health_measure(**key, assistant="none", state="ok"),
+        health_measure(
+            **key, assistant="full", state="faulty", statement=f"it reads {tmp_path}/x", examples=["A/q"]
+        ),
+    ]
+    for each in measures:
+        home.write("score.health", [each], each.assistant)
+    home.export(tmp_path / "report")
+    [domain] = read_data(tmp_path / "report", "site")["domains"]
+    assert domain["health"].keys() == {"full"}
+    alarm = domain["health"]["full"]
+    assert alarm["state"] == "faulty" and str(tmp_path) not in alarm["statement"]
+    table = read_data(tmp_path / "report", "health")
+    found = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    assert [(row["assistant"], row["state"], row["examples"]) for row in found] == [
+        ("full", "faulty", ["A/q"]),
+        ("none", "ok", []),
+    ]
+    assert str(tmp_path) not in json.dumps(found)
 
 
 def test_probes_have_the_declared_columns_and_texts_unchanged(home: ReportHome, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from memflow.errors import BadInput
 from memflow.labels import meta_label
 from memflow.metrics.intervals import Interval
 from memflow.run.recording import Header, header_of
+from memflow.scoring.published_health import FAULTY
 
 COLUMNS = (
     *("assistant", "on-policy", "95 % interval", "off-policy", "95 % interval ", "difference"),
@@ -52,7 +53,16 @@ def _measured(reader: Reader, domain: Domain) -> list[str]:
         raise BadInput(
             f"{domain.name} has no results yet. Measure it with `memflow run --domain {domain.name}`."
         )
-    return measured
+    return [assistant for assistant in measured if assistant not in _faults(reader, domain)]
+
+
+def _faults(reader: Reader, domain: Domain) -> dict[str, str]:
+    """Return why the faulty assistants of a domain are not measured."""
+    return {
+        score.assistant: score.reason or ""
+        for score in reader.scores()
+        if score.domain == domain.name and score.health == FAULTY
+    }
 
 
 def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: Sequence[str] | None) -> Side:
@@ -60,6 +70,8 @@ def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: S
     probes = reader.facts("question.probes", domain.name)
     for name in assistants or ():
         if name not in measured:
+            if fault := _faults(reader, domain).get(name):
+                raise BadInput(f"{name} in {domain.name} is {fault}. Choose other assistants.")
             raise BadInput(
                 f"{domain.name} has no results for assistant {name!r}, only for {', '.join(measured)}. "
                 f"Measure it with `memflow run --domain {domain.name} --assistant {name}`."

@@ -3,6 +3,7 @@
 import { HeatMap } from "../components/heatmap.jsx";
 import { axisOf, AxisLabels, Interval } from "../components/interval.jsx";
 import { Table } from "../components/table.jsx";
+import { Tag } from "../components/tag.jsx";
 import { count, NONE, probability, score } from "../format.js";
 import { href } from "../route.js";
 import { slicesOf } from "../site.js";
@@ -181,6 +182,9 @@ function tone(row) {
 }
 
 function result(row) {
+  if (row.health_a === "faulty" || row.health_b === "faulty") {
+    return <Tag text={row.reason}>not measured</Tag>;
+  }
   if (row.difference === null) {
     return <span class="muted">{row.reason ?? "no pairs"}</span>;
   }

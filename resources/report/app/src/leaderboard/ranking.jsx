@@ -1,5 +1,6 @@
 // The ranking of a domain's assistants: score, interval, coverage and cost.
 
+import { HealthTag, healthOfRow, NoValue } from "../components/health.jsx";
 import { axisOf, AxisLabels, Interval } from "../components/interval.jsx";
 import { Table } from "../components/table.jsx";
 import { Tag } from "../components/tag.jsx";
@@ -120,7 +121,7 @@ function range(row, metric) {
 
 function Score({ row, metric, link }) {
   if (row.value === null) {
-    return <Tag text={row.reason ?? "The score has no value."}>no value</Tag>;
+    return <NoValue row={row} />;
   }
   const judges = row.judge_low !== null && row.judge_low !== undefined && (
     <small title="The lowest and the highest judge's score">
@@ -140,6 +141,7 @@ function Score({ row, metric, link }) {
 function RowTags({ row, site }) {
   return (
     <>
+      <HealthTag health={healthOfRow(row)} />{" "}
       {row.scripted && !isScripted(site, { domain: row.domain }) && (
         <Tag text="A scripted chat, not a language model, answered, simulated or judged.">scripted</Tag>
       )}

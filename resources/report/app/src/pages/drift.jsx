@@ -97,6 +97,9 @@ function Change({ site, rows }) {
         {told.map((row) => (
           <li key={rowKey(row)}>{movement(site, row)}</li>
         ))}
+        {faults(rows).map((fault) => (
+          <li key={fault}>{fault}</li>
+        ))}
       </ul>
       <p>
         {moved.length === 0
@@ -125,6 +128,15 @@ export function movement(site, row) {
       ? ` Most of it, ${score(row[largest.key], metric, SIGNED)}${points}, comes from changed ${largest.key}.`
       : ` All of it comes from changed ${largest.key}.`;
   return `${metric.title} of ${row.assistant}${where} ${verb} from ${score(row.before, metric)} to ${score(row.after, metric)}${unit}, by ${score(Math.abs(row.difference), metric)}${points}${interval}.${cause}`;
+}
+
+// A faulty assistant has no scores before or after the change, so none of them moved.
+function faults(rows) {
+  return [...new Set(rows.filter(isUnmeasured).map(({ assistant, reason }) => `${assistant} is ${reason}.`))];
+}
+
+function isUnmeasured({ reason }) {
+  return reason?.startsWith("not measured") ?? false;
 }
 
 function Scores({ site, rows }) {
@@ -164,7 +176,7 @@ function MetricScores({ metric, rows }) {
       key: "moved",
       label: "Result",
       class: "short",
-      cell: (row) => (row.reason ? <Tag text={row.reason}>no test</Tag> : row.moved ? <Moved row={row} /> : <span class="muted">within noise</span>),
+      cell: (row) => (row.reason ? <Tag text={row.reason}>{isUnmeasured(row) ? "not measured" : "no test"}</Tag> : row.moved ? <Moved row={row} /> : <span class="muted">within noise</span>),
     },
     {
       key: "parts",

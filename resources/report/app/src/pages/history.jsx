@@ -1,6 +1,7 @@
 // Published scores over time.
 
 import { Select } from "../components/fields.jsx";
+import { HealthTag, healthOfRow, NoValue } from "../components/health.jsx";
 import { Loaded, Problem, useData } from "../components/load.jsx";
 import { Series } from "../components/series.jsx";
 import { Table } from "../components/table.jsx";
@@ -82,13 +83,18 @@ function Publications({ metric, rows, domain, sort, onSort }) {
       label: "Assistant",
       head: true,
       value: (row) => row.assistant,
-      cell: (row) => <a href={href("run", { domain: domain.name, assistant: row.assistant })}>{row.assistant}</a>,
+      cell: (row) => (
+        <>
+          <a href={href("run", { domain: domain.name, assistant: row.assistant })}>{row.assistant}</a>{" "}
+          <HealthTag health={healthOfRow(row)} />
+        </>
+      ),
     },
     {
       key: "value",
       label: metric.percent ? `${metric.title}, %` : metric.title,
       value: (row) => row.value,
-      cell: (row) => <strong>{score(row.value, metric)}</strong>,
+      cell: (row) => (row.value === null ? <NoValue row={row} /> : <strong>{score(row.value, metric)}</strong>),
       numeric: true,
       descending: true,
     },

@@ -1,0 +1,97 @@
+"""The states of a measure, a measurement, and the state of a memory over all its measures."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from memflow.records import HealthMeasure
+
+State = Literal["ok", "suspect", "faulty", "not measurable"]
+OK: State = "ok"
+SUSPECT: State = "suspect"
+"""The score may be wrong: the flag stands wherever the score stands."""
+FAULTY: State = "faulty"
+"""The score cannot be the memory's: it is null."""
+NOT_MEASURABLE: State = "not measurable"
+STATES: tuple[State, ...] = (FAULTY, SUSPECT, OK, NOT_MEASURABLE)
+"""The states, worst first. What is not measurable is better than nothing, and never reads as ok."""
+
+EXAMPLES = 5
+"""Ids that a measurement names: enough to look at, few enough for a line."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The result of one measure. `reason` is why it is not measurable."""
+
+    measure: str
+    state: State
+    statement: str
+    value: float | None = None
+    n: int = 0
+    examples: Sequence[str] = ()
+    affected: int = 0
+    percentiles_s: Sequence[float] = ()
+    reason: str | None = None
+
+    def row(self, domain: str, assistant: str) -> HealthMeasure:
+        """Return the measurement as a row of `score.health`."""
+        return HealthMeasure(
+            domain=domain,
+            assistant=assistant,
+            measure=self.measure,
+            state=self.state,
+            value=self.value,
+            n=self.n,
+            affected=self.affected,
+            statement=self.statement,
+            examples=list(self.examples[:EXAMPLES]),
+            percentiles_s=list(self.percentiles_s),
+            reason=self.reason,
+        )
+
+
+def not_measurable(measure: str, reason: str, n: int = 0) -> Measurement:
+    """Return the measurement of what cannot be measured, with its reason as a sentence."""
+    return Measurement(measure, NOT_MEASURABLE, f"not measurable: {reason}", n=n, reason=reason)
+
+
+def share_measurement(
+    measure: str,
+    affected: Sequence[str],
+    n: int,
+    statement: str,
+    *,
+    faulty: float | None = None,
+    suspect: float | None = None,
+    at_least: int = 1,
+) -> Measurement:
+    """Return the measurement of a share, `affected` of `n`, with its state by the thresholds that are given.
+
+    Fewer than `at_least` affected ids are no alarm.
+    """
+    share = len(affected) / n
+    state = OK
+    if len(affected) >= at_least:
+        if suspect is not None and share >= suspect:
+            state = SUSPECT
+        if faulty is not None and share >= faulty:
+            state = FAULTY
+    return Measurement(measure, state, statement, share, n, affected, len(affected))
+
+
+def overall(rows: Iterable[HealthMeasure]) -> tuple[State, str]:
+    """Return the worst state of an assistant's measures and the statement of the first measure that has it.
+
+    Measures stand in the order in which they explain each other: a failed write is stated, and not that nothing could
+    be read. Without rows, or if nothing is measurable, the state is `not measurable`.
+    """
+    rows = list(rows)
+    for state in STATES:
+        of_state = [row for row in rows if row.state == state]
+        if of_state and state == OK:
+            measured = sum(row.state != NOT_MEASURABLE for row in rows)
+            return OK, f"none of {measured} measures shows a fault"
+        if of_state:
+            return state, of_state[0].statement
+    return NOT_MEASURABLE, "not measurable: there is no measure of this memory"
