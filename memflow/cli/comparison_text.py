@@ -10,6 +10,7 @@ from memflow.cli.operands import differing_settings, missing_reasons
 from memflow.cli.output import Text, cut, heading, note, table
 from memflow.metrics.paired import MINIMUM
 from memflow.records import Comparison
+from memflow.scoring.failure_attributions import metric_text
 from memflow.scoring.published_health import ALARMS, FAULTY
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def p_text(p: float) -> str:
 
 def _where(row: Comparison) -> str:
     variant = f" ({row.variant})" if row.variant != "standard" else ""
-    return f"{row.metric}{variant}" + (f", {row.slice}" if row.slice != ALL else "")
+    return f"{metric_text(row.metric)}{variant}" + (f", {row.slice}" if row.slice != ALL else "")
 
 
 def _interval(row: Comparison, sign: int) -> str:
@@ -145,7 +146,7 @@ def _interval(row: Comparison, sign: int) -> str:
 def _table(title: str, first: str, rows: Sequence[Comparison]) -> RenderableType:
     cells: list[list[Any]] = []
     for row in rows:
-        name = row.slice if first == "slice" else row.metric
+        name = row.slice if first == "slice" else metric_text(row.metric)
         if first == "metric" and row.variant != "standard":
             name = f"{name} ({row.variant})"
         low_high = "" if row.low is None or row.high is None else f"{row.low:+.3f} – {row.high:+.3f}"

@@ -17,6 +17,7 @@ from memflow.cli.evidence import (
     health,
     replaced_prompts,
     self_judges,
+    state_probe_failures,
     uncounted_models,
 )
 from memflow.cli.made import made_of, share_made
@@ -212,6 +213,7 @@ class Summary:
                 heading(" · ".join(filter(None, (domain, labels[domain])))),
                 leaderboard_table([score for score in primary if score.assistant in best]),
                 *evidence([score for score in of_domain if score.assistant in best]),
+                *state_probe_failures([score for score in of_domain if score.assistant in best]),
                 *others,
             ]
         return shown

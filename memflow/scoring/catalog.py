@@ -22,7 +22,10 @@ _CHANGE: dict[str, Any] = {"group": "change", "counts": "questions", "source": "
 _FAILURE: dict[str, Any] = {
     "group": "failure",
     "source": "AMemGym, section 3.3",
-    "variants": {"by_evidence": "attributed by the messages that entries came from, not by state probes"},
+    "variants": {
+        "by_evidence": "attributed by the messages that entries came from; it leads in all tables",
+        "standard": "attributed by state probes, in AMemGym alone; tables name it so",
+    },
 }
 _COMPLETE = {"complete": "of the questions with an answer at every checkpoint"}
 _IN_ALL = {"in_all": "by all tokens said before the probe, not by those since its first evidence"}

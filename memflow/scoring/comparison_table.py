@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from memflow.records import Comparison
+from memflow.scoring.failure_attributions import metric_text
 from memflow.scoring.published_health import FAULTY, SUSPECT
 
 ROWS = 30
@@ -45,7 +46,11 @@ def comparison_markdown(rows: Iterable[Comparison]) -> str:
         }
         names = [f"{name}{states.get(name, '')}" for name in (first, second)]
         cells = (
-            *(row.domain, row.metric, f"{names[0]} {relation} {names[1]}{' (scripted)' * row.scripted}"),
+            *(
+                row.domain,
+                metric_text(row.metric),
+                f"{names[0]} {relation} {names[1]}{' (scripted)' * row.scripted}",
+            ),
             *(f"{sign * (row.difference or 0):+.3f}", interval),
             *("" if row.p_adjusted is None else f"{row.p_adjusted:.3f}", f"{row.n:,}"),
         )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memflow.records import Drift
+from memflow.scoring.failure_attributions import metric_text
 from memflow.scoring.published_health import NOT_MEASURED
 from memflow.scoring.stages import STAGES, Stage
 
@@ -67,7 +68,7 @@ class DomainDrift:
         largest = max(moved, key=lambda row: (row.slice == "all", abs(row.difference or 0)))
         verb = "rose" if (largest.difference or 0) > 0 else "fell"
         return (
-            f"{changed}. {len(moved)} of {scores} scores moved beyond noise: {largest.metric} of "
+            f"{changed}. {len(moved)} of {scores} scores moved beyond noise: {metric_text(largest.metric)} of "
             f"{largest.assistant} {verb} from {number(largest.before)} to {number(largest.after)}, "
             f"{origin([largest])}.{faults}"
         )
@@ -142,7 +143,7 @@ def cells(row: Drift) -> tuple[str, ...]:
     variant = "" if row.variant == "standard" else f" ({row.variant})"
     return (
         row.assistant,
-        f"{row.metric}{variant}",
+        f"{metric_text(row.metric)}{variant}",
         row.slice,
         number(row.before),
         number(row.after),

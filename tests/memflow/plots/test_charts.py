@@ -103,7 +103,12 @@ def test_failure_chart_stacks_failure_types_in_one_panel_per_assistant():
     assert [panel.name for panel in drawn.panels] == ["rag", "full"]
     assert [*drawn.panels[0].parts] == ["write", "read", "utilization"]
     assert drawn.panels[1].parts["read"] == pytest.approx({0: 0.01, 1: 0.11, 2: 0.21})
-    assert drawn.caption.endswith("95 % intervals by bootstrap over episodes are at most 0.30 wide")
+    assert drawn.caption.endswith(
+        "by bootstrap over episodes are at most 0.30 wide; attributed by state probes"
+    )
+    found = [replace(row, variant="by_evidence", value=0.2) for row in scores_of(*FAILURES)]
+    leading = chart([*scores_of(*FAILURES), *found], "d", "failures")
+    assert {*leading.panels[0].parts["write"].values()} == {0.2} and leading.caption.endswith("by evidence")
 
 
 def test_charts_returns_no_chart_for_metrics_with_a_single_period():
