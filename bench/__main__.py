@@ -23,6 +23,7 @@ ALL = (
     "checkpoints",
     "leaderboard",
     "comparison",
+    "intervals",
     "publish",
     "up_to_date",
     "users",

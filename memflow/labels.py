@@ -1,4 +1,7 @@
-"""Labels of results without a language model or without an embedding model. Every view of results shows the labels."""
+"""Labels of results without a language model or without an embedding model. Every view of results shows the labels.
+
+Where a score has no interval, `no_interval` is what stands in its place.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -25,6 +28,11 @@ def meta_label(metas: Iterable[Mapping[str, str]]) -> str | None:
 def caveat_of(label: str, scripted: str) -> str:
     """Return the caveat of results with a label; `scripted` is the caveat for the scripted chat."""
     return scripted if label == LABEL else HASHED_CAVEAT
+
+
+def no_interval(score: Score) -> str:
+    """Return why a value has no interval, such as `no interval: 2 episodes`; empty where it has one, or no value."""
+    return f"no interval: {score.interval_reason}" if score.interval_reason else ""
 
 
 def _label(sources: Iterable[tuple[bool, str | None]]) -> str | None:

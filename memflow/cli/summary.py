@@ -18,7 +18,7 @@ from memflow.cli.profiles import variant_chooser
 from memflow.cli.selection import Selection
 from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines, first_names
 from memflow.cli.usage import address_table
-from memflow.labels import HASHED_CAVEAT, score_label
+from memflow.labels import HASHED_CAVEAT, no_interval, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
@@ -267,8 +267,14 @@ def cell(score: Score | None) -> str:
         return "none"
     metric = find_metric(score.metric)
     value, ends = (",.0f", ",.0f") if metric.unit == "tokens" else (".3f", ".2f")
-    if metric.group in ("bound", "failure") or score.low is None or score.high is None:
+    if metric.group in ("bound", "failure"):
         return f"{score.value:{value}}"
+    if score.low is None or score.high is None:
+        return (
+            f"{score.value:{value}} ({no_interval(score)})"
+            if no_interval(score)
+            else f"{score.value:{value}}"
+        )
     return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}]"
 
 

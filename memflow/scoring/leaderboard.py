@@ -42,6 +42,8 @@ class DomainRows:
     checkpoints: Mapping[str, Sequence[CheckpointSums]]
     read: Callable[[str, str], list[Any] | None]
     scripted_judge: Callable[[str], bool]
+    independent: frozenset[str] = frozenset()
+    """`Benchmark.independent_episodes`."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ def shared_scores(
         simulator=meta["simulator"],
         scripted=meta["scripted"] == "yes",
         seed=rows.domain.seed,
+        independent=rows.independent,
     )
     replies = rows.read("answer.replies", assistant) or []
     attributions = rows.read("score.attributions", assistant)
@@ -161,7 +164,7 @@ def reply_scores(
                     values[probe.probe_id] = float(value)
         except Exception as wrong:  # noqa: BLE001  (a metric of a plug-in may raise anything)
             reason = f"the metric failed: {type(wrong).__name__}: {wrong}"
-        scores.append(probe_score(context, metric.name, valid, values, reason=reason))
+        scores.append(probe_score(context, metric.name, valid, values, declared=metric, reason=reason))
     return scores
 
 

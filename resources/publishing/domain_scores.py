@@ -164,6 +164,7 @@ class DomainScorer:
             checkpoints=checkpoints,
             read=self._read,
             scripted_judge=self._scripted_judge,
+            independent=self._benchmark.independent_episodes,
         )
 
     @cached_property

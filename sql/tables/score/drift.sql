@@ -17,6 +17,7 @@ CREATE TABLE IF NOT EXISTS score.drift (
     high DOUBLE,
     p DOUBLE,
     p_adjusted DOUBLE,
+    family BIGINT,
     moved BOOLEAN NOT NULL,
     improved BOOLEAN,
     users DOUBLE,

@@ -70,7 +70,7 @@ def test_partition_chart_has_one_column_per_partition_and_best_memory_first():
     assert [curve.name for curve in chart.curves] == ["none", "rag"]
     assert chart.curves[1].points == (Point(0, 0.1, 0.4, 0.6), Point(1, 0.5, 0.4, 0.6))
     assert chart.caption == (
-        "50 probes of 1 episode a column; 95 % intervals from the variance between independent draws; "
+        "50 probes of 1 episode a column; 95 % intervals over cases; "
         "1 without a score: see `memflow show partitions`"
     )
     assert chart.label == f"{LABEL}: none"
