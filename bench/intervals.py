@@ -29,7 +29,7 @@ STUDIES = 1_000
 COVERAGE = 0.93
 WIDTHS = {3: 0.87, 4: 0.75, 5: 0.65, 10: 0.36, 20: 0.25, 50: 0.16}
 """The largest mean width with 20 values an episode, by number of episodes."""
-UNEQUAL = 1.1
+VARIED = 1.1
 """How much wider intervals over episodes of 4 to 36 values may be."""
 CLAIMED = 0.8
 PROPORTIONS, CORRELATIONS = (0.5, 0.8, 0.9, 0.95), (0.02, 0.1, 0.2)
@@ -72,7 +72,7 @@ class Measured(NamedTuple):
 
 def widest(cell: Cell) -> float:
     """Return the largest allowed mean width of the intervals of a cell."""
-    return WIDTHS[cell.episodes] * (1.0 if cell.sizes == "20" else UNEQUAL)
+    return WIDTHS[cell.episodes] * (1.0 if cell.sizes == "20" else VARIED)
 
 
 def cells(

@@ -222,6 +222,9 @@ class Drift:
     family: Annotated[
         int | None, "The number of scores that p is adjusted over: those with a changed value."
     ] = None
+    can_be_significant: Annotated[bool, "Whether `p_adjusted` can be at most 0.05 with these episodes."] = (
+        True
+    )
     moved: Annotated[bool, "The difference is beyond noise: `p_adjusted` is at most 0.05."] = False
     improved: Annotated[bool | None, "The score is better after the change; null if equal or unordered."] = (
         None

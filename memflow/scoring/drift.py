@@ -223,6 +223,7 @@ def adjusted(rows: Sequence[Drift]) -> list[Drift]:
         replace(
             row,
             family=family,
+            can_be_significant=smallest_p_of(row) * max(1, family) <= LEVEL,
             p_adjusted=row.p if p is None else p,
             moved=p is not None and p <= LEVEL and bool(row.difference),
         )
@@ -230,13 +231,12 @@ def adjusted(rows: Sequence[Drift]) -> list[Drift]:
     ]
 
 
-def smallest_adjusted_p(row: Drift) -> float:
-    """Return the smallest adjusted p value that the test of this row could have; 1 without a test."""
-    before, after = row.episodes_before, row.episodes_after
+def smallest_p_of(row: Drift) -> float:
+    """Return the smallest p value that the test of this row could have; 1 without a test."""
     if row.p is None:
         return 1.0
-    smallest = smallest_p(max(before, after)) if row.paired else smallest_division_p(before, after)
-    return min(1.0, smallest * max(1, row.family or 1))
+    before, after = row.episodes_before, row.episodes_after
+    return smallest_p(max(before, after)) if row.paired else smallest_division_p(before, after)
 
 
 def _mean(values: Values) -> float:

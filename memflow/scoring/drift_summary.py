@@ -8,9 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memflow.metrics.paired import LEVEL
 from memflow.records import Drift
-from memflow.scoring.drift import smallest_adjusted_p
 from memflow.scoring.stages import STAGES, Stage
 
 STAGE_WORDS: Mapping[Stage, str] = {stage: f"changed {stage}" for stage in STAGES}
@@ -48,7 +46,7 @@ class DomainDrift:
     def cannot_move(self) -> str | None:
         """The statement that no change can be significant, with the largest one; None where one can be."""
         changed = [row for row in self.rows if row.difference]
-        if not changed or any(smallest_adjusted_p(row) <= LEVEL for row in changed):
+        if not changed or any(row.can_be_significant for row in changed):
             return None
         episodes = max(max(row.episodes_before, row.episodes_after) for row in changed)
         family = max(row.family or 0 for row in changed)

@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS score.drift (
     p DOUBLE,
     p_adjusted DOUBLE,
     family BIGINT,
+    can_be_significant BOOLEAN NOT NULL,
     moved BOOLEAN NOT NULL,
     improved BOOLEAN,
     users DOUBLE,

@@ -23,7 +23,7 @@ from memflow.metrics.intervals import (
 
 Array = npt.NDArray[np.float64]
 EPISODES = [[1, 1, 0, 1], [0, 0, 1, 0, 0, 1, 1], [1] * 9, [1, 0], [1, 1, 1, 0, 1]]
-"""Values of episodes of unequal sizes."""
+"""Values of episodes of different sizes."""
 
 
 def units(episodes: Sequence[Sequence[float]]) -> Units:

@@ -16,7 +16,7 @@ from memflow.plots.shapes import Point
 
 SCORE = factories.score(
     domain="memorybench_legal", assistant="rag", memory="rag", metric="min_max", value=0.5, low=0.4, high=0.6,
-    deviation=0.2, n=50,
+    interval_units="cases", deviation=0.2, n=50,
 )  # fmt: skip
 LEGAL, OPEN = find_domain("memorybench_legal"), find_domain("memorybench_open")
 LOST = {**dict.fromkeys(("value", "low", "high", "deviation")), "reason": "only 1 of 4 probes have a score"}

@@ -2,7 +2,7 @@
 
 import { HeatMap } from "../components/heatmap.jsx";
 import { DomainTags } from "../components/tag.jsx";
-import { score } from "../format.js";
+import { interval, score } from "../format.js";
 import { href } from "../route.js";
 import { findMetric, isBaseline, primaryMetric } from "../site.js";
 
@@ -45,11 +45,7 @@ function columnOf(site, domain, scores) {
         text: (
           <>
             {score(row.value, metric)}
-            {row.low !== null && (
-              <small>
-                {score(row.low, metric)} – {score(row.high, metric)}
-              </small>
-            )}
+            {(row.low !== null || row.interval_reason) && <small>{interval(row, (end) => score(end, metric), row.interval_reason)}</small>}
           </>
         ),
         title: `${row.assistant}, ${metric.title} on ${domain.title}`,

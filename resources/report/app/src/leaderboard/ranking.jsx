@@ -3,7 +3,7 @@
 import { axisOf, AxisLabels, Interval } from "../components/interval.jsx";
 import { Table } from "../components/table.jsx";
 import { Tag } from "../components/tag.jsx";
-import { amount, NONE, score } from "../format.js";
+import { amount, interval, NONE, score } from "../format.js";
 import { href } from "../route.js";
 import { isBaseline } from "../site.js";
 
@@ -72,7 +72,7 @@ export function Ranking({ site, domain, metric, rows, params, onSort }) {
             references={references}
             tone={isBaseline(site, row.assistant) ? "quiet" : ""}
           />
-          <span class="visually-hidden">{range(row, metric)}</span>
+          {row.interval_reason ? <small>{range(row, metric)}</small> : <span class="visually-hidden">{range(row, metric)}</span>}
         </span>
       ),
     },
@@ -115,7 +115,7 @@ function rankRange(row) {
 }
 
 function range(row, metric) {
-  return row.low === null ? "no interval" : `${score(row.low, metric)} to ${score(row.high, metric)}`;
+  return interval(row, (value) => score(value, metric), row.interval_reason);
 }
 
 function Score({ row, metric, link }) {
