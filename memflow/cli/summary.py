@@ -28,7 +28,7 @@ from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
 from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
 from memflow.cli.usage import address_table
-from memflow.labels import caveat_of, score_label
+from memflow.labels import caveat_of, no_interval, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
@@ -315,9 +315,13 @@ def cell(score: Score | None) -> str:
         return "none"
     metric = find_metric(score.metric)
     value, ends = (",.0f", ",.0f") if metric.unit == "tokens" else (".3f", ".2f")
-    if metric.group in ("bound", "failure") or score.low is None or score.high is None:
+    if metric.group in ("bound", "failure"):
         return f"{score.value:{value}}"
-    return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}] {noise_text(score)}".strip()
+    if score.low is None or score.high is None:
+        interval = f"({no_interval(score)})" if no_interval(score) else ""
+    else:
+        interval = f"[{score.low:{ends}} {score.high:{ends}}]"
+    return " ".join(filter(None, (f"{score.value:{value}}", interval, noise_text(score))))
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:

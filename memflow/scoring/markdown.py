@@ -6,7 +6,7 @@ primary.py selects and orders the scores.
 from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.control_characters import visible
-from memflow.labels import score_label
+from memflow.labels import no_interval, score_label
 from memflow.records import BY_EVIDENCE, Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import incomplete_results
@@ -84,10 +84,13 @@ def _value(score: Score | None) -> str:
     if score.value is None:
         return "none"
     digits = ".3f" if find_metric(score.metric).unit != "tokens" else ",.0f"
-    if score.low is None or score.high is None or find_metric(score.metric).group in ("bound", "failure"):
+    if find_metric(score.metric).group in ("bound", "failure"):
         return f"{score.value:{digits}}"
-    interval = f"\\[{score.low:{digits}}, {score.high:{digits}}\\]"
-    return f"{score.value:{digits}} {interval} {noise_text(score)}".strip()
+    if score.low is None or score.high is None:
+        interval = f"({no_interval(score)})" if no_interval(score) else ""
+    else:
+        interval = f"\\[{score.low:{digits}}, {score.high:{digits}}\\]"
+    return " ".join(filter(None, (f"{score.value:{digits}}", interval, noise_text(score))))
 
 
 def _rank(found: Mapping[str, Score], place: int) -> str:
