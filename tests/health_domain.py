@@ -15,7 +15,7 @@ from generated import Generated, generate
 from memflow.benchmarks.registry import find_domain
 from memflow.records import Probe, Turn
 
-EPISODES, SESSIONS, ROUNDS = 10, 3, 14
+EPISODES, SESSIONS, ROUNDS = 7, 3, 14
 """Rounds of a user message and a reply in a session. A checkpoint follows each session."""
 CYRILLIC = str.maketrans("abdefgiklmnoprstuvz", "абдефгиклмнопрстувз")
 TOPICS = ("garden", "kitchen", "office", "cellar")

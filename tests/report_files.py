@@ -133,6 +133,7 @@ def site(names: list[str], scripted: bool) -> dict[str, Any]:
                 "sample": {"limit": 1, "size": 12} if "~" in name else None,
                 "incomplete": ["data set zh is missing"] if name == "membench_demo" else [],
                 "assistants": list(ACCURACIES),
+                "scripted": list(ACCURACIES) if scripted else [],
                 "languages": ["en", "zh"],
                 "unit": "user",
                 "metrics": [each[0] for each in METRICS],

@@ -101,6 +101,23 @@ def test_backfill_of_two_domains_started_in_the_ui_succeeds(page, ui: Served) ->
     page.picture("run")
 
 
+def test_launchpad_refuses_fields_of_resources_and_starts_a_run(page, ui: Served) -> None:
+    page.open("/locations/memflow/jobs/publish_leaderboard", 1500, 1000)
+    page.find("//button[contains(., 'Materialize all')]/following::button[1]").click()
+    page.find("//*[contains(text(), 'Open launchpad')]").click()
+    page.reads("Launchpad", "No errors")
+    write = "[...document.querySelectorAll('.CodeMirror')].at(-1).CodeMirror.setValue(arguments[0])"
+    page.driver.execute_script(write, "resources:\n  models:\n    config:\n      memories: {}\n")
+    page.reads('Received unexpected config entry "config" at path root:resources:models')
+    page.picture("launchpad")
+    page.driver.execute_script(write, "loggers:\n  console:\n    config:\n      log_level: INFO\n")
+    page.reads("No errors")
+    before = ui.progress()
+    page.find("(//button[contains(., 'Materialize')])[last()]").click()
+    page.reads("RUN_SUCCESS")
+    assert len(ui.progress()) == len(before) + 1
+
+
 def test_run_page_updates_step_counts_without_reload_during_a_run(page, ui: Served) -> None:
     partition = f"{SLOW}|{DOMAINS[0]}"
     backfill = ui.backfill("evaluate_memory", [partition])

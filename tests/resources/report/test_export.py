@@ -170,6 +170,16 @@ def test_site_names_every_data_file(home: ReportHome, tmp_path: Path) -> None:
     assert [each["name"] for each in site["assistants"]] == ["none", "full"]
 
 
+def test_site_labels_as_scripted_only_what_a_scripted_chat_contributed_to(
+    home: ReportHome, tmp_path: Path
+) -> None:
+    home.write_verdicts("full", 1.0, scripted="no")
+    home.export(tmp_path / "report")
+    site = read_data(tmp_path / "report", "site")
+    assert not site["scripted"] and [each["scripted"] for each in site["domains"]] == [["none"]]
+    assert {each["name"]: each["scripted"] for each in site["assistants"]} == {"none": True, "full": False}
+
+
 def test_report_of_one_assistant_has_no_file_of_another(home: ReportHome, tmp_path: Path) -> None:
     home.export(tmp_path / "report", assistants=("full",))
     site = read_data(tmp_path / "report", "site")
