@@ -67,9 +67,15 @@ def state_probe_failures(scores: Sequence[Score]) -> Iterator[RenderableType]:
         return
     columns = [TITLES[name] for name in NAMES]
     rows = [
-        [assistant, *(rates[name].value if name in rates else None for name in NAMES)]
+        [
+            flagged(assistant, rates.values()),
+            *(rates[name].value if name in rates else None for name in NAMES),
+        ]
         for assistant, rates in found.items()
+        if all(score.health != FAULTY for score in rates.values())
     ]
+    if not rows:
+        return
     yield note(
         "\nFailures by state probes: what the assistant states of the user when asked (AMemGym, section 3.3)"
     )
