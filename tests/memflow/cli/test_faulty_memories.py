@@ -10,6 +10,7 @@ from measured_lake import DOMAINS, write_assistant, write_health, write_probes
 from rich.console import Console
 
 import memflow.cli.pipeline
+from memflow.cli.evidence import state_probe_failures
 from memflow.cli.planned_runs import Outcome, PlannedRun
 from memflow.cli.run import FAULTY_MEMORY
 from memflow.cli.summary import Summary
@@ -109,6 +110,16 @@ def test_bound_of_valid_assistants_has_one_row_beside_a_faulty_one(empty: Any) -
     empty.write("score.leaderboard", "all", [*bounds, replace(scores("deaf")[0], metric="random")])
     text = empty("show", "leaderboard").stdout
     assert text.count("(every assistant)") == 1 and "deaf (faulty)" in text and "good" not in text
+
+
+def test_faulty_memory_is_in_no_table_of_failures_by_state_probes() -> None:
+    rates = [replace(each, metric="write_failure") for each in scores("odd", "deaf")]
+    console = Console(file=StringIO(), width=120)
+    for part in state_probe_failures(rates):
+        console.print(part)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "odd (suspect)" in text and "deaf" not in text
+    assert [*state_probe_failures(rates[1:])] == []
 
 
 @pytest.fixture

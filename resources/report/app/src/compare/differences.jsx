@@ -184,7 +184,12 @@ function number(key, label, cell, title) {
 }
 
 function range(row, text) {
-  return interval(row, text, row.reason);
+  return isFaulty(row) ? NONE : interval(row, text, row.reason);
+}
+
+/** Whether one of both is faulty, so that there is nothing to compare; `reason` names it. */
+function isFaulty(row) {
+  return row.health_a === "faulty" || row.health_b === "faulty";
 }
 
 function isTested(row) {
@@ -196,7 +201,7 @@ function tone(row) {
 }
 
 function result(row) {
-  if (row.health_a === "faulty" || row.health_b === "faulty") {
+  if (isFaulty(row)) {
     return <Tag text={row.reason}>not measured</Tag>;
   }
   if (row.difference === null) {
