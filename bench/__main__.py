@@ -23,6 +23,8 @@ ALL = (
     "checkpoints",
     "leaderboard",
     "comparison",
+    "gate",
+    "intervals",
     "publish",
     "up_to_date",
     "users",

@@ -21,6 +21,7 @@ from memflow.checks.rules import (
 )
 from memflow.memories.memory import FAILURE
 from memflow.memories.server.mirror import UNSTORED
+from memflow.metrics.paired import LEVEL
 from memflow.records import (
     Comparison,
     Drift,
@@ -32,7 +33,6 @@ from memflow.records import (
 )
 from memflow.scoring.catalog import in_range
 from memflow.scoring.comparability import differing_settings
-from memflow.scoring.comparison import LEVEL
 from memflow.scoring.health.states import FAULTY, NOT_MEASURABLE, STATES, SUSPECT
 from memflow.scoring.publications import SCORE_FIELDS, current_scores, key_of
 

@@ -11,10 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from memflow.cli.front import Front
+from memflow.cli.gate_command import GateCommand
 from memflow.cli.lazy_commands import CommandReference, LazyGroup
 from memflow.cli.moments import MomentCommand
 from memflow.cli.output import message
 from memflow.errors import MemflowError
+from memflow.scoring.decisions import MISUSE
 
 RUN, RESULTS, STORAGE, CATALOG, SETUP = (
     "Run",
@@ -31,6 +33,7 @@ COMMANDS = {
     "import": CommandReference("memflow.cli.imports:imports", RUN),
     "show": CommandReference("memflow.cli.show:show", RESULTS),
     "compare": CommandReference("memflow.cli.compare:compare", RESULTS, MomentCommand),
+    "gate": CommandReference("memflow.cli.gate:gate", RESULTS, GateCommand),
     "export": CommandReference("memflow.cli.export:export", RESULTS),
     "plot": CommandReference("memflow.cli.plot:plot", RESULTS),
     "report": CommandReference("memflow.cli.report:report", RESULTS, MomentCommand),
@@ -63,6 +66,14 @@ class _Commands(LazyGroup):
 
     references = COMMANDS
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except typer.exceptions.TyperException as wrong:
+            if "gate" in args:  # Its exit code 2 is a decision.
+                wrong.exit_code = MISUSE
+            raise
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -94,6 +105,13 @@ app = typer.Typer(
 )
 
 
+def _folder(text: str) -> Path:
+    """Return the folder of an option. An empty text, such as that of a variable that is not set, is no folder."""
+    if not text:
+        raise typer.BadParameter("'' is no folder. Write a path, or . for the current folder.")
+    return Path(text)
+
+
 @app.callback()
 def front(
     ctx: typer.Context,
@@ -104,7 +122,9 @@ def front(
     home: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="The folder of lake, ledger and Dagster instance; overrides the settings."
+            metavar="FOLDER",
+            parser=_folder,
+            help="The folder of lake, ledger and Dagster instance; overrides the settings.",
         ),
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,

@@ -32,6 +32,7 @@ from memflow.scoring.attribution import attribute, given_messages
 from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import claims_of_judges
+from memflow.scoring.noise import with_difference_noise
 from memflow.shares import R
 
 CHECKPOINTS_AT_ONCE = 256
@@ -341,6 +342,7 @@ async def compute_leaderboard(context: StepContext) -> Tables:
     """Compare every two assistants of a domain, and compute the scores of every assistant with its range of ranks."""
     comparisons = context.comparisons()
     scores = with_ranks(context.leaderboard(), comparisons)
+    comparisons = with_difference_noise(comparisons, scores)
     return {
         "score.comparisons": comparisons,
         "score.leaderboard": scores,

@@ -44,7 +44,7 @@ def site_file(
         "memflow": version("memflow"),
         "title": TITLE,
         "as_of": source.options.as_of and source.options.as_of.isoformat(timespec="seconds"),
-        "scripted": any(each["scripted"] for each in assistants),
+        "scripted": all(each["scripted"] for each in assistants),
         "label": meta_label(_metas(source)),
         "texts": source.options.texts,
         "warnings": report_warnings(source),
@@ -88,6 +88,7 @@ def _domain(
         "sample": {"limit": domain.limit, "size": _size(source, name)} if domain.limit else None,
         "incomplete": [source.redaction.text(line) for line in gaps],
         "assistants": list(source.assistants[name]),
+        "scripted": [each for each in source.assistants[name] if _is_scripted(source, name, each)],
         "languages": sorted({language for language, _ in asked}),
         "unit": spec.unit,
         "probes": len(asked),
@@ -110,7 +111,7 @@ def _alarms(source: ReportSource, domain: str) -> dict[str, dict[str, str | None
     names = [name for name in source.assistants[domain] if partition_key(domain, name) in stored]
     health = {name: stored_health(source.lake, domain, name) for name in names}
     return {
-        name: {"state": each.state, "statement": source.redaction.text(each.statement)}
+        name: {"state": each.state, "statement": source.redaction.statement(each.statement)}
         for name, each in health.items()
         if each is not None and each.state in ALARMS
     }
@@ -133,25 +134,29 @@ def _assistants(source: ReportSource) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for domain, names in source.assistants.items():
         for name in names:
-            entry = source.catalog.get("score.verdicts", partition_key(domain, name))
-            meta = {} if entry is None else entry.facts.meta
             row = found.setdefault(
                 name,
                 {
                     "name": name,
                     "memory": name.partition("@")[0],
-                    "model": redacted_name(source.redaction, meta.get("model", "")) or None,
-                    "scripted": False,
+                    "model": redacted_name(source.redaction, _meta(source, domain, name).get("model", ""))
+                    or None,
+                    "scripted": True,
                 },
             )
-            row["scripted"] = row["scripted"] or meta.get("scripted") == "yes"
+            row["scripted"] = row["scripted"] and _is_scripted(source, domain, name)
     return list(found.values())
 
 
+def _is_scripted(source: ReportSource, domain: str, assistant: str) -> bool:
+    """Return whether a scripted chat contributed to an assistant's users or answers in a domain."""
+    return _meta(source, domain, assistant).get("scripted") == "yes"
+
+
 def _metas(source: ReportSource) -> list[Mapping[str, str]]:
-    return [
-        entry.facts.meta
-        for domain, names in source.assistants.items()
-        for name in names
-        if (entry := source.catalog.get("score.verdicts", partition_key(domain, name)))
-    ]
+    return [_meta(source, domain, name) for domain, names in source.assistants.items() for name in names]
+
+
+def _meta(source: ReportSource, domain: str, assistant: str) -> Mapping[str, str]:
+    entry = source.catalog.get("score.verdicts", partition_key(domain, assistant))
+    return {} if entry is None else entry.facts.meta

@@ -158,8 +158,7 @@ class ServerMemory(ExternalMemory):
         return self._recall(items, found.notes, can)
 
     def _recall(self, items: Sequence[Item], notes: str, can: Capabilities) -> Recall:
-        position = self._mirrored(can).position
-        return recall_of(items, notes, self.budget, position, exported=can.export != "none")
+        return recall_of(items, notes, self.budget, self._mirrored(can))
 
     async def _read_at_once(self, query: str, can: Capabilities, running: asyncio.Semaphore) -> Found | str:
         """Return the answer to a query now, or the reason why the read failed.
