@@ -40,8 +40,9 @@ def _for_a_tick(state: Condition) -> Condition:
 
 
 _changed = Condition.data_version_changed()
-# Two evaluations: a model first observed during one may seem new in it and changed in the next.
-_known: Condition = _for_a_tick(_for_a_tick(~Condition.missing()))
+# Two evaluations: a model first observed during one may seem new in it and changed in the next. A model that was
+# observed before the first evaluation, such as by `memflow run`, is known at once.
+_known: Condition = ~Condition.missing().since(_for_a_tick(_for_a_tick(~Condition.missing())))
 _model_changed: Condition = (
     Condition.any_deps_match(_known & _changed).allow(MODELS).with_label("a model changed")
 )

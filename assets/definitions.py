@@ -11,7 +11,6 @@ import dagster as dg
 from assets import assets, automation, checks, jobs, models, report_site
 from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
-from memflow.pipeline import STEPS
 from resources.configurable import configurable_resources
 from resources.indexes.lance import LanceIndex
 from resources.ledger.sql_ledger import SqlLedger
@@ -76,14 +75,9 @@ def build_defs(
 def observed(partitions: Partitions, settings: Settings, fingerprints: Fingerprints) -> list[dg.SourceAsset]:
     """Return the models as observable source assets, whose data versions are the models' fingerprints."""
 
-    def simulator(stage: str) -> dg.SourceAsset:
-        return models.simulator(
-            stage, lambda name: fingerprints.simulator(stage, settings.domain(name)), partitions.domain
-        )
-
-    stages = dict.fromkeys(step.stage for step in STEPS if "simulator" in step.models)
+    simulators = models.simulators(settings, fingerprints)
     return [
-        *(simulator(stage) for stage in stages),
+        *(models.simulator(stage, version, partitions.domain) for stage, version in simulators.items()),
         models.annotators(lambda name: fingerprints.annotators(settings.domain(name)), partitions.domain),
         models.judge(lambda name: fingerprints.judge(settings.domain(name)), partitions.domain),
         models.assistants(fingerprints.answering, partitions.assistant),

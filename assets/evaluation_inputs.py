@@ -5,6 +5,8 @@ between two publications. They are no part of the input fingerprints, which deci
 """
 
 import json
+from collections.abc import Iterable
+from typing import Any
 
 from assets.fingerprints import Fingerprints
 from memflow.benchmarks import registry
@@ -12,9 +14,12 @@ from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
 from memflow.pipeline import STEPS
 from memflow.scoring.drift import INPUTS
+from memflow.scoring.judges import JUDGES
+from memflow.scoring.scripted import SCRIPTED_JUDGE
 from resources.settings.chat_models import Model
 
 VERDICTS = "score.verdicts"
+JUDGED = (VERDICTS, "score.claims")
 SHOWN = 8
 """Digits of a content hash that are shown."""
 
@@ -24,6 +29,21 @@ def inputs_meta(table: str, fingerprints: Fingerprints, domain: Domain, assistan
     if table != VERDICTS:
         return {}
     return {INPUTS: json.dumps(evaluation_inputs(fingerprints, domain, assistant), ensure_ascii=False)}
+
+
+def judges_meta(
+    table: str, fingerprints: Fingerprints, domain: Domain, rows: Iterable[Any]
+) -> dict[str, str]:
+    """Return metadata that names the judges of these rows, and states whether one is scripted.
+
+    It is empty for tables without judged rows: a configured judge that no row needed has judged nothing.
+    """
+    if table not in JUDGED or not any(row.completion for row in rows):
+        return {}
+    settings = fingerprints.settings
+    names = settings.judges_of(domain.name)
+    scripted = any(settings.model(name).kind == "scripted" for name in names)
+    return {JUDGES: "\n".join(names), SCRIPTED_JUDGE: "yes" if scripted else "no"}
 
 
 def evaluation_inputs(fingerprints: Fingerprints, domain: Domain, assistant: str) -> dict[str, str]:

@@ -23,10 +23,12 @@ from memflow.memories.server.config import MEMORY_MODELS, OWN_MODELS
 from memflow.memories.server.memory import ServerMemory
 from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
+from memflow.repeats import source_of
 from memflow.run.prompt_catalog import ANY_ROLE
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import plugin_metrics
 from memflow.scoring.judges import SELF_JUDGES
+from memflow.scoring.scripted import SCRIPTED_RECALL
 from resources.data.library import CHECKSUMS, Library
 from resources.lake.facts import RUN
 from resources.lake.lake import Lake
@@ -135,8 +137,7 @@ class Fingerprints:
                 **{name: behind[name] for name in (SCRIPTED, "embedder", MEMORY_MODELS) if name in behind},
             }
         if step.name == "verdicts":
-            behind = self.behind(domain, assistant)
-            return {**behind, SCRIPTED: "yes"} if self._scripted_judge(step, domain) else behind
+            return self.behind(domain, assistant)
         if step.name == "claims":
             scripted = "yes" if self._scripted_judge(step, domain) else "no"
             return {SCRIPTED: scripted, "states": self.content("state.changes", domain.name)}
@@ -148,15 +149,20 @@ class Fingerprints:
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
         answering = self.settings.model_of(assistant)
-        names = {
-            answering,
+        others = {
             *([roles.simulator] if stages else []),
             *([roles.backbone] if "feedback" in stages else []),
             *(self._annotating() if self.annotators(domain) else []),
         }
-        scripted = self._any_scripted(names)
+        scripted = self._any_scripted(others)
         scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
         memory = self._memory(assistant)[0]
+        # A scripted assistant contributes to recall if it replies in the dialogues or works for the memory.
+        uses_chat = memory.system.needs_chat or (
+            memory.server is not None and memory.server.uses_given_models
+        )
+        scripted_answers = self._any_scripted([answering])
+        scripted_recall = scripted or (scripted_answers and (uses_chat or "memory" in stages))
         values = memory.values
         # A memory of a user's own may mean something else by the names.
         bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
@@ -169,7 +175,8 @@ class Fingerprints:
             **self._self_judges(domain, answering),
             "model": answering,
             "simulator": next((each for each in simulated if each), NO_SIMULATOR),
-            SCRIPTED: "yes" if scripted else "no",
+            SCRIPTED: "yes" if scripted or scripted_answers else "no",
+            SCRIPTED_RECALL: "yes" if scripted_recall else "no",
             "probes": self.content("question.probes", domain.name),
         }
 
@@ -357,7 +364,7 @@ class Fingerprints:
         scope = WRITERS[table].scope
         if scope == "dataset":
             return [self.content(table, name) for name in domain.datasets]
-        key = partition_key(domain.name, assistant if scope == "domain x assistant" else "")
+        key = partition_key(domain.name, source_of(table, assistant) if scope == "domain x assistant" else "")
         return [self.content(table, key)]
 
     def _meta(self, table: str, key: str) -> Mapping[str, str]:

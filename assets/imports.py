@@ -17,6 +17,7 @@ from memflow.errors import BadInput
 from memflow.pipeline import partition_key
 from memflow.run.recording import IMPORTED, SCRIPTED
 from memflow.scoring.completeness import INCOMPLETE, quarantine_gap
+from memflow.scoring.judges import JUDGES
 from resources.instance.instance import open_instance
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
@@ -40,6 +41,8 @@ def store_results(settings: Settings, domain: str, results: ImportedResults) -> 
         SCRIPTED: "yes" if results.scripted else "no",
         "probes": probes.digest,
     }
+    if judges := results.settings.get("judges"):
+        meta[JUDGES] = "\n".join(judges)
     if results.replaced_prompts:
         meta["replaced_prompts"] = " ".join(results.replaced_prompts)
     missing = sum(reply.reason is not None for reply in results.replies)

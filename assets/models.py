@@ -4,11 +4,16 @@ Each asset has one partition per domain or per assistant, so that a change marks
 stale. fingerprints.py computes the fingerprints; jobs.py observes the models.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 import dagster as dg
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
+from assets.fingerprints import Fingerprints
 from memflow.errors import BadSettings
+from memflow.pipeline import STEPS
+from resources.settings.settings import Settings
 
 GROUP = "model"
 
@@ -17,6 +22,35 @@ UNUSED = "no model"
 
 Fingerprint = Callable[[str], str | None]
 """Maps a partition key to the fingerprint of its model (name, revision, sampling, prompts); None without a model."""
+
+
+def simulators(settings: Settings, fingerprints: Fingerprints) -> Mapping[str, Fingerprint]:
+    """Return the fingerprint of the simulator in each stage, as a function of a domain's name."""
+
+    def of_domain(stage: str, name: str) -> str | None:
+        return fingerprints.simulator(stage, settings.domain(name))
+
+    stages = dict.fromkeys(step.stage for step in STEPS if "simulator" in step.models)
+    return {stage: partial(of_domain, stage) for stage in stages}
+
+
+def observations(
+    settings: Settings, fingerprints: Fingerprints, domains: Iterable[str], assistants: Iterable[str]
+) -> Iterator[dg.AssetObservation]:
+    """Yield an observation of each model that these domains and assistants use, as the jobs observe it.
+
+    `memflow run` reports them, so that the sensor compares a later model with the one that was used.
+    """
+    by_domain: dict[tuple[str, str], Fingerprint] = {
+        **{("simulator", stage): version for stage, version in simulators(settings, fingerprints).items()},
+        ("model", "annotators"): lambda name: fingerprints.annotators(settings.domain(name)),
+        ("model", "judge"): lambda name: fingerprints.judge(settings.domain(name)),
+    }
+    used = [(key, name, version(name)) for name in domains for key, version in by_domain.items()]
+    used += [(("model", "assistants"), name, fingerprints.answering(name)) for name in assistants]
+    for key, name, version in used:
+        if version is not None:
+            yield dg.AssetObservation([*key], partition=name, tags={DATA_VERSION_TAG: version})
 
 
 def simulator(stage: str, fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.SourceAsset:

@@ -26,7 +26,7 @@ class Partitions:
     def of(cls, settings: Settings) -> "Partitions":
         """Return the partition definitions of the settings."""
         domains = dg.StaticPartitionsDefinition(list(settings.domains))
-        assistants = dg.StaticPartitionsDefinition(list(settings.assistants))
+        assistants = dg.StaticPartitionsDefinition(list(settings.assistant_partitions))
         domains_of: dict[str, list[str]] = {name: [] for name in settings.datasets}
         for name in settings.domains:
             for dataset in settings.domain(name).datasets:

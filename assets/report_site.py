@@ -28,6 +28,7 @@ def build(settings: Settings) -> dg.AssetsDefinition:
         group_name="report",
         kinds={"html"},
         owners=OWNERS,
+        config_schema={},
         description="The results as a folder of static files, which a browser opens without a server: `memflow view`. "
         "Files whose results did not change are kept.",
     )

@@ -157,6 +157,10 @@ class ServerFailed(MemflowError):
     """The exception for one request that a memory server did not answer validly. The rest of the run goes on."""
 
 
+class ReportedError(ServerFailed):
+    """The exception for a request for which a memory server reported an error: the space is as it was before."""
+
+
 class ServerDown(MemflowError):
     """The exception for a memory server that cannot be started or reached, also after a restart. The step ends."""
 

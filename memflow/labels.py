@@ -1,36 +1,84 @@
-"""Labels of results without a language model or without an embedding model. Every view of results shows the labels."""
+"""Labels of results without a language model or without an embedding model. Every view of results shows the labels.
+
+Where a score has no interval, `no_interval` is what stands in its place.
+"""
 
 from collections.abc import Iterable, Mapping
 
 from memflow.chat.scripted import LABEL
 from memflow.records import Score
+from memflow.scoring.catalog import catalog
+from memflow.scoring.scripted import SCRIPTED_JUDGE
 
 HASHING = "hashing"
 """The name of the hashing embedder starts with this word, as in `hashing-256`."""
 HASHED = "hashed embedder, not an embedding model"
 """The label of results of a language model with a memory that retrieves by the hashing embedder."""
+JUDGED = "judged by the scripted chat, not by a language model"
+"""The label of results of a language model whose replies a scripted chat judged."""
 HASHED_CAVEAT = "retrieval compares words, not meanings."
+JUDGED_CAVEAT = "judged values follow a rule, and measure no model."
+MOST_NAMES = 4
+"""How many assistants a label names; more are counted."""
 
 
 def score_label(scores: Iterable[Score]) -> str | None:
-    """Return LABEL if any score used the scripted chat, HASHED if any used the hashing embedder, otherwise None."""
-    return _label((score.scripted, score.embedder) for score in scores)
+    """Return the labels of scores by what was used for them; None without a label.
+
+    Where a label holds for some of the assistants only, it names them.
+    """
+    by_assistant: dict[tuple[str, str], list[Score]] = {}
+    for score in scores:
+        by_assistant.setdefault((score.domain, score.assistant), []).append(score)
+    labels = {key: _label_of(of_assistant) for key, of_assistant in by_assistant.items()}
+    one_domain = len({domain for domain, _ in labels}) == 1
+    found = []
+    for label in dict.fromkeys(label for label in labels.values() if label):
+        keys = [key for key, its_label in labels.items() if its_label == label]
+        names = [assistant if one_domain else f"{domain}/{assistant}" for domain, assistant in keys]
+        named = ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} assistants"
+        found.append(label if len(names) == len(labels) else f"{label}: {named}")
+    return "; ".join(found) or None
 
 
 def meta_label(metas: Iterable[Mapping[str, str]]) -> str | None:
     """Return the label of verdicts or transcripts by the metadata of their partitions."""
-    return _label((meta.get("scripted") == "yes", meta.get("embedder")) for meta in metas)
+    metas = list(metas)
+    if any(meta.get("scripted") == "yes" for meta in metas):
+        return LABEL
+    if any(meta.get(SCRIPTED_JUDGE) == "yes" for meta in metas):
+        return JUDGED
+    return HASHED if any(_hashed(meta.get("embedder")) for meta in metas) else None
 
 
 def caveat_of(label: str, scripted: str) -> str:
     """Return the caveat of results with a label; `scripted` is the caveat for the scripted chat."""
-    return scripted if label == LABEL else HASHED_CAVEAT
+    if LABEL in label:
+        return scripted
+    return JUDGED_CAVEAT if JUDGED in label else HASHED_CAVEAT
 
 
-def _label(sources: Iterable[tuple[bool, str | None]]) -> str | None:
-    hashed = False
-    for scripted, embedder in sources:
-        if scripted:
-            return LABEL
-        hashed = hashed or (embedder or "").startswith(HASHING)
-    return HASHED if hashed else None
+def no_interval(score: Score) -> str:
+    """Return why a value has no interval, such as `no interval: 2 episodes`; empty where it has one, or no value."""
+    return f"no interval: {score.interval_reason}" if score.interval_reason else ""
+
+
+def _label_of(scores: Iterable[Score]) -> str | None:
+    """Return the label of one assistant's scores.
+
+    Metrics differ where the recall or the judge alone is scripted (memflow/scoring/scripted.py). If a score of the
+    answers is not scripted, then the others are by their judge.
+    """
+    scores = list(scores)
+    if any(score.scripted for score in scores):
+        return LABEL if all(score.scripted for score in scores if not _of_recall(score)) else JUDGED
+    return HASHED if any(_hashed(score.embedder) for score in scores) else None
+
+
+def _of_recall(score: Score) -> bool:
+    metric = catalog().get(score.metric.partition("[")[0])
+    return metric is not None and metric.group == "evidence"
+
+
+def _hashed(embedder: str | None) -> bool:
+    return (embedder or "").startswith(HASHING)

@@ -1,5 +1,8 @@
 """The Dagster resources: fields with descriptions for the UI, filled from the settings, and the objects they provide.
 
+Run config has none of the fields. They name programs, addresses, folders and variables with keys, and a web page that
+can start a run could choose them; and the fingerprint of what a run writes comes from the settings.
+
 No field contains a secret: an API key is given by the name of its environment variable, and the password in the
 ledger's URL is masked. The objects are implemented in other modules, without Dagster.
 """
@@ -7,10 +10,12 @@ ledger's URL is masked. The objects are implemented in other modules, without Da
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import dagster as dg
+from dagster._config.pythonic_config.resource import ConfigurableResourceFactoryResourceDefinition
 from pydantic import Field
 from sqlalchemy.engine import make_url
 
@@ -32,9 +37,39 @@ from resources.vllm_servers.servers import VllmServers
 
 LEDGER_VARIABLE = "MEMFLOW_LEDGER"
 MASK = ":***@"
+T = TypeVar("T")
 
 
-class LakeResource(dg.ConfigurableResource[Lake]):
+class ShownDefinition(ConfigurableResourceFactoryResourceDefinition):
+    """The definition of a resource whose fields are shown in the UI and are not in run config."""
+
+    @property
+    def has_config_field(self) -> bool:
+        """Whether run config has a section with the fields."""
+        return False
+
+
+@cache
+def _shown(definition: ConfigurableResourceFactoryResourceDefinition) -> ShownDefinition:
+    return ShownDefinition(
+        definition.configurable_resource_cls,
+        definition.resource_fn,
+        definition.config_schema,
+        definition.description,
+        definition.nested_resources,
+        definition.nested_partial_resources,
+    )
+
+
+class SettingsResource(dg.ConfigurableResource[T]):
+    """A resource whose fields come from the settings alone."""
+
+    def get_resource_definition(self) -> ShownDefinition:
+        """Return the definition, the same at each call."""
+        return _shown(super().get_resource_definition())
+
+
+class LakeResource(SettingsResource[Lake]):
     """The lake: one Parquet file per table and partition."""
 
     root: str = Field(description="A folder, or an address such as s3://bucket/path.")
@@ -43,7 +78,7 @@ class LakeResource(dg.ConfigurableResource[Lake]):
         return Lake(self.root)
 
 
-class WarehouseResource(dg.ConfigurableResource[Warehouse]):
+class WarehouseResource(SettingsResource[Warehouse]):
     """DuckDB over the tables of the lake."""
 
     path: str = Field(description="Where memflow.duckdb is published.")
@@ -53,7 +88,7 @@ class WarehouseResource(dg.ConfigurableResource[Warehouse]):
         return Warehouse(self.lake, self.path)
 
 
-class IndexResource(dg.ConfigurableResource[LanceIndex]):
+class IndexResource(SettingsResource[LanceIndex]):
     """LanceDB tables to search the entries of memories."""
 
     root: str = Field(description="A folder, or an address such as s3://bucket/path.")
@@ -62,7 +97,7 @@ class IndexResource(dg.ConfigurableResource[LanceIndex]):
         return LanceIndex(self.root)
 
 
-class DataResource(dg.ConfigurableResource[Library]):
+class DataResource(SettingsResource[Library]):
     """The files of the published data sets."""
 
     folder: str = Field(
@@ -78,19 +113,23 @@ class DataResource(dg.ConfigurableResource[Library]):
         return Library(self.folder or None, {**datasets(), **own}, self.checksums)
 
 
-class LedgerResource(dg.ConfigurableResource[SqlLedger]):
+class LedgerResource(SettingsResource[SqlLedger]):
     """The ledger: every completed model request, and each run's use of it."""
 
-    url: str = Field(description="The SQLAlchemy URL. A password is masked, and read from the settings.")
+    url: str = Field(
+        description="The SQLAlchemy URL. A masked password or a variable is read from the settings."
+    )
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[SqlLedger]:
-        url = settings_file.load().ledger_url if MASK in self.url else self.url
+        # The variable of an EnvVar is a source of the settings.
+        shown = isinstance(self.url, dg.EnvVar) or MASK in self.url
+        url = settings_file.load().ledger_url if shown else self.url
         with SqlLedger(url) as ledger:
             yield ledger
 
 
-class VllmResource(dg.ConfigurableResource[VllmServers]):
+class VllmResource(SettingsResource[VllmServers]):
     """vLLM servers: each starts when a run first uses its model, and ends when no run has used it for some time."""
 
     models: dict[str, Any] = Field(
@@ -104,7 +143,7 @@ class VllmResource(dg.ConfigurableResource[VllmServers]):
             yield servers
 
 
-class ModelsResource(dg.ConfigurableResource[Models]):
+class ModelsResource(SettingsResource[Models]):
     """The chat models by role, and the embedder."""
 
     roles: dict[str, Any] = Field(description="The model of each role: simulator, judge, backbone, ...")
@@ -137,7 +176,7 @@ class ModelsResource(dg.ConfigurableResource[Models]):
                 models.close_clients()
 
 
-def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResource[Any]]:
+def configurable_resources(settings: Settings) -> dict[str, Any]:
     """Return the resources of the settings, by name."""
     lake = LakeResource(root=settings.lake_root)
     ledger = LedgerResource(url=_ledger_url(settings))
@@ -147,6 +186,8 @@ def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResou
         home=str(settings.home),
     )
     return {
+        # No asset returns values. Dagster's default would add a folder to run config.
+        "io_manager": dg.mem_io_manager.configured({}, {}, "Unused: the assets read and write the lake."),
         "lake": lake,
         "warehouse": WarehouseResource(path=str(settings.warehouse_path), lake=lake),
         "index": IndexResource(root=str(settings.home / "lance")),

@@ -14,6 +14,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.pipeline import WRITERS, Step, partition_key
 from memflow.records import Comparison, Drift, PublishedScore, Record, Score
+from memflow.repeats import plain_name, shares, source_of
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
 from memflow.shares import WHOLE, Share
@@ -57,7 +58,10 @@ class StepRunner:
 
         With `asks_early`, the same run asks the probes after this step, so they are asked during play. With `share`,
         return only the rows of its episodes. Steps that call models or can be divided run in the configured processes.
+        Of the tables that a repeat shares with the first evaluation, it copies the replies and leaves the others empty.
         """
+        if domain is not None and shares(assistant, step.writes):
+            return {table: self._copied(table, domain, assistant) for table in step.writes}
         calls_models = False
         partition: dict[str, Any] = {
             "leaderboard": self.leaderboard,
@@ -126,8 +130,15 @@ class StepRunner:
         if WRITERS[table].scope == "dataset":
             return self._records(domain)
         of_assistant = WRITERS[table].scope == "domain x assistant"
-        key = partition_key(domain.name, assistant if of_assistant else "")
+        key = partition_key(domain.name, source_of(table, assistant) if of_assistant else "")
         return self.lake.stream(table, key, vectors=vectors, episodes=episodes)
+
+    def _copied(self, table: str, domain: Domain, assistant: str) -> Iterable[Any]:
+        """Return the rows of a table that a repeat shares: replies under its name, and nothing for other tables."""
+        if table != "answer.replies":
+            return ()
+        replies = self.lake.stream(table, partition_key(domain.name, plain_name(assistant)))
+        return (replace(reply, assistant=assistant) for reply in replies)
 
     def _records(self, domain: Domain) -> list[Record]:
         """Return the records of the domain's data sets that are in the lake. Raises MissingData if there are none."""

@@ -86,6 +86,14 @@ def write_assistant(lake: Lake, domain: str, assistant: str, seed: int) -> None:
         lake.write(table, f"{domain}/{assistant}", of_table, fingerprint="", meta=meta)
 
 
+def write_health(lake: Lake, domain: str, assistant: str, state: str) -> None:
+    """Write the health of an assistant: one measure in this state."""
+    row = factories.health_measure(
+        domain=domain, assistant=assistant, measure="empty_reads", state=state, statement=f"it is {state}"
+    )
+    lake.write("score.health", f"{domain}/{assistant}", [row], fingerprint="")
+
+
 def remove_assistant(lake: Lake, domain: str, assistant: str) -> None:
     """Delete the files of an assistant, if there are any."""
     for table in tables_of("domain x assistant"):

@@ -69,7 +69,7 @@ class ReportHome:
         partition = f"{DOMAIN}/{assistant}" if assistant else DOMAIN
         self.lake.write(table, partition, rows, fingerprint="test", meta={"run": "run", **meta})
 
-    def write_verdicts(self, assistant: str, value: float) -> None:
+    def write_verdicts(self, assistant: str, value: float, scripted: str = "yes") -> None:
         """Write one verdict per probe with this value, judged by a request that the ledger has."""
         digest = self.lake.facts("question.probes", DOMAIN)
         assert digest is not None
@@ -87,7 +87,12 @@ class ReportHome:
             )
             for episode in EPISODES
         ]
-        meta = {"model": "scripted", "simulator": "the data set", "scripted": "yes", "probes": digest.digest}
+        meta = {
+            "model": "scripted",
+            "simulator": "the data set",
+            "scripted": scripted,
+            "probes": digest.digest,
+        }
         self.write("score.verdicts", rows, assistant, **meta)
 
 

@@ -53,15 +53,20 @@ class Served:
 
     def launch(self, job: str, partition: str = "") -> str:
         """Start a job, for one partition if it has any, and return its run id."""
+        found = self.launch_answer(job, {}, partition)
+        assert found["__typename"] == "LaunchRunSuccess", found
+        return str(found["run"]["runId"])
+
+    def launch_answer(self, job: str, config: dict[str, Any], partition: str = "") -> dict[str, Any]:
+        """Start a job with a run config, and return the answer."""
         tags = [{"key": "dagster/partition", "value": partition}] if partition else []
         execution = {
             "selector": {**LOCATION, "jobName": job},
-            "runConfigData": {},
+            "runConfigData": config,
             "executionMetadata": {"tags": tags},
         }
-        found = self.ask("Launch", execution=execution)
-        assert found["__typename"] == "LaunchRunSuccess", found
-        return str(found["run"]["runId"])
+        answer: dict[str, Any] = self.ask("Launch", execution=execution)
+        return answer
 
     def retry(self, backfill: str) -> str:
         """Rerun the failed partitions of a backfill and return the id of the new backfill."""
@@ -130,15 +135,16 @@ def wait(
 
 
 @contextmanager
-def served(settings: Path, **environment: str) -> Iterator[Served]:
-    """Run `memflow dev` with a settings file until the block ends."""
+def served(settings: Path, *program: str, **environment: str) -> Iterator[Served]:
+    """Run `memflow dev` with a settings file until the block ends, or another program that serves the UI."""
+    program = program or (sys.executable, "-m", "memflow.cli", "--settings", str(settings), "dev")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = settings.with_name("dev.log")
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "dev", f"--port={port}"],
+            [*program, f"--port={port}"],
             env={**alone(), **environment},
             cwd=ROOT,
             stdout=out,

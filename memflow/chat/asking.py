@@ -94,7 +94,8 @@ async def ask(
         if value is None and completion.cut:
             limit = f"the answer was cut at the limit of {request.sampling.max_tokens} tokens"
             advice = "Raise `output` or `thinking` of its role in [bounds] of memflow.toml, then rerun."
-            return Answer(None, f"{prompt.name}: {limit}. {advice}", completion, attempt + doubled)
+            reason = f"{prompt.name}: {limit}. {advice} If the server was at fault: {_forget('cut', prompt)}"
+            return Answer(None, reason, completion, attempt + doubled)
         if value is not None:
             wrong = _find_error(value, check, check_item, report)
         if not wrong:
@@ -105,10 +106,16 @@ async def ask(
         request = _again(request, completion, wrong)
     return Answer(
         None,
-        f"{prompt.name}: no usable answer in {attempts} attempts; the last: {wrong}",
+        f"{prompt.name}: no usable answer in {attempts} attempts; the last: {wrong}. {_forget('retried', prompt)}",
         completion,
         attempts + doubled,
     )
+
+
+def _forget(kind: str, prompt: Prompt) -> str:
+    """Return how to request answers again that the ledger contains: every other run gets them from there."""
+    command = f"memflow ledger forget --kind {kind} --prompt {prompt.name}"
+    return f"To request it again, run `{command}`, then `memflow run --force`."
 
 
 def _find_error(value: Any, check: Any, check_item: ItemCheck | None, report: ItemReport) -> str:

@@ -82,7 +82,7 @@ class Ledger(Protocol):
 
 
 class LedgeredChat:
-    """A chat that sends only requests that are not in the ledger.
+    """A chat that sends only requests that are not in the ledger. `repeat` is the repeat number of its requests.
 
     Identical concurrent requests of all chats of a ledger are sent once per event loop. Raises the errors of the inner
     chat and of the ledger.
@@ -95,6 +95,7 @@ class LedgeredChat:
         account: RequestContext,
         bound: TokenBound | None = None,
         sampling: Sampling | None = None,
+        repeat: int = 1,
     ) -> None:
         self.inner = inner
         self.ledger = ledger
@@ -103,9 +104,11 @@ class LedgeredChat:
         self.sampling: Sampling = sampling or inner.sampling
         self.bound = bound or inner.bound
         self.scripted = inner.scripted
+        self.repeat = repeat
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Return the cached completion of a request, or send the request and store its completion."""
+        request = request.of_repeat(self.repeat)
         key = request.digest(self.fingerprint)
         in_flight = self.ledger.in_flight.of_running_loop()
         while (first := in_flight.get(key)) is not None:

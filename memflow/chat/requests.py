@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, Protocol
 from weakref import WeakKeyDictionary
@@ -84,7 +84,8 @@ def _sampling_json(sampling: Sampling) -> str:
 class ChatRequest:
     """A chat request. The model gets `messages`; only the scripted chat and the ledger use `prompt` and `fields`.
 
-    `attempt` counts from 0 and is part of the request digest. An `optional` request only improves on an answer that
+    `attempt` counts from 0 and is part of the request digest, and so is `repeat` from 2 on: the number of an evaluation
+    that repeats others with requests of its own. An `optional` request only improves on an answer that
     exists, so its failure is no failure of the caller. `usual_tokens` is the length of a real model's answers, or 0.
     """
 
@@ -96,6 +97,7 @@ class ChatRequest:
     attempt: int = 0
     optional: bool = field(default=False, compare=False)
     usual_tokens: int = field(default=0, compare=False)
+    repeat: int = 1
     _messages_json: str = field(default="", init=False, repr=False, compare=False)
     _digests: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -107,8 +109,16 @@ class ChatRequest:
             object.__setattr__(self, "_messages_json", canonical_json(pairs))
         return self._messages_json
 
+    def of_repeat(self, number: int) -> "ChatRequest":
+        """Return the request of an evaluation's repeat, with another seed where a seed is sent; 1 changes nothing."""
+        if number == self.repeat:
+            return self
+        seed = self.sampling.seed
+        sampling = self.sampling if seed is None else replace(self.sampling, seed=seed + number - self.repeat)
+        return replace(self, sampling=sampling, repeat=number)
+
     def digest(self, model_fingerprint: str) -> str:
-        """Return the request digest, the ledger's key of model, messages, parameters, schema and attempt; cached."""
+        """Return the request digest, the ledger's key of model, messages, parameters, schema, attempt and repeat."""
         if model_fingerprint not in self._digests:
             schema = None if self.output is None else schema_digest(self.output)
             self._digests[model_fingerprint] = digest_json(
@@ -117,6 +127,7 @@ class ChatRequest:
                 _sampling_json(self.sampling),
                 canonical_json(schema),
                 canonical_json(self.attempt),
+                *([canonical_json({"repeat": self.repeat})] if self.repeat > 1 else []),
             )
         return self._digests[model_fingerprint]
 

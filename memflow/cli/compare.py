@@ -20,6 +20,7 @@ from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.cli.operands import Operand, Stored
+    from memflow.records import Score
     from memflow.scoring.measures import Measure
     from resources.lake.lake import Lake
     from resources.settings.settings import Settings
@@ -66,9 +67,9 @@ def compare(
 ) -> None:
     """Compare assistants by the probes that both have a value of.
 
-    A difference is A minus B, with a 95 % interval by bootstrap over episodes. p is that of a sign-flip test over
-    episodes, adjusted by Holm's method for the comparisons shown: over all probes for the pairs, and by slice for all
-    slices and pairs of a metric. docs/explanation/comparison.md explains both.
+    A difference is A minus B, with a 95 % interval over episodes. The adjusted p is that of a sign-flip test over
+    episodes, by Holm's method over the comparisons shown: over all probes the pairs under a metric, and by slice all
+    slices and pairs under it. docs/explanation/comparison.md explains both.
 
     Examples: `memflow compare rag_2_4_30 full`, `memflow compare full@large full@small`,
     `memflow compare full:judge_x full:judge_y`, `memflow compare full full=2026-11-20`. TIME has the forms of
@@ -111,7 +112,9 @@ def _compared(
     from memflow.cli.operands import read_operand, same_probes, with_others
     from memflow.scoring.comparisons import DomainContext
     from memflow.scoring.comparisons import compare as compare_pairs
+    from memflow.scoring.noise import with_difference_noise
     from memflow.scoring.published_health import with_pair_health
+    from memflow.scoring.scripted import SCRIPTED_JUDGE
     from resources.publishing.comparisons import verdict_values
 
     stored = [read_operand(lake, each, places[at]) for at, each in enumerate(operands)]
@@ -126,7 +129,8 @@ def _compared(
     scripted = [each.source.meta.get("scripted") == "yes" for each in stored]
     health = {each.operand.label: each.source.health for each in stored if each.source.health is not None}
     title = " and ".join(dict.fromkeys(each.name for each in domains))
-    context = DomainContext(title, names, scripted, domains[0].seed)
+    judged = [each.source.meta.get(SCRIPTED_JUDGE) == "yes" for each in stored]
+    context = DomainContext(title, names, scripted, domains[0].seed, judged, benchmark.judged_metrics)
     measures = [*benchmark.measures(domains[0], values)]
     pairs = [(0, other) for other in range(1, len(stored))]
     rows = [
@@ -134,22 +138,29 @@ def _compared(
         for row in with_pair_health(compare_pairs(context, measures, pairs), health)
     ]
     found = _flips(measures, names[: len(stored)], [probe.probe_id for probe in probes]) if with_flips else []
-    return DomainComparison(title, stored, _adjusted(rows), changed, found)
+    rows = with_difference_noise(_adjusted(rows), published_noise(lake, domains[0].name))
+    return DomainComparison(title, stored, rows, changed, found)
+
+
+def published_noise(lake: "Lake", domain: str) -> "list[Score]":
+    """Return the scores of a domain that the leaderboard has with repeats."""
+    if lake.facts("score.leaderboard", ALL) is None:
+        return []
+    scores = lake.read("score.leaderboard", ALL)
+    return [score for score in scores if score.domain == domain and score.noise is not None]
 
 
 def _adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
     """Return the rows with adjusted p values: over the pairs in the slice `all`, and over all other slices."""
-    from memflow.scoring.catalog import find_metric
-    from memflow.scoring.comparison import adjust, better
+    from memflow.scoring.comparisons import adjust_family
 
     families: dict[tuple[str, bool], list[int]] = {}
     for at, row in enumerate(rows):
         families.setdefault((row.metric, row.slice == ALL), []).append(at)
     found = list(rows)
     for members in families.values():
-        for at, p in zip(members, adjust([rows[at].p for at in members]), strict=True):
-            side = better(rows[at].difference, p, find_metric(rows[at].metric).direction)
-            found[at] = replace(rows[at], p_adjusted=p, better=side)
+        for at, row in zip(members, adjust_family([rows[at] for at in members]), strict=True):
+            found[at] = row
     return found
 
 

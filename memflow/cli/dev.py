@@ -18,14 +18,22 @@ def dev(
     host: Annotated[
         str, typer.Option(help="The address that the UI listens on; the loopback address by default.")
     ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="MEMFLOW_UI_HOSTS",
+            help="A further host name under which browsers open the UI, such as that of a proxy. Repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Open the Dagster UI on the instance of these settings. Press Ctrl-C to stop it.
 
     The UI and the daemon load the code location `memflow`. Each is started again when it ends. Runs and backfills of a
-    `memflow dev` that was stopped or killed continue.
+    `memflow dev` that was stopped or killed continue. Requests of foreign web pages are refused.
     """
     from resources.instance.instance import EVENT_BATCHES, dagster_home, recover_runs, workspace_file
     from resources.runs.dev_programs import Program, end_survivors, hold_home, require_free_port, supervise
+    from resources.runs.owner_requests import HOSTS_VARIABLE
 
     front = front_of(ctx)
     settings = front.load()
@@ -35,6 +43,7 @@ def dev(
         **os.environ,
         "DAGSTER_HOME": str(folder),
         "MEMFLOW_HOME": str(settings.home),
+        HOSTS_VARIABLE: " ".join([*(allow_host or ()), f"[{host}]" if ":" in host else host]),
     }
     if front.settings is not None:
         environment["MEMFLOW_SETTINGS"] = str(front.settings.absolute())
@@ -50,7 +59,7 @@ def dev(
     programs = [
         Program(
             WEBSERVER,
-            [sys.executable, "-m", "dagster_webserver", *workspace, "-h", host, "-p", str(port)],
+            [sys.executable, "-m", "resources.runs.webserver", *workspace, "-h", host, "-p", str(port)],
         ),
         Program(DAEMON, [sys.executable, "-m", "dagster._daemon", "run", *workspace], requeue),
     ]

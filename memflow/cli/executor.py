@@ -5,7 +5,7 @@ pipeline.py determines the order of the runs. Runs may execute in several thread
 
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -13,6 +13,7 @@ import dagster as dg
 
 from assets.definitions import build_defs, build_resources
 from assets.fingerprints import Fingerprints
+from assets.models import observations
 from assets.partitions import pair
 from memflow.cli.planned_runs import PlannedRun
 from memflow.pipeline import JOBS
@@ -32,7 +33,7 @@ class Executor:
     def __init__(self, settings: Settings, fingerprints: Fingerprints, watch: Watch, budget: Any) -> None:
         require_writable(*settings.written_folders)
         resources = build_resources(settings, budget, fingerprints)
-        self.settings = settings
+        self.settings, self.fingerprints = settings, fingerprints
         self.models: Models = resources["models"]
         self.models.watch = watch
         definitions = build_defs(settings, resources, fingerprints)
@@ -74,6 +75,15 @@ class Executor:
         self.models.end_run(result.run_id)
         return result.run_id, "" if result.success else _reason(result)
 
+    def record_models(self, domains: Iterable[str], assistants: Iterable[str]) -> None:
+        """Report the models of these domains and assistants as observed, unless their last observation is the same."""
+        instance = self._opened.instance
+        for event in observations(self.settings, self.fingerprints, domains, assistants):
+            of_partition = dg.AssetRecordsFilter(event.asset_key, asset_partitions=[str(event.partition)])
+            last = instance.fetch_observations(of_partition, limit=1).records
+            if not last or last[0].event_log_entry.tags != event.tags:
+                instance.report_runless_asset_event(event)
+
 
 def _import_libraries() -> None:
     import lancedb  # noqa: F401
@@ -86,7 +96,7 @@ def _reason(result: dg.ExecuteInProcessResult) -> str:
     broken = [
         reason
         for check in result.get_asset_check_evaluations()
-        if not check.passed and check.severity is dg.AssetCheckSeverity.ERROR
+        if not check.passed and check.blocking and check.severity is dg.AssetCheckSeverity.ERROR
         for reason in _broken(check)
     ]
     if broken:

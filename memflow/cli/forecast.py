@@ -12,6 +12,7 @@ from memflow.cli.output import terminal_console
 from memflow.cli.selection import Selection
 from memflow.errors import MemflowError
 from memflow.records import is_failed_reply
+from memflow.repeats import memory_name
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile, StepForecast
 from memflow.run.handlers import handlers
 from resources.settings.settings import Settings
@@ -81,7 +82,7 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
                 except MemflowError:
                     raise
                 except Exception as error:
-                    if assistant.partition("@")[0] not in own:  # an error of memflow's own code
+                    if memory_name(assistant) not in own:  # an error of memflow's own code
                         raise
                     result.failing[f"{name}/{assistant}"] = (
                         f"the memory raised {type(error).__name__}: {error}"

@@ -31,11 +31,12 @@ class GroupColumn(StrEnum):
     end = "end"
 
 
-class StoredEnd(StrEnum):
-    """How the generation of a stored completion ended."""
+class AnswerKind(StrEnum):
+    """How the generation of a stored answer ended, or that its request followed an unusable answer."""
 
     answered = "answered"
     cut = "cut"
+    retried = "retried"
 
 
 @ledger.command()
@@ -157,7 +158,11 @@ def forget(
         str, typer.Option("--run", metavar="ID", help="Answers to requests that this run sent.")
     ] = "",
     kind: Annotated[
-        StoredEnd | None, typer.Option("--kind", help="Answers that ended so; cut: at the token limit.")
+        AnswerKind | None,
+        typer.Option(
+            "--kind",
+            help="Answers that ended so. cut: at the token limit; retried: to requests after an unusable answer.",
+        ),
     ] = None,
     digest: Annotated[
         str, typer.Option("--digest", metavar="HEX", help="Answers whose digest begins with this.")
@@ -174,7 +179,8 @@ def forget(
     from resources.ledger.maintenance import CompletionFilter, forgettable
     from resources.ledger.maintenance import forget as delete
 
-    chosen = CompletionFilter(model, prompt, run, kind.value if kind else "", digest)
+    retried = kind is AnswerKind.retried
+    chosen = CompletionFilter(model, prompt, run, kind.value if kind and not retried else "", digest, retried)
     if not chosen.conditions():
         raise BadInput(
             "no condition is given. Choose answers with --model, --prompt, --run, --kind or --digest."

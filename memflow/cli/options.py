@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from memflow.benchmarks.samples import MAX_LIMIT
+from memflow.repeats import Kind
 
 _WHAT, _WHO = "What is measured", "Models"
 
@@ -20,8 +21,9 @@ MemoryOption = Annotated[
     list[str] | None,
     _option(
         "--memory",
-        "A memory, or the import path of your own (my_module:MyMemory), with the default model; may be repeated."
-        " none and oracle are added, and previous if the answers can change in every selected domain.",
+        "A memory, the import path of your own (my_module:MyMemory), or the address of a memory server (http://...), "
+        "with the default model; may be repeated. none and oracle are added, and previous if the answers can change in "
+        "every selected domain.",
         _WHAT,
     ),
 ]
@@ -49,6 +51,27 @@ LimitOption = Annotated[
         metavar="N",
         min=0,
         max=MAX_LIMIT,
+    ),
+]
+RepeatsOption = Annotated[
+    int | None,
+    _option(
+        "--repeats",
+        "Evaluate each assistant so many times, the first included, with requests of their own: the noise of its "
+        "scores (docs/how-to/noise.md). [repeats of the settings]",
+        _WHAT,
+        metavar="N",
+        min=1,
+        max=1000,
+    ),
+]
+RepeatsOfOption = Annotated[
+    Kind | None,
+    _option(
+        "--repeats-of",
+        "What a repeat does again: answers (and their judging), run (playing, too), or judge. [repeats_of of the "
+        "settings]",
+        _WHAT,
     ),
 ]
 BoundsOption = Annotated[

@@ -74,6 +74,8 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             # Opening the instance ends the runs of killed processes, also where nothing has to run.
             schedule.open()
         schedule.run(planned)
+        if schedule.executor is not None:
+            schedule.executor.record_models(*outcome.complete)
         outcome.restored = restored + restore_outputs(
             settings,
             fingerprints.lake,

@@ -13,6 +13,7 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.errors import MissingData
 from memflow.pipeline import JOBS, WRITERS, Scope, partition_key, tables_of
 from memflow.records import Drift, Score
+from memflow.repeats import plain_name
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
 
@@ -91,6 +92,21 @@ class Outcome:
     """Partitions that the leaderboard leaves out, because one of their files is damaged."""
 
     @property
+    def complete(self) -> tuple[list[str], list[str]]:
+        """The domains, and the assistants, of which every planned run succeeded or was up to date."""
+        incomplete = [*(run for run, _ in self.failed), *self.skipped]
+        ran = [run for run in (*self.ran, *self.up_to_date) if run.domain]
+        domains = dict.fromkeys(
+            run.domain for run in ran if run.domain not in {each.domain for each in incomplete}
+        )
+        assistants = dict.fromkeys(
+            run.assistant
+            for run in ran
+            if run.assistant and run.assistant not in {each.assistant for each in incomplete}
+        )
+        return [*domains], [*assistants]
+
+    @property
     def evaluated(self) -> set[tuple[str, str]]:
         """The domains and assistants whose current results the leaderboard contains; empty if it was not published."""
         available = [*self.ran, *self.up_to_date]
@@ -151,17 +167,17 @@ def plan_runs(
             ingested.setdefault(each.name, PlannedRun("dataset", each.name, up_to_date, damaged=damaged))
         generate = replace(generate, after=tuple(ingested[each.name] for each in found))
         generated.append(generate)
-        evaluated += [
-            PlannedRun(
+        of_domain: dict[str, PlannedRun] = {}
+        for name in request.assistants:
+            of_domain[name] = PlannedRun(
                 "domain x assistant",
                 domain.name,
                 partial(fingerprints.up_to_date, "domain x assistant", domain.name, name),
                 name,
                 partial(fingerprints.damaged, "domain x assistant", domain.name, name),
-                after=(generate,),
+                after=(of_domain.get(plain_name(name), generate),),
             )
-            for name in request.assistants
-        ]
+        evaluated += of_domain.values()
     publish = PlannedRun(
         "all",
         None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from memflow.cli.finding import Finding
 from memflow.cli.model_health import PATIENCE
 from memflow.errors import BadSettings, MemflowError
+from memflow.repeats import memory_name
 
 if TYPE_CHECKING:
     from resources.settings.own_sections import OwnMemory
@@ -32,7 +33,7 @@ def memory_findings(settings: "Settings") -> Iterator[Finding]:
     from memflow.memories.registry import resolve_user_memories
 
     own = settings.own_memories()
-    wanted = {assistant.partition("@")[0] for assistant in settings.assistants}
+    wanted = {memory_name(assistant) for assistant in settings.assistants}
     for name, found in resolve_user_memories(own).items():
         if isinstance(found, BadSettings):
             fix = "Fix the class or its settings (template: docs/how-to/memory.md)."

@@ -92,6 +92,7 @@ def _row(lake: "Lake", result: Result, *, is_newest: bool) -> dict[str, Any]:
     from memflow.scoring.catalog import find_metric
 
     primary = next((row for row in result if find_metric(row.metric).primary_for), result[0])
+    judges = dict.fromkeys(name for row in result if row.judge for name in row.judge.split(", "))
     limit = sample_in(primary.domain)[1]
     labels = [score_label(result), f"sample with limit {limit}" if limit else None]
     return {
@@ -101,7 +102,7 @@ def _row(lake: "Lake", result: Result, *, is_newest: bool) -> dict[str, Any]:
         "domain": primary.domain,
         "assistant": primary.assistant,
         "model": primary.model,
-        "judge": primary.judge,
+        "judge": ", ".join(judges) or None,
         "simulator": primary.simulator,
         "metric": primary.metric,
         "value": primary.value,

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memflow.cli.front import Front, front_of
-from memflow.cli.import_paths import assistant_name, check_memory_names, import_paths
+from memflow.cli.import_paths import (
+    addresses,
+    assistant_name,
+    check_memory_names,
+    import_paths,
+)
 from memflow.cli.model_options import embedder_settings, model_settings
 from memflow.cli.options import (
     AnnotatorOption,
@@ -25,12 +30,15 @@ from memflow.cli.options import (
     ModelOption,
     PresetOption,
     ProfileOption,
+    RepeatsOfOption,
+    RepeatsOption,
     SimulatorOption,
     UrlOption,
     VerifierOption,
 )
 from memflow.cli.profiles import profiled_domains
 from memflow.errors import BadSettings
+from memflow.repeats import MARK, plain_name, with_repeats
 from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:
@@ -57,6 +65,8 @@ def select(
     limit: LimitOption = 0,
     profile: ProfileOption = None,
     bounds: BoundsOption = True,
+    repeats: RepeatsOption = None,
+    repeats_of: RepeatsOfOption = None,
     demo: DemoOption = False,
     url: UrlOption = None,
     model: ModelOption = None,
@@ -71,7 +81,7 @@ def select(
     """Return the domains and assistants that the options select, and activate the prompts of the settings.
 
     The default is the selection in memflow.toml. For each chat model, the baselines are added: `none` and
-    `oracle`, and `previous` if every selected domain has previous states.
+    `oracle`, and `previous` if every selected domain has previous states. Repeats follow the assistants.
     Raises BadSettings for an invalid option, for an unusable prompt file, for a missing embedder, and for `previous` in
     a domain without previous states.
     """
@@ -97,6 +107,8 @@ def select(
     if paths:
         check_memory_names(front.load(), paths)
         over["memories"] = {name: {"path": path} for name, path in paths.items()}
+    if urls := addresses([*(memories or ()), *(assistants or ())]):
+        over["memories"] = {**over.get("memories", {}), **{name: {"url": url} for name, url in urls.items()}}
     settings = front.load(**over)
     chosen = domains or (demo_domains() if demo else settings.domains)
     if profile is not None:
@@ -111,6 +123,7 @@ def select(
     answering = tuple(dict.fromkeys(called or own))
     _check_assistants(settings, wanted, answering)
     settings.check_embedder(answering)
+    answering = with_repeats(answering, repeats or settings.repeats, repeats_of or settings.repeats_of)
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
     settings = front.load(**over)
@@ -198,7 +211,8 @@ def _with_model(assistants: Iterable[str], model: str) -> list[str]:
     Assistants of another model than the default of memflow.toml so have names of their own, and never replace its
     results.
     """
-    return [name if "@" in name else f"{name}@{model}" for name in assistants]
+    named = ((name, *name.partition(MARK)) for name in assistants)
+    return [name if "@" in name else f"{plain}@{model}{mark}{repeat}" for name, plain, mark, repeat in named]
 
 
 def _with_baselines(settings: "Settings", domains: Sequence[str], assistants: Sequence[str]) -> list[str]:
@@ -222,7 +236,7 @@ def _check_assistants(settings: "Settings", domains: Sequence[str], assistants: 
     from memflow.run.evaluation import check_previous_state
 
     for assistant in assistants:
-        memory, _, model = assistant.partition("@")
+        memory, _, model = plain_name(assistant).partition("@")
         config = find(memory, settings.own_memories())
         config.check_requirements()
         for domain in (settings.domain(name) for name in domains):

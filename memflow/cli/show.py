@@ -15,6 +15,7 @@ from memflow.cli.evidence import (
     health,
     replaced_prompts,
     self_judges,
+    state_probe_failures,
     uncounted_models,
 )
 from memflow.cli.front import front_of
@@ -24,8 +25,10 @@ from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading,
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
-from memflow.labels import caveat_of, score_label
+from memflow.labels import caveat_of, no_interval, score_label
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
+from memflow.scoring.failure_attributions import variant_text
+from memflow.scoring.noise import noise_notes, noise_text
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged
 
 if TYPE_CHECKING:
@@ -48,10 +51,12 @@ class ShowGroup(ViewGroup):
         "costs": CommandReference("memflow.cli.costs:costs"),
         "deviations": CommandReference("memflow.cli.deviations:deviations"),
         "made": CommandReference("memflow.cli.made:made"),
+        "health": CommandReference("memflow.cli.show_health:health"),
         "drift": CommandReference("memflow.cli.show_drift:drift"),
         "judges": CommandReference("memflow.cli.show_judges:judges"),
         "memory": CommandReference("memflow.cli.memory:memory"),
         "metrics": CommandReference("memflow.cli.metrics:metrics"),
+        "noise": CommandReference("memflow.cli.show_noise:noise"),
     }
 
 
@@ -191,14 +196,19 @@ def verdicts(
 
 
 def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
-    """Yield two tables for each domain: the metrics, best assistants first; then the causes of failures."""
+    """Yield the tables of each domain: metrics, best assistants first; failures by evidence, then by state probes."""
     from memflow.scoring.catalog import is_evidence_score
+    from memflow.scoring.failure_attributions import is_state_probe_score
 
     for domain in dict.fromkeys(score.domain for score in scores):
         of_domain = [score for score in scores if score.domain == domain]
-        causes = [*evidence(of_domain)]
-        if not slices:  # the second table has these
-            of_domain = [score for score in of_domain if not is_evidence_score(score)]
+        causes = [*evidence(of_domain), *state_probe_failures(of_domain)]
+        if not slices:  # the other tables have these
+            of_domain = [
+                score
+                for score in of_domain
+                if not is_evidence_score(score) and not is_state_probe_score(score)
+            ]
         of_domain = best_first(of_domain)
         variants = variants or any(score.variant != "standard" for score in of_domain)
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
@@ -208,13 +218,23 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         columns += ["judges"] if judged else []
         ranked = any(score.rank_low is not None for score in of_domain)
         columns += ["rank"] if ranked else []
-        columns += ["95 % interval", "n", "episodes", "coverage", "model", "embedder", "reason"]
+        noisy = any(score.noise is not None for score in of_domain)
+        columns += [
+            "95 % interval",
+            *(["noise"] if noisy else []),
+            "n",
+            "episodes",
+            "coverage",
+            "model",
+            "embedder",
+            "reason",
+        ]
         rows: list[list[Any]] = []
         last: list[Any] = []
         for score in without_repeated_bounds(of_domain):
             group = [
                 score.metric,
-                *([score.variant] if variants else []),
+                *([variant_text(score.metric, score.variant)] if variants else []),
                 *([score.slice] if slices else []),
             ]
             head = group if group != last else ["" for _ in group]
@@ -222,14 +242,27 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             value = [_value(score), *([score.deviation] if deviations else [])]
             value += [_range(score, score.judge_low, score.judge_high)] if judged else []
             value += [_ranks(score)] if ranked else []
-            rows.append([*head, flagged(score.assistant, [score]), *value, *_rest(score)])
+            interval, *rest = _rest(score)
+            noise = [noise_text(score)] if noisy else []
+            rows.append([*head, flagged(score.assistant, [score]), *value, interval, *noise, *rest])
         yield heading(domain)
         if rows:
-            numbers = ("value", "deviation", "judges", "rank", "95 % interval", "n", "episodes", "coverage")
+            numbers = (
+                "value",
+                "deviation",
+                "judges",
+                "rank",
+                "95 % interval",
+                "noise",
+                "n",
+                "episodes",
+                "coverage",
+            )
             optional = ("episodes", "embedder", "model", "n", "coverage", "reason")
             yield table("", columns, rows, right=numbers, optional=optional)
         if rows and ranked:
             yield note(COMMON_RANKS)
+        yield from map(note, noise_notes(of_domain))
         yield from causes
 
 
@@ -299,7 +332,7 @@ def _ranks(score: "Score") -> str:
 
 def _rest(score: "Score") -> list[Any]:
     return [
-        _range(score, score.low, score.high),
+        _range(score, score.low, score.high) or no_interval(score).replace("no interval", "none"),
         count(score),
         score.n_episodes,
         f"{score.coverage:.0%}",

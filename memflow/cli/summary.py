@@ -17,19 +17,22 @@ from memflow.cli.evidence import (
     health,
     replaced_prompts,
     self_judges,
+    state_probe_failures,
     uncounted_models,
 )
 from memflow.cli.made import made_of, share_made
-from memflow.cli.output import FittedTable, Text, heading, table
+from memflow.cli.output import FittedTable, Text, heading, note, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
+from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
-from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines, first_names
+from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
 from memflow.cli.usage import address_table
-from memflow.labels import HASHED_CAVEAT, score_label
+from memflow.labels import caveat_of, no_interval, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
+from memflow.scoring.noise import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
 from resources.lake.lake import Lake, rebuild_commands
@@ -65,6 +68,8 @@ class Summary:
     """Partitions that the leaderboard leaves out, because one of their files is damaged."""
     restored: list[str] = field(default_factory=list)
     """Outputs that were missing or damaged, and are rebuilt."""
+    unchecked: list[str] = field(default_factory=list)
+    """Memory servers that ran without a check."""
     drifts: list[DomainDrift] = field(default_factory=list)
     """The changes of inputs that this run was the first to publish, of its domains."""
 
@@ -98,6 +103,7 @@ class Summary:
             {run.name: outcome.damaged[run.name] for run in outcome.ran if run.name in outcome.damaged},
             outcome.left_out,
             outcome.restored,
+            unchecked(selection.settings, selection.assistants),
             [each for each in grouped(outcome.drift) if each.domain in selection.domains],
         )
 
@@ -127,6 +133,7 @@ class Summary:
                 "skipped": self.skipped,
             },
             "failed_requests": self.failed_requests,
+            "unchecked": self.unchecked,
             "drift": {each.domain: each.sentence() for each in self.drifts},
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
@@ -144,6 +151,15 @@ class Summary:
             *self_judges(self.scores),
         ]
         shown += replaced_prompts(self.scores)
+        shown += map(note, noise_notes(self.primary))
+        if self.unchecked:
+            names = ", ".join(self.unchecked)
+            shown.append(
+                Text(
+                    f"\n{names}: unchecked. Run `memflow memories check`: faults may be in the scores.",
+                    style="yellow",
+                )
+            )
         shown += [
             Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
             for each in self.drifts
@@ -172,9 +188,8 @@ class Summary:
         if self.label == LABEL:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
         elif self.label:
-            names = [*dict.fromkeys(score.assistant for score in self.scores if score_label([score]))]
-            caveat = f"\n{first_names(names)}: {self.label}; {HASHED_CAVEAT}"
-            shown.append(Text(caveat, style="bold yellow"))
+            caveat = caveat_of(self.label, MEANING)
+            shown.append(Text(f"\n{self.label}. {caveat[0].upper()}{caveat[1:]}", style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
         if self.faulty:
             done += f" {len(self.faulty)} faulty, so not measured."
@@ -198,6 +213,7 @@ class Summary:
                 heading(" · ".join(filter(None, (domain, labels[domain])))),
                 leaderboard_table([score for score in primary if score.assistant in best]),
                 *evidence([score for score in of_domain if score.assistant in best]),
+                *state_probe_failures([score for score in of_domain if score.assistant in best]),
                 *others,
             ]
         return shown
@@ -249,7 +265,7 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     metrics = list(dict.fromkeys(score.metric for score in scores))
     names = [_column(metric, named.get(metric)) for metric in metrics]
     rows = [
-        [flagged(assistant, row.values()), *(cell(row.get(metric)) for metric in metrics), *_counts(row)]
+        [flagged(assistant, row.values()), *_cells(row, metrics), *_counts(row)]
         for assistant, row in ranked_assistants(scores)
     ]
     return table(
@@ -261,15 +277,25 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     )
 
 
+def _cells(row: Mapping[str, Score], metrics: Sequence[str]) -> list[str]:
+    """Return the scores of an assistant as text; a faulty one is stated once, in the first column."""
+    if any(score.health == FAULTY for score in row.values()):
+        return [NOT_MEASURED, *("" for _ in metrics[1:])]
+    return [cell(row.get(metric)) for metric in metrics]
+
+
 def _column(metric: str, variant: str | None) -> str:
     """Return the name of a metric's column, one word per line."""
     return (f"{metric}_({variant})" if variant else metric).replace("_", "\n")
 
 
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
-    measured = [score for score in row.values() if find_metric(score.metric).group != "bound"] or [
-        *row.values()
-    ]
+    """Return the numbers of values behind the measured scores of an assistant, and the smallest coverage.
+
+    A metric of which nothing was measured shows `none` in its column and has no part in these numbers.
+    """
+    scores = [score for score in row.values() if find_metric(score.metric).group != "bound"]
+    measured = [score for score in scores if score.n] or scores or [*row.values()]
     counts = dict.fromkeys(count(score) for score in measured)
     return "/".join(counts), f"{min(score.coverage for score in measured):.0%}"
 
@@ -286,12 +312,16 @@ def cell(score: Score | None) -> str:
     if score is None:
         return "-"
     if score.value is None:
-        return NOT_MEASURED if score.health == FAULTY else "none"
+        return "none"
     metric = find_metric(score.metric)
     value, ends = (",.0f", ",.0f") if metric.unit == "tokens" else (".3f", ".2f")
-    if metric.group in ("bound", "failure") or score.low is None or score.high is None:
+    if metric.group in ("bound", "failure"):
         return f"{score.value:{value}}"
-    return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}]"
+    if score.low is None or score.high is None:
+        interval = f"({no_interval(score)})" if no_interval(score) else ""
+    else:
+        interval = f"[{score.low:{ends}} {score.high:{ends}}]"
+    return " ".join(filter(None, (f"{score.value:{value}}", interval, noise_text(score))))
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
@@ -320,7 +350,8 @@ def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
         found.append(
             Text(
                 f"{cut:,} answers ({share:.1%}) of the role {role} were cut at the token limit. Raise `output` or "
-                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun.",
+                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun. If the server was at fault, request them "
+                "again: `memflow ledger forget --kind cut`, then `memflow run --force`.",
                 style="red",
             )
         )

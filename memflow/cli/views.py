@@ -36,6 +36,7 @@ from memflow.cli.output import (
 )
 from memflow.errors import BadInput
 from memflow.labels import caveat_of, score_label
+from memflow.repeats import suffix
 from memflow.scoring.completeness import incomplete_results
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class LakeReader:
         return [self._settings.domain(name) for name in names if self._settings.has_domain(name)]
 
     def partitions(self, table: str) -> list[str]:
-        return self._lake.partitions(table)
+        return [partition for partition in self._lake.partitions(table) if not suffix(partition)]
 
     def rows(self, table: str, partition: str) -> list[Any]:
         return self._lake.read(table, partition)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from memflow.memories.design import Design
 from memflow.memories.memory import Memory, Message, Recall, parameter
 from memflow.memories.verbatim import (
     newest_within,
@@ -125,6 +126,11 @@ class Recent(Memory):
 
     ranks_entries: ClassVar[bool] = False
     recalls_notes: ClassVar[bool] = False
+
+    @property
+    def design(self) -> Design:
+        """The memory keeps a window of messages."""
+        return Design(window=self.messages)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store the messages and retire all but the last `self.messages` messages."""

@@ -24,6 +24,7 @@ from memflow.memories.server.protocol import Capabilities
 from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, steps_of
+from memflow.repeats import memory_name, request_repeat, shares, source_of
 from memflow.run.context import StepContext
 from memflow.tokens import estimate
 
@@ -127,22 +128,27 @@ class DryRun:
 
     def rows(self, table: str, domain: str, assistant: str = "") -> list[Any]:
         """Return the rows of a table for a domain, or for a domain and an assistant."""
-        key = partition_key(domain, assistant if WRITERS[table].scope == "domain x assistant" else "")
+        by_assistant = WRITERS[table].scope == "domain x assistant"
+        key = partition_key(domain, source_of(table, assistant) if by_assistant else "")
         if (table, key) not in self._tables:
             self._tables[table, key] = self._load(table, key)
         return self._tables[table, key]
 
     def run(self, scope: Scope, domain: Domain, assistant: str = "") -> None:
-        """Run the steps of a scope that call models in this domain. Store their rows and count their requests."""
+        """Run the steps of a scope that call models in this domain. Store their rows and count their requests.
+
+        A repeat runs no step whose tables it shares with the first evaluation.
+        """
         benchmark = registry.benchmark(domain.benchmark)
         for step in steps_of(scope):
-            if step.calls_models(benchmark, domain):
+            if step.calls_models(benchmark, domain) and not shares(assistant, step.writes):
                 self._run(step, domain, assistant)
 
     def _run(self, step: Step, domain: Domain, assistant: str) -> None:
-        models = _CountingModels(self, domain.decoding, step.stage)
+        repeat = request_repeat(assistant, step.stage)
+        models = _CountingModels(self, domain.decoding, step.stage, repeat)
         benchmark = registry.benchmark(domain.benchmark)
-        memory = find(assistant.partition("@")[0], self.own) if assistant else None
+        memory = find(memory_name(assistant), self.own) if assistant else None
         context = StepContext(
             models,
             lambda table, vectors, episodes: self.rows(table, domain.name, assistant),
@@ -164,9 +170,14 @@ class _CountingModels:
     """The simulated models of one step, as a ModelProvider. Roles of one model share its concurrency."""
 
     def __init__(
-        self, dry_run: DryRun, decoding: Mapping[str, RoleDecoding] = MappingProxyType({}), stage: str = ""
+        self,
+        dry_run: DryRun,
+        decoding: Mapping[str, RoleDecoding] = MappingProxyType({}),
+        stage: str = "",
+        repeat: int = 1,
     ) -> None:
         self.dry_run = dry_run
+        self.repeat = repeat
         self.stage = stage
         self.decoding = decoding
         self.counts: dict[tuple[str, str], RequestCount] = {}
@@ -195,7 +206,7 @@ class _CountingModels:
 
         It is deterministic, since a step reads states that another step wrote.
         """
-        declared = find(assistant.partition("@")[0], self.dry_run.own).server
+        declared = find(memory_name(assistant), self.dry_run.own).server
         if declared is not None and assistant not in self._servers:
             can = Capabilities() if declared.hello is None else declared.hello.can
             self._servers[assistant] = FakeServer(can.model_copy(update={"deterministic": True}))
@@ -225,7 +236,7 @@ class _CountingModels:
         bound, sampling = decoding.applied(self.dry_run.models.bounds(role), profile.sampling)
         profile = replace(profile, sampling=sampling)
         return _CountingChat(
-            self.dry_run, self.dry_run.scripted[model], profile, bound, count, limit, self.stage
+            self.dry_run, self.dry_run.scripted[model], profile, bound, count, limit, self.stage, self.repeat
         )
 
 
@@ -241,8 +252,10 @@ class _CountingChat:
         count: RequestCount,
         limit: asyncio.Semaphore,
         stage: str,
+        repeat: int,
     ) -> None:
         self.dry_run = dry_run
+        self.repeat = repeat
         self.stage = stage
         self.inner = inner
         self.sampling = profile.sampling
@@ -254,6 +267,7 @@ class _CountingChat:
         self.fingerprint = inner.fingerprint
 
     async def complete(self, request: ChatRequest) -> Completion:
+        request = request.of_repeat(self.repeat)
         completions = self.dry_run.completions
         key = request.digest(self.fingerprint)
         if key in completions:

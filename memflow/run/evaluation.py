@@ -7,6 +7,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from memflow.benchmarks.api import Benchmark
@@ -18,19 +19,20 @@ from memflow.memories.external import DatedQuery, ExternalMemory
 from memflow.memories.memory import Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
-from memflow.records import Claim, FailureAttribution, Probe, Reply, TranscriptMessage
+from memflow.records import Claim, FailureAttribution, Probe, Reply
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
 from memflow.run.evolution import Environment, count_events, evolves, play_assistant
+from memflow.run.health import observe_episodes, search_again, traits
 from memflow.run.play import EpisodeQueries, PlayedEpisode
 from memflow.run.restored_memory import restored_memory_check
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute, given_messages
 from memflow.scoring.comparisons import with_ranks
-from memflow.scoring.health.measures import MEASURES
-from memflow.scoring.health.observations import observe
+from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import claims_of_judges
+from memflow.scoring.noise import with_difference_noise
 from memflow.shares import R
 
 CHECKPOINTS_AT_ONCE = 256
@@ -328,32 +330,19 @@ def _episodes_without_content(pasts: Mapping[str, EpisodeHistory]) -> set[str]:
 
 async def measure_health(context: StepContext) -> Tables:
     """Measure what the memory did with what it was given, and whether its scores can be its own."""
-    system = context.memory.system
-    by_episode: dict[str, list[Probe]] = defaultdict(list)
-    replies = {reply.probe_id: reply for reply in context.stream("answer.replies")}
-    attributions = {row.probe_id: row for row in context.stream("score.attributions")}
-    for probe in context.test_probes():
-        by_episode[probe.episode_id].append(probe)
-    lines: dict[str, list[TranscriptMessage]] = defaultdict(list)
-    for line in context.stream("memory.transcripts"):
-        lines[line.episode_id].append(line)
-    pasts = episode_histories(
-        context.stream("memory.indexes", vectors=False),
-        (line for of_episode in lines.values() for line in of_episode),
-        (probe for of_episode in by_episode.values() for probe in of_episode),
-    )
-    observed = [
-        observe(system, name, past, lines[name], by_episode[name], replies, attributions)
-        for name, past in pasts.items()
-    ]
-    measurements = [measure(observed, context.memory.design) for measure in MEASURES]
-    return {"score.health": [found.row(context.domain.name, context.assistant) for found in measurements]}
+    if not context.memory.system.memory.recalls_entries:
+        found = nothing_to_measure(f"the memory {context.memory.system.name} stores nothing by design")
+    else:
+        observed = observe_episodes(context)
+        found = measure_all(observed, traits(context, observed), partial(search_again, context))
+    return {"score.health": [each.row(context.domain.name, context.assistant) for each in found]}
 
 
 async def compute_leaderboard(context: StepContext) -> Tables:
     """Compare every two assistants of a domain, and compute the scores of every assistant with its range of ranks."""
     comparisons = context.comparisons()
     scores = with_ranks(context.leaderboard(), comparisons)
+    comparisons = with_difference_noise(comparisons, scores)
     return {
         "score.comparisons": comparisons,
         "score.leaderboard": scores,

@@ -16,6 +16,8 @@ from memflow.records import Claim, Score
 STANDARD = "standard"
 SELF_JUDGES = "self_judges"
 """The key of the metadata of verdicts that lists the judges whose model also answered, one a line."""
+JUDGES = "judges"
+"""The key of the metadata of verdicts and claims that lists the judges that judged them, one a line."""
 Row = TypeVar("Row")
 _OF_JUDGE = re.compile(r"(?:(?P<base>.+?)_)?judge_(?P<judge>.+)")
 

@@ -12,6 +12,7 @@ from memflow.benchmarks.api import AssistantResults, Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Score, Verdict
+from memflow.repeats import memory_name, with_memory
 from memflow.scoring.catalog import catalog, find_metric, unusable_metrics
 from memflow.scoring.comparability import MeasuredSettings, compare_settings
 from memflow.scoring.continual import CheckpointSums, continual_scores
@@ -22,6 +23,7 @@ from memflow.scoring.groups import Group
 from memflow.scoring.judges import SELF_JUDGES, with_judge_columns
 from memflow.scoring.metric import Metric
 from memflow.scoring.published_health import AssistantHealth, is_faulty, with_health
+from memflow.scoring.scripted import with_scripted_column
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class DomainRows:
     checkpoints: Mapping[str, Sequence[CheckpointSums]]
     read: Callable[[str, str], list[Any] | None]
     scripted_judge: Callable[[str], bool]
+    independent: frozenset[str] = frozenset()
+    """`Benchmark.independent_episodes`."""
     health: Mapping[str, AssistantHealth] = field(default_factory=dict)
 
     def has_valid(self, assistant: str) -> bool:
@@ -105,7 +109,8 @@ def own_scores(benchmark: Benchmark, rows: DomainRows, assistant: str, populatio
     """Return one assistant's scores under the benchmark's own metrics, with the columns on judges."""
     scores = benchmark.scores(rows.domain, _results(rows, assistant, population))
     self_judges = rows.meta[assistant].get(SELF_JUDGES, "").splitlines()
-    return with_judge_columns(scores, benchmark.judged_metrics, self_judges)
+    scores = with_judge_columns(scores, benchmark.judged_metrics, self_judges)
+    return with_scripted_column(scores, rows.meta[assistant], benchmark.judged_metrics)
 
 
 def shared_scores(
@@ -119,11 +124,12 @@ def shared_scores(
     context = MetricContext(
         domain=rows.domain.name,
         assistant=assistant,
-        memory=assistant.partition("@")[0],
+        memory=memory_name(assistant),
         model=meta["model"],
         simulator=meta["simulator"],
         scripted=meta["scripted"] == "yes",
         seed=rows.domain.seed,
+        independent=rows.independent,
     )
     replies = rows.read("answer.replies", assistant) or []
     attributions = rows.read("score.attributions", assistant)
@@ -134,7 +140,7 @@ def shared_scores(
         rows.checkpoints.get(assistant, ()), context, none=rows.has_valid(bound(assistant, "none"))
     )
     scores += reply_scores(catalog().values(), context, rows.probes, replies)
-    return scores, MeasuredSettings.of(replies, meta)
+    return with_scripted_column(scores, meta), MeasuredSettings.of(replies, meta)
 
 
 def combine_scores(
@@ -179,14 +185,13 @@ def reply_scores(
                     values[probe.probe_id] = float(value)
         except Exception as wrong:  # noqa: BLE001  (a metric of a plug-in may raise anything)
             reason = f"the metric failed: {type(wrong).__name__}: {wrong}"
-        scores.append(probe_score(context, metric.name, valid, values, reason=reason))
+        scores.append(probe_score(context, metric.name, valid, values, declared=metric, reason=reason))
     return scores
 
 
 def bound(assistant: str, memory: str) -> str:
     """Return the name of a baseline assistant with the same model: for `rag@big` and `none`, `none@big`."""
-    _, at, model = assistant.partition("@")
-    return f"{memory}{at}{model}"
+    return with_memory(assistant, memory)
 
 
 def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResults:
@@ -202,7 +207,7 @@ def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResu
     return AssistantResults(
         domain=rows.domain.name,
         assistant=assistant,
-        memory=assistant.partition("@")[0],
+        memory=memory_name(assistant),
         model=meta["model"],
         probes=rows.probes,
         verdicts=rows.verdicts(assistant),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from memflow.records import PublishedScore, Score
+from memflow.scoring.judges import parse_variant
 
 Key = tuple[str, str, str, str, str]
 SCORE_FIELDS = tuple(field.name for field in fields(Score))
@@ -15,10 +16,21 @@ SCORE_FIELDS = tuple(field.name for field in fields(Score))
 
 @dataclass(frozen=True)
 class ScoreInputs:
-    """What the scores of an assistant in a domain are computed from: content hashes, and the judges."""
+    """What the scores of an assistant in a domain are computed from: content hashes, and the judges.
+
+    `judges` are the names of the judges that judged the stored verdicts and claims.
+    """
 
     hashes: Sequence[str]
-    judge: str | None
+    judges: Sequence[str] = ()
+    judged_metrics: frozenset[str] = frozenset()
+
+    def judge_of(self, score: Score) -> str | None:
+        """Return the names of the judges behind a score; None if no judge decided it."""
+        judge = parse_variant(score.variant).judge
+        names = [judge] if judge in self.judges else self.judges
+        judged = score.metric.partition("[")[0] in self.judged_metrics
+        return ", ".join(names) if judged and names else None
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,7 @@ def rows_to_add(
             published_at=publication.at,
             run=publication.run,
             inputs=list(of.hashes),
-            judge=of.judge,
+            judge=of.judge_of(score),
         )
         last = former.pop(key_of(score), None)
         if last is None or _differs(row, last):

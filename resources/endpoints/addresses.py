@@ -5,6 +5,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from memflow.errors import BadSettings
 
+ADDRESS_FORM = "http:// or https://, a host and a path, such as http://127.0.0.1:8000/v1"
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -18,18 +19,19 @@ def display_address(url: str) -> str:
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
-def check_address(option: str, url: str) -> None:
-    """Raise BadSettings unless `url`, the value of a command's option, is an http or https address with a host."""
+def is_address(url: str) -> bool:
+    """Return whether a text is an http or https address with a host."""
     try:
         parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
-        valid = False
-    if not valid:
-        raise BadSettings(
-            f"{option} is {display_address(url)!r}, which is no address. Write http:// or https://, a host and a path, "
-            "such as http://127.0.0.1:8000/v1."
-        )
+        return False
+
+
+def check_address(option: str, url: str) -> None:
+    """Raise BadSettings unless `url`, the value of a command's option, is an http or https address with a host."""
+    if not is_address(url):
+        raise BadSettings(f"{option} is {display_address(url)!r}, which is no address. Write {ADDRESS_FORM}.")
 
 
 def has_credentials(url: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from memflow.fingerprint import digest
 from memflow.records import MEASURED, columns
+from memflow.repeats import suffix
 from resources.lake.facts import RUN, Facts
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
@@ -25,11 +26,15 @@ class CatalogEntry:
 
 
 class PartitionCatalog:
-    """The partitions of some tables of a lake, as of the time when the catalog was created, without damaged ones."""
+    """The partitions of some tables of a lake, as of the time when the catalog was created, without damaged ones.
 
-    def __init__(self, lake: Lake, tables: Sequence[str]) -> None:
+    Of the partitions of assistants, it contains the first evaluations, or with `repeat`, such as `answers2`, the
+    repeats of that name; with None all.
+    """
+
+    def __init__(self, lake: Lake, tables: Sequence[str], repeat: str | None = "") -> None:
         lake = lake.listing_view()
-        self._entries = {table: dict(_entries(lake, table)) for table in tables}
+        self._entries = {table: dict(_entries(lake, table, repeat)) for table in tables}
 
     def of(self, table: str) -> Mapping[str, CatalogEntry]:
         """Return the catalog entries of a table by partition, sorted by partition."""
@@ -55,9 +60,11 @@ def scored_domains(settings: Settings, stored: Collection[str]) -> list[str]:
     return [*(name for name in settings.domains if name in stored), *others]
 
 
-def _entries(lake: Lake, table: str) -> Iterator[tuple[str, CatalogEntry]]:
+def _entries(lake: Lake, table: str, repeat: str | None) -> Iterator[tuple[str, CatalogEntry]]:
     is_measured = any(column.name in MEASURED for column in columns(table))
     for partition in lake.partitions(table):
+        if "/" in partition and repeat not in (None, suffix(partition)):
+            continue
         state = lake.state(table, partition)
         facts = lake.intact_facts(table, partition)
         if facts is not None:

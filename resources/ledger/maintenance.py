@@ -22,7 +22,8 @@ from resources.ledger.verification import orphaned
 class CompletionFilter:
     """Conditions that all selected completions meet; an empty string is no condition.
 
-    `run` selects the completions whose requests this run sent; `digest` is the beginning of a digest.
+    `run` selects the completions whose requests this run sent; `digest` is the beginning of a digest. `retried` selects
+    answers to requests that followed an unusable answer: without them, the next run asks again from there.
     """
 
     model: str = ""
@@ -30,6 +31,7 @@ class CompletionFilter:
     run: str = ""
     end: str = ""
     digest: str = ""
+    retried: bool = False
 
     def conditions(self) -> list[sa.ColumnElement[bool]]:
         """Return the conditions as SQL expressions over the table `completions`."""
@@ -38,6 +40,8 @@ class CompletionFilter:
             for name in ("model", "prompt", "end")
             if (value := getattr(self, name))
         ]
+        if self.retried:
+            equal.append(completions.c.attempt > 0)
         if self.digest:
             equal.append(completions.c.digest.startswith(self.digest, autoescape=True))
         if self.run:

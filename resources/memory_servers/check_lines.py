@@ -4,10 +4,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memflow.errors import ChatError, MemflowError
+from memflow.errors import ChatError, MemflowError, ReportedError, ServerFailed
 
 Verdict = Literal["ok", "wrong", "note", "skipped"]
 """`note`: no fault, but worth knowing; `skipped`: not declared, or a former line failed."""
+ANSWERS = "answers"
+"""The line of a server that does not answer a request of a check by the protocol."""
+ANSWER_FIX = "Answer every request with an object of the protocol; the server's log may have the reason."
 
 
 @dataclass(frozen=True)
@@ -40,27 +43,34 @@ class CheckSkipped(Exception):
 class Check:
     """A check: its work returns what it found, or raises one of the exceptions above. `fix` is for a fault.
 
-    If a check that is `needed` fails, the checks after it are skipped.
+    If a check that is `needed` fails, all checks after it are skipped, and if one of `after` fails, this one is: its
+    result would only show the consequences.
     """
 
     name: str
     work: Callable[[], Awaitable[str]]
     fix: str
     needed: bool = False
+    after: tuple[str, ...] = ()
 
 
 async def run_checks(checks: Sequence[Check]) -> list[CheckLine]:
-    """Run checks in order. Return one line per check."""
+    """Run checks in order. Return one line per check, and one for requests that the server did not answer."""
     lines: list[CheckLine] = []
+    failed: dict[str, str] = {}
+    """The checks that failed, or were skipped because another did, and that check."""
     stopped = ""
     for check in checks:
-        if stopped:
-            lines.append(CheckLine(check.name, "skipped", f"because {stopped} failed"))
-            continue
-        line = await _line(check)
+        cause = stopped or next((failed[name] for name in check.after if name in failed), "")
+        line = CheckLine(check.name, "skipped", f"because {cause} failed") if cause else await _line(check)
+        if line.name == ANSWERS:
+            if ANSWERS not in failed.values():
+                lines.append(line)
+            line, cause = CheckLine(check.name, "skipped", f"because {ANSWERS} failed"), ANSWERS
         lines.append(line)
-        if line.verdict == "wrong" and check.needed:
-            stopped = check.name
+        if cause or line.verdict == "wrong":
+            failed[check.name] = cause or check.name
+            stopped = stopped or (failed[check.name] if check.needed else "")
     return lines
 
 
@@ -71,7 +81,12 @@ async def _line(check: Check) -> CheckLine:
         return CheckLine(check.name, "skipped", str(skipped))
     except CheckNote as note:
         return CheckLine(check.name, "note", str(note), check.fix)
+    except ServerFailed as failed:
+        # An error that the server reports belongs to the check; other answers would fail any check.
+        is_of_check = check.needed or isinstance(failed, ReportedError)
+        name = check.name if is_of_check else ANSWERS
+        return CheckLine(name, "wrong", str(failed), check.fix if is_of_check else ANSWER_FIX)
     except (CheckFailed, MemflowError, ChatError) as failed:
         return CheckLine(check.name, "wrong", str(failed), check.fix)
     except Exception as error:  # noqa: BLE001  (a user's memory may raise anything)
-        return CheckLine(check.name, "wrong", f"{type(error).__name__}: {error}", check.fix)
+        return CheckLine(check.name, "wrong", f"the memory raised {type(error).__name__}: {error}", check.fix)

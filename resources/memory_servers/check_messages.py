@@ -1,21 +1,29 @@
-"""The messages and queries of `memflow memories check`, with words that occur nowhere else."""
+"""The short messages and queries of `memflow memories check`, with words that occur nowhere else.
+
+check_conversation.py has the long conversation.
+"""
 
 from memflow.memories.server.protocol import SentMessage
+from resources.memory_servers.check_conversation import unique_word
 
 OLD_DATES = ("2015-03-02T09:30:00", "2015-07-21T18:05:00")
-LONG = "The botanist catalogued quillwort specimens. " * 25
-"""More than 1,000 characters."""
 ODD_TEXTS = {
-    "1,000 characters": LONG.strip(),
     "quotes": "Ferdinand's \"marzipan\" \\ 'backslash' <b>bold</b> {curly}",
     "line breaks": "pangolin first line\nsecond line\r\nthird line\u2028fourth",
     "emoji and scripts": "axolotl 😀 naïve 你好 Привет שלום",
-    "NUL and controls": "okapi before\x00after \x1b[31m end",
+    "NUL and controls": "okapi before\x00after \x1b[m end",
 }
 """Texts that a transport may damage. The first word of each is unique."""
-SECRETS = ("The vault code of Abelard is xylophone42.", "The vault code of Heloise is zeppelin77.")
+SECRETS = ("The vault code of Abelard is xylophone.", "The vault code of Heloise is zeppelin.")
 CONTRADICTION = ("My favorite color is turquoise.", "My favorite color is magenta now.")
 CODE_QUERY = "vault code of Abelard and Heloise"
+
+
+SEPARATE = tuple(
+    " ".join(unique_word(500_000 + 4 * text + word) for word in range(4)).capitalize() + "."
+    for text in range(12)
+)
+"""Texts without a common word."""
 
 
 def message(number: int, text: str, role: str = "user", sent_at: str | None = None) -> SentMessage:

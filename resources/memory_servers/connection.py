@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from memflow.errors import ServerDown, ServerFailed
+from memflow.errors import ReportedError, ServerDown, ServerFailed
 from memflow.memories.server.protocol import (
     PROTOCOL,
     Endpoint,
@@ -39,10 +39,6 @@ CLOSING_S = 10.0
 """Seconds in which the spaces of a run are deleted at its end."""
 STOPS = 6
 """The number of times in a row that a server may stop, without an answer to a read or write, before it is given up."""
-
-
-class ReportedError(ServerFailed):
-    """The exception for a request for which the server reported an error: the space is as it was before."""
 
 
 class EmptyAnswer(Wire):

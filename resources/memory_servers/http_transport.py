@@ -92,6 +92,10 @@ class HttpTransport:
             )
         return answer
 
+    async def kill(self) -> None:
+        """Close the connections: the server is not ours to end."""
+        await self.stop()
+
     async def stop(self) -> None:
         """Close the connections."""
         client, self._client = self._client, None

@@ -17,68 +17,154 @@ from resources.memory_servers.check_lines import (
     CheckSkipped,
     run_checks,
 )
-from resources.memory_servers.check_messages import CODE_QUERY, CONTRADICTION, ODD_TEXTS, SECRETS, message
+from resources.memory_servers.check_messages import (
+    CODE_QUERY,
+    CONTRADICTION,
+    ODD_TEXTS,
+    OLD_DATES,
+    SECRETS,
+    SEPARATE,
+    message,
+)
+from resources.memory_servers.checked_memory import CheckedMemory
 from resources.memory_servers.connection import ServerConnection
-from resources.memory_servers.stdio_transport import StdioTransport
+from resources.memory_servers.conversation_checks import SIZES, ConversationChecks
+from resources.memory_servers.server_space import ServerSpace
 
 LATE_S = 2.0
 """Seconds in which a read is repeated to see whether a write is found late."""
 K = 10
+READS = 8
+"""Equal reads, to find a random difference: one in two is missed once in 128 checks."""
+WRITES_WITH_MODELS = 60
+"""The most writes that a server gets which uses models."""
+WRITES = {"message": 700, "session": 60}
+"""About as many writes other servers get, by `batch`, with those that a restart repeats; else WRITES_IN_PAIRS."""
+WRITES_IN_PAIRS = 360
+
+
+INDEXED = ("indexed",)
 
 
 class ServerChecks:
     """The checks of one server. `connect` returns a new connection, whose first request starts the server.
 
-    `late` is the number of seconds that an index may be late before the check stops to look for it.
+    `late` is the number of seconds that an index may be late before the check stops to look for it, and `sizes` the
+    numbers of messages in the conversations of a server without models.
     """
 
-    def __init__(self, connect: Callable[[], ServerConnection], late: float = LATE_S) -> None:
+    def __init__(
+        self, connect: Callable[[], ServerConnection], late: float = LATE_S, sizes: tuple[int, int] = SIZES
+    ) -> None:
         self.connect = connect
         self.late = late
+        self.sizes = sizes
         self.server = connect()
+        self.greeting: Hello | None = None
         self.run_name = f"check-{uuid.uuid4().hex[:12]}"
         self.spaces: list[str] = []
         self.written: dict[str, int] = {}
+        self.writes = 0
+        """Writes of all checks, without those that a restart repeats."""
 
     @property
     def can(self) -> Capabilities:
         """The capabilities that the server declared."""
+        assert self.greeting is not None, "the server was started"
         return self.greeting.can
+
+    @property
+    def uses_models(self) -> bool:
+        """Whether a write may cost requests to models."""
+        return self.can.models != "none"
 
     async def run(self) -> list[CheckLine]:
         """Run all checks, and end the server. Return one line per check."""
         from resources.memory_servers.capability_checks import capability_checks  # noqa: PLC0415  (it imports this)
 
         try:
-            return await run_checks([*self._checks(), *capability_checks(self), *self._last_checks()])
+            # What the server declares is known only when it was started.
+            lines = await run_checks(self._start_checks())
+            if any(line.verdict == "wrong" for line in lines):
+                return lines
+            conversation = self._conversation()
+            checks = [*self._checks(), *capability_checks(self), *conversation.checks()]
+            return lines + await run_checks([*checks, *self._last_checks(conversation)])
         finally:
             await self.server.stop()
 
+    def _start_checks(self) -> list[Check]:
+        command = "Fix the command or the address; logs belong on stderr."
+        return [
+            Check("start", self._start, command, needed=True),
+            Check("stable_hello", self._stable_hello, "Answer `hello` with constants: results depend on it."),
+        ]
+
     def _checks(self) -> list[Check]:
         return [
-            Check(
-                "start", self._start, "Fix the command or the address; logs belong on stderr.", needed=True
-            ),
-            Check("stable_hello", self._stable_hello, "Answer `hello` with constants: results depend on it."),
             Check(
                 "write", self._write, "Answer each write with one JSON line, when it is done.", needed=True
             ),
             Check("read", self._read, "Answer each read with at most k valid items.", needed=True),
             Check("indexed", self._indexed, "Answer a write only when `read` finds what was written."),
-            Check("texts", self._texts, "Keep texts unchanged, or say what the memory does with them."),
-            Check("batch", self._batch, "Store every message of a write, or declare a smaller `batch`."),
-            Check("spaces", self._spaces, "Filter reads by `space`."),
-            Check("reset", self._reset, "Delete everything of the space at `reset`."),
-            Check("requests_in_flight", self._in_flight, "Repeat the request's `n` in its answer."),
+            Check("spaces", self._spaces, "Filter reads by `space`.", after=INDEXED),
+            Check("reset", self._reset, "Delete everything of the space at `reset`.", after=INDEXED),
+            Check(
+                "reused_ids",
+                self._reused_ids,
+                "Store a message by space and id, and forget ids at `reset`.",
+                after=(*INDEXED, "spaces", "reset"),
+            ),
+            Check(
+                "requests_in_flight",
+                self._in_flight,
+                "Repeat the request's `n` in its answer.",
+                after=(*INDEXED, "reused_ids"),
+            ),
         ]
 
-    def _last_checks(self) -> list[Check]:
+    def _last_checks(self, conversation: ConversationChecks) -> list[Check]:
+        fix = "Keep texts unchanged, or say what the memory does with them."
         return [
+            Check(
+                "batch",
+                self._batch,
+                "Store every message of a write, or declare a smaller `batch`.",
+                after=(*INDEXED, "complete", "unchanged", "queries"),
+            ),
+            Check("texts", self._texts, fix, after=(*INDEXED, "complete", "unchanged", "queries")),
+            Check(
+                "deterministic", self._deterministic, "Declare deterministic: false.", after=("stable_reads",)
+            ),
             Check("contradictions", self._contradictions, "Nothing to fix."),
-            Check("speed", self._speed, "Set `timeout`, or expect long runs."),
             Check("stops", self._stops, "Find the reason in the server's log."),
-            Check("restart", self._restart, "Make the state of a space depend on its requests alone."),
+            Check(
+                "restart",
+                lambda: self._restart(conversation),
+                "Make the state of a space depend on its requests alone.",
+                after=("conversation", "stable_reads", "isolation"),
+            ),
         ]
+
+    def _conversation(self) -> ConversationChecks:
+        """Return the checks with the long conversation."""
+        can = self.can
+
+        async def open_space(name: str) -> ServerSpace:
+            return ServerSpace(self.server, await self.space(name), can, self.write)
+
+        memory = CheckedMemory(
+            open_space,
+            can.design,
+            can.sources,
+            can.dates,
+            can.ranked,
+            can.batch,
+            time_travel=can.as_of == "writes",
+            deterministic=can.deterministic,
+            uses_models=self.uses_models,
+        )
+        return ConversationChecks(memory, self.late, self.sizes)
 
     # What the checks use
 
@@ -94,19 +180,39 @@ class ServerChecks:
         """Write messages. Raises CheckFailed if the server reports failures."""
         for part in _parts(messages, self.can.batch):
             self.written[space] += 1
+            self.writes += 1
             answer = await self.server.write(space, self.written[space], part)
             if answer.failures:
                 raise CheckFailed(f"the server reported a failed write: {answer.failures[0].why}")
+
+    def message(self, number: int, text: str) -> SentMessage:
+        """Return a message of a role that the server stores."""
+        return message(number, text, self.can.design.roles[0])
+
+    async def has(self, space: str, query: str, word: str, k: int = K) -> bool:
+        """Return whether a read finds a text with a word, in any case of its letters. A failed read is repeated."""
+        for _ in range(READS):
+            if any(word in text.lower() for text in await self.texts(space, query, k)):
+                return True
+        return False
 
     async def texts(self, space: str, query: str, k: int = K) -> list[str]:
         """Return the texts that a read finds, and the notes."""
         return texts_of(await self.server.read(space, query, k))
 
+    async def two_secrets(self, name: str) -> str:
+        """Create a space with two messages."""
+        space = await self.space(name)
+        for number, (text, date) in enumerate(zip(SECRETS, OLD_DATES, strict=True), 1):
+            sent = self.message(number, text)
+            await self.write(space, sent.model_copy(update={"sent_at": date if self.can.dates else None}))
+        return space
+
     # The checks
 
     async def _start(self) -> str:
         began = time.perf_counter()
-        self.greeting: Hello = await self.server.hello()
+        self.greeting = await self.server.hello()
         seconds = time.perf_counter() - began
         declared = self.can.model_dump(exclude_defaults=True)
         said = ", ".join(f"{name}: {value}" for name, value in declared.items()) or "no capability"
@@ -125,111 +231,148 @@ class ServerChecks:
         return "equal at two starts"
 
     async def _write(self) -> str:
-        space = await self.space("write")
-        await self.write(space, message(1, SECRETS[0]))
+        self.first = await self.space("write")
+        await self.write(self.first, self.message(21, SECRETS[0]))
         return "answered a write of one message"
 
     async def _read(self) -> str:
-        space = await self.space("read")
-        await self.write(space, message(1, SECRETS[0]))
-        await self.write(space, message(2, SECRETS[1]))
-        found = await self.server.read(space, CODE_QUERY, 1)
-        await self.server.read(space, "", 1)
+        found = await self.server.read(self.first, CODE_QUERY, 1)
+        await self.server.read(self.first, "", 1)
         return f"answered a read with {len(found.items)} of 1 item"
 
     async def _indexed(self) -> str:
         space = await self.space("indexed")
-        await self.write(space, message(1, SECRETS[0]))
+        await self.write(space, self.message(11, SECRETS[1]))
         began, reads = time.perf_counter(), 1
-        while not contains(await self.texts(space, CODE_QUERY), "xylophone42"):
+        while not contains(await self.texts(space, SECRETS[1]), "zeppelin"):
             waited = time.perf_counter() - began
             if waited > self.late:
+                if self.can.design.merges:
+                    raise CheckNote("a message is not found by its words: the memory declares that it merges")
+                role = "assistant" if self.can.design.roles[0] == "user" else "user"
+                await self.write(space, message(12, SECRETS[1], role))
+                if contains(await self.texts(space, SECRETS[1]), "zeppelin"):
+                    raise CheckFailed(
+                        f"only messages of the {role} are found; one role is a design to declare"
+                    )
                 raise CheckFailed(
                     f"a message that was written is not found, also {waited:.1f} s after the answer"
                 )
             await asyncio.sleep(0.02)
             reads += 1
+        waited = time.perf_counter() - began
+        again = [
+            contains(await self.texts(space, SECRETS[1]), "zeppelin")
+            for _ in range(READS if reads > 1 else 0)
+        ]
+        if not all(again):
+            raise CheckNote("equal reads return other items: `stable_reads`")
         if reads > 1:
-            waited = time.perf_counter() - began
             raise CheckFailed(f"a message is found only {waited:.2f} s after the answer to its write")
         return "a message is found at the first read after its write"
 
     async def _texts(self) -> str:
+        if self.can.design.merges:
+            raise CheckSkipped("the memory declares that it merges: its texts are its own")
         space = await self.space("texts")
+        await self.write(space, *map(self.message, range(len(ODD_TEXTS)), ODD_TEXTS.values()))
         damaged = []
-        for number, text in enumerate(ODD_TEXTS.values()):
-            await self.write(space, message(number, text))
         for kind, text in ODD_TEXTS.items():
             found = await self.texts(space, _query(text))
             if not contains(found, text):
                 damaged.append(kind)
-        if damaged and len(damaged) == len(ODD_TEXTS) and not await self.texts(space, CODE_QUERY):
-            raise CheckNote("no text is found as it was written: the memory rewrites what it stores")
         if damaged:
             raise CheckFailed(f"not found as written: {', '.join(damaged)}")
         return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
 
     async def _batch(self) -> str:
+        if self.can.batch == "message":
+            raise CheckSkipped("the server gets one message a write")
+        if self.can.design.merges or self.can.design.window:
+            raise CheckSkipped("a declared design: `complete` counts what is stored")
         space = await self.space("batch")
-        words = [f"narwhal{number}" for number in range(12)]
-        await self.write(
-            space, *(message(number, f"The {word} is stored.") for number, word in enumerate(words))
-        )
-        lost = [word for word in words if not contains(await self.texts(space, word, len(words)), word)]
+        texts = SEPARATE[: 4 if self.uses_models else len(SEPARATE)]
+        await self.write(space, *map(self.message, range(len(texts)), texts))
+        lost = [
+            text for text in texts if not await self.has(space, text, text.split()[0].lower(), len(texts))
+        ]
         if lost:
-            raise CheckFailed(f"{len(lost)} of 12 messages written as `{self.can.batch}` are not found")
-        return f"12 messages written as `{self.can.batch}` are found"
+            raise CheckFailed(
+                f"{len(lost)} of {len(texts)} messages written as `{self.can.batch}` are not found"
+            )
+        return f"{len(texts)} messages written as `{self.can.batch}` are found"
 
     async def _spaces(self) -> str:
-        first, second = await self.space("spaces-1"), await self.space("spaces-2")
-        await self.write(first, message(1, SECRETS[0]))
-        await self.write(second, message(2, SECRETS[1]))
-        for space, other in ((first, "zeppelin77"), (second, "xylophone42")):
+        spaces = [await self.space(f"spaces-{number}") for number in (1, 2)]
+        # Both messages have the same id, as those of two episodes may.
+        for space, text in zip(spaces, SECRETS, strict=True):
+            await self.write(space, self.message(1, text))
+        for space, other in zip(spaces, ("zeppelin", "xylophone"), strict=True):
             if contains(await self.texts(space, CODE_QUERY), other):
                 raise CheckFailed("a read finds what was written to another space")
+        self.pair = spaces
         return "two spaces do not see each other"
 
     async def _reset(self) -> str:
-        space = await self.space("reset")
-        await self.write(space, message(1, SECRETS[0]))
-        await self.server.reset(space)
-        if contains(await self.texts(space, CODE_QUERY), "xylophone42"):
+        await self.server.reset(self.first)
+        self.written[self.first] = 0
+        if contains(await self.texts(self.first, SECRETS[0]), "xylophone"):
             raise CheckFailed("after `reset`, a read still finds what was written before")
         return "nothing is left after `reset`"
 
+    async def _reused_ids(self) -> str:
+        if self.can.design.merges:
+            raise CheckSkipped("the memory declares that it merges: its texts are its own")
+        for space, text in zip(self.pair, SECRETS, strict=True):
+            if not await self.has(space, text, text.split()[-1].rstrip(".")):
+                raise CheckFailed("a message is lost when another space gets one with the same id")
+        await self.write(self.first, self.message(21, SECRETS[1]))
+        if not await self.has(self.first, SECRETS[1], "zeppelin"):
+            raise CheckFailed("after `reset`, a message with an id of before is not stored")
+        return "the same id in another space, or after `reset`, is another message"
+
     async def _in_flight(self) -> str:
-        spaces = [await self.space(f"flight-{number}") for number in range(4)]
-        for number, space in enumerate(spaces):
-            await self.write(space, message(number, f"The token of this room is giraffe{number}."))
-        reads = [(number, space) for number, space in enumerate(spaces) for _ in range(4)]
-        found = await asyncio.gather(*(self.texts(space, "token of this room") for _, space in reads))
-        for (number, _), texts in zip(reads, found, strict=True):
-            if not contains(texts, f"giraffe{number}"):
+        words = ("xylophone", "zeppelin")
+        reads = [(number, space) for number, space in enumerate(self.pair) for _ in range(8)]
+        found = await asyncio.gather(*(self.texts(space, SECRETS[number]) for number, space in reads))
+        for (number, space), texts in zip(reads, found, strict=True):
+            is_lost = not texts and not await self.has(space, SECRETS[number], words[number])
+            if contains(texts, words[1 - number]) or (is_lost and not self.can.design.merges):
                 raise CheckFailed(
                     "with several requests in flight, a read got no answer, or that of another read"
                 )
-        transport = self.server.transport
-        swapped = transport.out_of_order if isinstance(transport, StdioTransport) else 0
+        swapped = getattr(self.server.transport, "out_of_order", 0)
         if swapped:
             raise CheckNote(f"{swapped} answers came before that of an earlier request, which is allowed")
         return "16 concurrent reads have their own answers"
 
+    async def _deterministic(self) -> str:
+        if not self.can.deterministic:
+            raise CheckSkipped("not declared")
+        first, second = await self.two_secrets("same-1"), await self.two_secrets("same-2")
+        for _ in range(READS):
+            if await self.texts(first, CODE_QUERY) != await self.texts(second, CODE_QUERY):
+                raise CheckFailed("two spaces with the same writes return different items")
+        return "two spaces with the same writes return the same"
+
     async def _contradictions(self) -> str:
         space = await self.space("contradictions")
         for number, text in enumerate(CONTRADICTION):
-            await self.write(space, message(number, text))
+            await self.write(space, self.message(number, text))
         found = await self.texts(space, "What is my favorite color?")
         kept = [color for color in ("turquoise", "magenta") if contains(found, color)]
         raise CheckNote(f"of two contradicting facts, a read finds {' and '.join(kept) or 'none'}")
 
-    async def _restart(self) -> str:
-        transport = self.server.transport
-        if not isinstance(transport, StdioTransport) or transport.process is None:
+    async def _restart(self, conversation: ConversationChecks) -> str:
+        if self.server.transport.outlives_run:
             raise CheckSkipped("memflow does not start this server")
-        space = await self.space("restart")
-        await self.write(space, message(1, SECRETS[0]), message(2, SECRETS[1]))
+        if self.uses_models:
+            return await self._restart_space(await self.two_secrets("restart"))
+        return await conversation.compare_restarted(self.server.transport.kill)
+
+    async def _restart_space(self, space: str) -> str:
         before = await self.texts(space, CODE_QUERY)
-        await transport.process.kill()
+        await self.server.transport.kill()
         after = await self.texts(space, CODE_QUERY)
         if before != after and (self.can.deterministic or not after):
             raise CheckFailed(
@@ -244,18 +387,14 @@ class ServerChecks:
             )
         return "the server did not end"
 
-    async def _speed(self) -> str:
-        space = await self.space("speed")
-        began = time.perf_counter()
-        await self.write(space, message(1, SECRETS[0]))
-        wrote = time.perf_counter()
-        await self.server.read(space, CODE_QUERY, K)
-        write, read = wrote - began, time.perf_counter() - wrote
-        found = f"a write of one message takes {write:.2f} s, a read {read:.2f} s"
-        limits = self.server.limits
-        if write > limits.write / 10 or read > limits.read / 10:
-            raise CheckNote(f"{found}: more than a tenth of the time limit")
-        return found
+
+def planned_writes(can: Capabilities | None) -> str:
+    """Return how many writes a check sends to a server, in words; None for a server that was not started yet."""
+    if can is None:
+        return f"at most {WRITES_WITH_MODELS} writes if it uses models, else about {WRITES_IN_PAIRS}"
+    if can.models != "none":
+        return f"at most {WRITES_WITH_MODELS} writes"
+    return f"about {WRITES.get(can.batch, WRITES_IN_PAIRS)} writes without models"
 
 
 def contains(texts: Sequence[str], part: str) -> bool:

@@ -79,6 +79,11 @@ class StdioTransport:
             if answer.cancelled() or not answer.done():
                 self._abandoned.add(number)
 
+    async def kill(self) -> None:
+        """End the process group at once, as a crash would."""
+        if self.process is not None:
+            await self.process.kill()
+
     async def stop(self) -> None:
         """End the process group."""
         # If this is canceled, the process is still known, and a later call ends it.

@@ -58,6 +58,10 @@ class Transport(Protocol):
         """Send a message, and return the answer, an object. Raises ServerStopped, InvalidAnswer or ServerFailed."""
         ...
 
+    async def kill(self) -> None:
+        """End the server at once, as a crash would."""
+        ...
+
     async def stop(self) -> None:
         """End the server, or close the connections. Requests in flight raise ServerStopped."""
         ...

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.memories.memory import Embedder
+from memflow.repeats import request_repeat
 from resources.endpoints.chat import OpenAIChat
 from resources.model_proxy.access import ModelAccess
 from resources.model_proxy.forwarding import ForwardingChat
@@ -37,7 +38,8 @@ async def open_access(
     chat = ForwardingChat(inner) if isinstance(inner, OpenAIChat) else ScriptedAnswers(inner)
     bound, sampling = decoding.get(ROLE, RoleDecoding()).applied(settings.bounds.of(ROLE), inner.sampling)
     context = replace(account, stage=ROLE, role=ROLE, model=model)
-    ledgered = LedgeredChat(chat, clients.ledger, context, bound, sampling)
+    repeat = request_repeat(assistant, ROLE)
+    ledgered = LedgeredChat(chat, clients.ledger, context, bound, sampling, repeat)
     if settings.offers_embedder(assistant):
         return ModelAccess(ledgered, model, embedder, settings.embedder.name)
     return ModelAccess(ledgered, model)

@@ -8,6 +8,7 @@ from typing import Any
 from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.memories.memory import Embedder, Tools
+from memflow.repeats import request_repeat
 from resources.endpoints.embedder import EndpointEmbedder
 from resources.models.clients import Clients, T
 from resources.models.event_loop import detached
@@ -94,5 +95,8 @@ class Chats:
             account = replace(self.account, role=role, model=name)
             decoding = self.decoding.get(role, RoleDecoding())
             bound, sampling = decoding.applied(self.clients.settings.bounds.of(role), chat.sampling)
-            self._ledgered[name, role] = LedgeredChat(chat, self.clients.ledger, account, bound, sampling)
+            repeat = request_repeat(account.assistant, account.stage)
+            self._ledgered[name, role] = LedgeredChat(
+                chat, self.clients.ledger, account, bound, sampling, repeat
+            )
         return self._ledgered[name, role]

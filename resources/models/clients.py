@@ -18,6 +18,7 @@ from memflow.judges.catalog import all_cases
 from memflow.judges.scripted import OBEDIENT, obedient_handlers
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder
+from memflow.repeats import memory_name
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
 from memflow.shares import Share
@@ -29,6 +30,7 @@ from resources.endpoints.limits import Budget, Prices
 from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import open_server
+from resources.memory_servers.stored_checks import require_check
 from resources.model_proxy.access import GuardedConnection
 from resources.model_proxy.opening import given_variables, open_access, reaches_loopback
 from resources.model_proxy.server import ModelProxy
@@ -98,7 +100,7 @@ class Clients:
         All steps of a run share it. The first request starts the server, if the budget admits requests. `decoding` and
         `embedder` are those of the models that it may use.
         """
-        name = assistant.partition("@")[0]
+        name = memory_name(assistant)
         own = self.settings.memories.get(name)
         if own is None or not own.is_server:
             return None
@@ -121,7 +123,8 @@ class Clients:
         if self._sends_nothing:
             server.forbid(f"the memory server {name} is not started, because no request may be sent.")
         else:
-            await connection.hello()  # so that a server that cannot be started ends the step
+            hello = await connection.hello()  # so that a server that cannot be started ends the step
+            require_check(name, own, self.settings.home, hello)
         return connection
 
     async def model_proxy(self) -> ModelProxy:

@@ -18,6 +18,7 @@ from memflow.scoring.comparisons import DomainContext, adjusted, all_pairs, comp
 from memflow.scoring.leaderboard import bound
 from memflow.scoring.measures import STANDARD, Array, VerdictValues
 from memflow.scoring.published_health import AssistantHealth, is_faulty, with_pair_health
+from memflow.scoring.scripted import SCRIPTED_JUDGE
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog, scored_domains
 from resources.publishing.health import HEALTH, cached_health
@@ -159,7 +160,10 @@ def _domain_rows(
     by_slice = len(names) <= MOST_BY_SLICE
     keys = {}
     for a, b in all_pairs(len(names)):
-        behind = {name: assistants[name].get("scripted", "") for name in (names[a], names[b])}
+        behind = {
+            name: [assistants[name].get(key, "") for key in ("scripted", SCRIPTED_JUDGE)]
+            for name in (names[a], names[b])
+        }
         read = {*behind, *(bound(name, "oracle") for name in behind)}
         keys[a, b] = digest(
             inputs, behind, {name: versions.get(name, "") for name in sorted(read)}, population, by_slice
@@ -175,7 +179,8 @@ def _domain_rows(
         oracles = oracles_of(names, health)
         values = verdict_values(names, sources, oracles, valid_test_probes(lake, domain.name))
         scripted = [meta.get("scripted") == "yes" for meta in assistants.values()]
-        context = DomainContext(domain.name, names, scripted, domain.seed)
+        judged = [meta.get(SCRIPTED_JUDGE) == "yes" for meta in assistants.values()]
+        context = DomainContext(domain.name, names, scripted, domain.seed, judged, benchmark.judged_metrics)
         for row in compare(context, benchmark.measures(domain, values), sorted(stale), by_slice):
             computed.setdefault((row.a, row.b), []).append(row)
     rows = []

@@ -15,6 +15,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
 from memflow.pipeline import WRITERS, partition_key
 from memflow.records import Probe, Score, Verdict
+from memflow.run.recording import SCRIPTED
 from memflow.scoring.comparability import MeasuredSettings
 from memflow.scoring.completeness import INCOMPLETE
 from memflow.scoring.continual import CheckpointSums
@@ -30,6 +31,7 @@ from memflow.scoring.leaderboard import (
     shared_scores,
 )
 from memflow.scoring.published_health import is_faulty
+from memflow.scoring.scripted import SCRIPTED_JUDGE
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog
 from resources.publishing.completeness import all_gaps
@@ -174,6 +176,7 @@ class DomainScorer:
             read=self._read,
             scripted_judge=self._scripted_judge,
             health=self._health,
+            independent=self._benchmark.independent_episodes,
         )
 
     @cached_property
@@ -239,10 +242,15 @@ class DomainScorer:
         return self._lake.read(table, partition) if entry.facts.rows else []
 
     def _scripted_judge(self, name: str) -> bool:
+        """Return whether a scripted chat judged an assistant's replies or the content of its memory."""
         entry = self._catalog.get("score.claims", partition_key(self.domain.name, name))
-        if entry is None or not self._is_current("score.claims", name):
-            return False
-        return entry.facts.meta.get("scripted") == "yes"
+        if (
+            entry is not None
+            and self._is_current("score.claims", name)
+            and entry.facts.meta.get(SCRIPTED) == "yes"
+        ):
+            return True
+        return self._meta[name].get(SCRIPTED_JUDGE) == "yes"
 
 
 def _by_assistant(row: type[Row], found: Iterable[Mapping[str, Any]]) -> dict[str, list[Row]]:

@@ -10,6 +10,9 @@ from typing import TypeVar
 
 from memflow.errors import DamagedFile
 from memflow.records import Score
+from memflow.repeats import plain_name, suffix
+from memflow.scoring.drift import INPUTS
+from memflow.scoring.noise import with_noise
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog, scored_domains
 from resources.publishing.domain_scores import QUERIED, SCORED, STATES, DomainScorer
@@ -18,6 +21,7 @@ from resources.publishing.warehouse import Warehouse
 from resources.settings.settings import Settings
 
 Computed = TypeVar("Computed")
+VERDICTS = "score.verdicts"
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,21 @@ def leaderboard_rows(
 ) -> list[Score]:
     """Return the scores of every assistant in every stored domain that the settings can resolve (`scored_domains`).
 
-    Without `cached`, all scores are computed and none is cached. Partitions with a damaged file are left out.
+    Scores with repeats have their noise. Without `cached`, all scores are computed and none is cached. Partitions with
+    a damaged file are left out.
     """
-    return without_damaged(lambda: _leaderboard_rows(settings, lake, warehouse, cached))
+
+    def compute() -> list[Score]:
+        scores = _leaderboard_rows(settings, lake, warehouse, cached)
+        names = {suffix(name) for name in lake.partitions(VERDICTS)} - {""}
+        repeated = [
+            score
+            for name in sorted(names)
+            for score in _leaderboard_rows(settings, lake, warehouse, cached, name)
+        ]
+        return with_noise(scores, repeated) if repeated else scores
+
+    return without_damaged(compute)
 
 
 def without_damaged(compute: Callable[[], Computed]) -> Computed:
@@ -51,12 +67,14 @@ def without_damaged(compute: Callable[[], Computed]) -> Computed:
 
 
 def _leaderboard_rows(
-    settings: Settings, lake: Lake, warehouse: Warehouse, cached: CachedScores | None
+    settings: Settings, lake: Lake, warehouse: Warehouse, cached: CachedScores | None, repeat: str = ""
 ) -> list[Score]:
-    catalog = PartitionCatalog(lake, SCORED)
+    """Return the scores of the first evaluations, or with `repeat`, such as `answers2`, of these repeats."""
+    catalog = PartitionCatalog(lake, SCORED, repeat)
     former = {*former_partitions(settings, lake), *damaged_partitions(settings, lake)}
     assistants: dict[str, list[str]] = {}
-    for partition in catalog.of("score.verdicts"):
+    current = same_inputs(lake, catalog) if repeat else catalog.of(VERDICTS)
+    for partition in current:
         if partition not in former:
             name, _, assistant = partition.partition("/")
             assistants.setdefault(name, []).append(assistant)
@@ -64,7 +82,7 @@ def _leaderboard_rows(
     for name in scored_domains(settings, catalog.of("question.probes")):
         if name not in former:
             domain = settings.domain(name)
-            cache = DomainCache(name, None if cached is None else cached.path)
+            cache = DomainCache(f"{name} {repeat}".strip(), None if cached is None else cached.path)
             code = "" if cached is None else cached.code(domain.benchmark)
             scorers.append(DomainScorer(domain, assistants.get(name, ()), lake, catalog, cache, code))
     changed = {partition for scorer in scorers for partition in scorer.partitions}
@@ -73,6 +91,20 @@ def _leaderboard_rows(
             for scorer in scorers:
                 scorer.query(session)
     return [score for scorer in scorers for score in scorer.scores()]
+
+
+def same_inputs(lake: Lake, repeats: PartitionCatalog) -> list[str]:
+    """Return the partitions of repeats whose verdicts have the inputs of the first evaluation: models, prompts, code.
+
+    Repeats of an evaluation before a change do not measure the noise of the one after it.
+    """
+    found = []
+    for partition, entry in repeats.of(VERDICTS).items():
+        domain, _, assistant = partition.partition("/")
+        first = lake.intact_facts(VERDICTS, f"{domain}/{plain_name(assistant)}")
+        if first is not None and first.meta.get(INPUTS) == entry.facts.meta.get(INPUTS):
+            found.append(partition)
+    return found
 
 
 def former_partitions(settings: Settings, lake: Lake) -> list[str]:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from memflow.benchmarks import registry
-from memflow.pipeline import WRITERS, partition_key
+from memflow.pipeline import partition_key
 from memflow.records import PublishedScore, Score
+from memflow.scoring.judges import JUDGES
 from memflow.scoring.publications import Publication, ScoreInputs, rows_to_add
 from resources.lake.facts import RUN, Facts
 from resources.lake.lake import Lake
@@ -65,12 +66,18 @@ def _extended(
 
 
 def _inputs(settings: Settings, lake: Lake, domain: str, assistant: str) -> ScoreInputs:
-    found = (
+    key = partition_key(domain, assistant)
+    probes, verdicts, claims = (
         lake.facts("question.probes", domain),
-        lake.facts("score.verdicts", partition_key(domain, assistant)),
+        lake.facts("score.verdicts", key),
+        lake.facts("score.claims", key),
     )
-    of = settings.domain(domain)
-    benchmark = registry.benchmark(of.benchmark)
-    judged = any(benchmark.judge_prompts(of, table) for table in WRITERS)
-    judge = ", ".join(settings.judges_of(domain)) if judged else None
-    return ScoreInputs([facts.digest for facts in found if facts is not None], judge)
+    judges = [
+        name for facts in (verdicts, claims) if facts for name in facts.meta.get(JUDGES, "").splitlines()
+    ]
+    benchmark = registry.benchmark(settings.domain(domain).benchmark)
+    return ScoreInputs(
+        [facts.digest for facts in (probes, verdicts) if facts is not None],
+        [*dict.fromkeys(judges)],
+        benchmark.judged_metrics,
+    )

@@ -1,4 +1,4 @@
-"""The data files of scores: the leaderboard, comparisons, drift and history, as columns and rows."""
+"""The data files of scores: the leaderboard, comparisons, drift, history and health, as columns and rows."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from memflow.benchmarks import registry
 from memflow.records import TABLES, columns
 from memflow.scoring.catalog import find_metric
+from resources.publishing.health import HEALTH
 from resources.report.redaction import Redaction
 from resources.report.source import LEADERBOARD, ReportSource
 from resources.settings.settings import Settings
@@ -15,9 +16,18 @@ FILES = {
     "comparisons": "score.comparisons",
     "drift": "score.drift",
     "history": "score.history",
+    "health": HEALTH,
 }
 """The table of each data file."""
-REDACTED = ("reason", "incomplete", "differing_settings", "embedder", "imported")
+REDACTED = (
+    "reason",
+    "health_reason",
+    "statement",
+    "incomplete",
+    "differing_settings",
+    "embedder",
+    "imported",
+)
 """Columns of memflow's own texts, which may name a file or an address."""
 
 
@@ -35,7 +45,7 @@ def score_file(source: ReportSource, name: str) -> dict[str, Any]:
             if shown(row):
                 values = list(row)
                 for place in redacted:
-                    values[place] = source.redaction.text(values[place])
+                    values[place] = source.redaction.statement(values[place])
                 rows.append(values)
     return {"columns": names, "rows": rows}
 

@@ -9,7 +9,9 @@ from memflow.labels import meta_label
 from memflow.pipeline import partition_key
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import gap_lines
+from memflow.scoring.published_health import ALARMS
 from resources.publishing.completeness import all_gaps
+from resources.publishing.health import HEALTH, stored_health
 from resources.report.folder import FORMAT
 from resources.report.licenses import sharing_warnings
 from resources.report.scores import metric_rows, ordered_metrics, redacted_name
@@ -42,7 +44,7 @@ def site_file(
         "memflow": version("memflow"),
         "title": TITLE,
         "as_of": source.options.as_of and source.options.as_of.isoformat(timespec="seconds"),
-        "scripted": any(each["scripted"] for each in assistants),
+        "scripted": all(each["scripted"] for each in assistants),
         "label": meta_label(_metas(source)),
         "texts": source.options.texts,
         "warnings": report_warnings(source),
@@ -86,6 +88,7 @@ def _domain(
         "sample": {"limit": domain.limit, "size": _size(source, name)} if domain.limit else None,
         "incomplete": [source.redaction.text(line) for line in gaps],
         "assistants": list(source.assistants[name]),
+        "scripted": [each for each in source.assistants[name] if _is_scripted(source, name, each)],
         "languages": sorted({language for language, _ in asked}),
         "unit": spec.unit,
         "probes": len(asked),
@@ -98,6 +101,19 @@ def _domain(
         "checkpoints": sorted({checkpoint for _, checkpoint in asked}),
         "slices": [*own, *(each for each in scored if each not in own and each != "all")],
         "profile": domain.profile,
+        "health": _alarms(source, name),
+    }
+
+
+def _alarms(source: ReportSource, domain: str) -> dict[str, dict[str, str | None]]:
+    """Return the state and the statement of the health of faulty and suspect assistants."""
+    stored = {*source.lake.current_partitions(HEALTH)}
+    names = [name for name in source.assistants[domain] if partition_key(domain, name) in stored]
+    health = {name: stored_health(source.lake, domain, name) for name in names}
+    return {
+        name: {"state": each.state, "statement": source.redaction.statement(each.statement)}
+        for name, each in health.items()
+        if each is not None and each.state in ALARMS
     }
 
 
@@ -118,25 +134,29 @@ def _assistants(source: ReportSource) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for domain, names in source.assistants.items():
         for name in names:
-            entry = source.catalog.get("score.verdicts", partition_key(domain, name))
-            meta = {} if entry is None else entry.facts.meta
             row = found.setdefault(
                 name,
                 {
                     "name": name,
                     "memory": name.partition("@")[0],
-                    "model": redacted_name(source.redaction, meta.get("model", "")) or None,
-                    "scripted": False,
+                    "model": redacted_name(source.redaction, _meta(source, domain, name).get("model", ""))
+                    or None,
+                    "scripted": True,
                 },
             )
-            row["scripted"] = row["scripted"] or meta.get("scripted") == "yes"
+            row["scripted"] = row["scripted"] and _is_scripted(source, domain, name)
     return list(found.values())
 
 
+def _is_scripted(source: ReportSource, domain: str, assistant: str) -> bool:
+    """Return whether a scripted chat contributed to an assistant's users or answers in a domain."""
+    return _meta(source, domain, assistant).get("scripted") == "yes"
+
+
 def _metas(source: ReportSource) -> list[Mapping[str, str]]:
-    return [
-        entry.facts.meta
-        for domain, names in source.assistants.items()
-        for name in names
-        if (entry := source.catalog.get("score.verdicts", partition_key(domain, name)))
-    ]
+    return [_meta(source, domain, name) for domain, names in source.assistants.items() for name in names]
+
+
+def _meta(source: ReportSource, domain: str, assistant: str) -> Mapping[str, str]:
+    entry = source.catalog.get("score.verdicts", partition_key(domain, assistant))
+    return {} if entry is None else entry.facts.meta

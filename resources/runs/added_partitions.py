@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from memflow.repeats import memory_name, plain_name
 from resources.files.checked_json import with_check, without_check
 from resources.settings.own_sections import OwnMemory
 from resources.settings.settings import Settings
@@ -25,8 +26,8 @@ def add_partitions(
     `settings` contains the settings of the run. Memories given by import path are stored with their assistants.
     """
     known = with_added_partitions(base)
-    new = [name for name in assistants if name not in known.assistants]
-    names = {name.partition("@")[0] for name in new}
+    new = [name for name in assistants if name not in known.assistant_partitions]
+    names = {memory_name(name) for name in new}
     line = {
         "domains": [name for name in domains if name not in known.domains],
         "assistants": new,
@@ -54,7 +55,9 @@ def with_added_partitions(settings: Settings) -> Settings:
     for line in _lines(settings.home / FILE):
         domains += [name for name in line["domains"] if settings.has_domain(name)]
         assistants += [
-            name for name in line["assistants"] if (name.partition("@")[2] or "scripted") in settings.models
+            name
+            for name in line["assistants"]
+            if (plain_name(name).partition("@")[2] or "scripted") in settings.models
         ]
         for name, path in line["memories"].items():
             memories.setdefault(name, OwnMemory(path=path))

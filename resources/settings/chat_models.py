@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from memflow.chat.requests import Sampling
 from memflow.fingerprint import digest
@@ -93,8 +93,8 @@ class Model(StrictModel):
     profile: Profile = Field(
         default_factory=Profile, description="Fields in which the endpoint differs from the preset."
     )
-    price_in: float = Field(0.0, ge=0, description="Price of a million prompt tokens.")
-    price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens.")
+    price_in: float = Field(0.0, ge=0, description="Price of a million prompt tokens; unknown unless set.")
+    price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens; unknown unless set.")
     executable: str = Field("vllm", description="For kind vllm: the `vllm` program of its own environment.")
     arguments: tuple[str, ...] = Field((), description="For kind vllm: further arguments of `vllm serve`.")
     adapter: str = Field(
@@ -148,8 +148,8 @@ class Model(StrictModel):
     def _bounds_belong_to_roles(cls, given: Any) -> Any:
         if isinstance(given, dict) and "max_tokens" in given:
             raise ValueError(
-                "a model cannot set `max_tokens`. Remove it, and set `output` in [bounds.ROLE] for the roles that "
-                f"the model plays: {', '.join(Bounds.model_fields)}."
+                f"a model cannot set `max_tokens` ({given['max_tokens']!r}). Remove it, and set `output` in "
+                f"[bounds.ROLE] for the roles that the model plays: {', '.join(Bounds.model_fields)}."
             )
         return given
 
@@ -163,12 +163,22 @@ class Model(StrictModel):
             return model
         return {**model, "profile": {**preset_fields(str(model.get("preset", DEFAULT))), **given}}
 
+    @field_validator("model")
+    @classmethod
+    def _has_a_name(cls, model: str) -> str:
+        if not model.strip():
+            raise ValueError("the name is empty. Write the name under which its server offers the model.")
+        return model
+
     @model_validator(mode="after")
     def _has_an_address(self) -> "Model":
         if self.kind == "endpoint" and not self.addresses:
             raise ValueError(f'the model {self.model} has kind = "endpoint" but no url. Set `url`.')
         if self.url and self.urls:
-            raise ValueError(f"the model {self.model} has `url` and `urls`. Remove one of them.")
+            raise ValueError(
+                f"the model {self.model} has `url` ({self.url}) and `urls` ({', '.join(self.urls)}). "
+                "Remove one of them."
+            )
         if len(set(self.urls)) < len(self.urls):
             raise ValueError(f"the model {self.model} repeats an address in `urls`. Name each server once.")
         if self.adapter and self.kind != "vllm":
@@ -199,6 +209,11 @@ class Model(StrictModel):
     def capacity(self) -> int:
         """The maximum number of concurrent requests at all addresses together."""
         return self.concurrency * max(1, len(self.addresses))
+
+    @property
+    def has_price(self) -> bool:
+        """Whether the price of requests is known: it is set, also as 0, or no model answers."""
+        return self.kind == "scripted" or bool({"price_in", "price_out"} & self.model_fields_set)
 
     @property
     def served_as(self) -> str:

@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memflow.benchmarks import registry
@@ -12,6 +12,7 @@ from memflow.benchmarks.domains import DEFAULT_PROFILE
 from memflow.benchmarks.protocol import profile_in
 from memflow.benchmarks.samples import MARK, base_of
 from memflow.errors import BadSettings
+from memflow.repeats import Kind, repeat_in
 from memflow.suggestions import unknown_name
 from resources.data.data_folder import default_data_folder
 from resources.lake.storage.client import check_address
@@ -20,7 +21,7 @@ from resources.settings.own_sections import OwnDataset, OwnDomain, OwnMemory
 from resources.settings.paths import SettingsFileSource
 from resources.settings.roles import Bounds, Roles
 from resources.settings.sections import BudgetLimits, Embedder, Encoder, History, Training
-from resources.settings.values import Judges
+from resources.settings.values import DistinctNames, Judges, NamedPath, refuse_truth_values
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
 KEY = re.compile(r"[a-z0-9_]+")
@@ -37,10 +38,10 @@ class SettingsFields(BaseSettings):
         hide_input_in_errors=True,
     )
 
-    home: Path = Field(
+    home: NamedPath = Field(
         Path(".memflow"), description="The folder of lake, ledger, indexes and Dagster's instance."
     )
-    data: Path = Field(
+    data: NamedPath = Field(
         default_factory=default_data_folder,
         description="The folder of the published data sets (MEMFLOW_DATA overrides it). The default is "
         "$XDG_DATA_HOME/memflow or ~/.local/share/memflow; on macOS ~/Library/Application Support/memflow.",
@@ -49,11 +50,11 @@ class SettingsFields(BaseSettings):
         "", description="The lake's root: a folder or s3://bucket/path; by default <home>/lake."
     )
     ledger: str = Field("", description="The ledger's SQLAlchemy URL; by default SQLite in <home>.")
-    domains: tuple[str, ...] = Field(
+    domains: DistinctNames = Field(
         registry.default_domains(),
         description="The domains: partitions of all tables except raw data and the leaderboard.",
     )
-    assistants: tuple[str, ...] = Field(
+    assistants: DistinctNames = Field(
         ("none", "oracle", "full", "recent", *BASELINES),
         description="memory, or memory@model: the second dimension of the partitions.",
     )
@@ -70,14 +71,14 @@ class SettingsFields(BaseSettings):
     encoder: dict[Literal["en", "zh"], Encoder] = Field(
         default_factory=dict, description="BERTScore's model by language; without one BERTScore has no value."
     )
-    wordnet: Path | None = Field(
+    wordnet: NamedPath | None = Field(
         None,
         description="A folder of WordNet for METEOR's synonyms; without it the metric is meteor_nowordnet.",
     )
-    cmudict: Path | None = Field(
+    cmudict: NamedPath | None = Field(
         None, description="A file cmudict.dict for syllables; without it FKGL has no value."
     )
-    prompts: Path | dict[str, Path] | None = Field(
+    prompts: NamedPath | dict[str, NamedPath] | None = Field(
         None,
         description="A folder of prompt files that replace packaged ones (`memflow prompts`), or a table of folders by "
         "benchmark, memory or role.",
@@ -85,6 +86,17 @@ class SettingsFields(BaseSettings):
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
     own_datasets: dict[str, OwnDataset] = Field(default_factory=dict)
+    repeats: int = Field(
+        1,
+        ge=1,
+        le=1000,
+        description="Evaluations of each assistant, the first included: the others are partitions with requests of "
+        "their own, and measure the noise of scores.",
+    )
+    repeats_of: Kind = Field(
+        Kind.answers,
+        description="What a repeat does again: `answers` (and their judging), `run` (playing, too) or `judge`.",
+    )
     parallel: int = Field(
         0,
         ge=0,
@@ -99,6 +111,11 @@ class SettingsFields(BaseSettings):
     sensor_seconds: int = Field(
         30, ge=1, description="Seconds between evaluations of the sensor that reruns stale partitions."
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _numbers_are_numbers(cls, value: Any, info: ValidationInfo) -> Any:
+        return refuse_truth_values(value, cls.model_fields[str(info.field_name)].annotation)
 
     @field_validator("models")
     @classmethod
@@ -122,15 +139,15 @@ class SettingsFields(BaseSettings):
             if name not in self.models:
                 raise ValueError(f"{place}: {unknown_name('model', name, self.models, 'memflow models')}")
         for assistant in self.assistants:
-            memory, _, model = assistant.partition("@")
+            memory, _, model = _plain_name(assistant).partition("@")
             if not KEY.fullmatch(memory) or (model and not KEY.fullmatch(model)):
                 raise ValueError(
-                    f"the assistant name {assistant!r} is invalid. Use the form memory or memory@model, with "
+                    f"assistants: the name {assistant!r} is invalid. Use the form memory or memory@model, with "
                     "names in [a-z0-9_]."
                 )
             if model and model not in self.models:
                 what = unknown_name("model", model, self.models, "memflow models")
-                raise ValueError(f"the assistant {assistant}: {what}. [models.{model}] adds it")
+                raise ValueError(f"assistants: {assistant}: {what}. [models.{model}] adds it")
         return self
 
     @model_validator(mode="after")
@@ -140,7 +157,7 @@ class SettingsFields(BaseSettings):
                 base = _base_of(name)
                 known = {*registry.domains(), *self.own_domains}
                 what = unknown_name("domain", base, known, "memflow domains")
-                raise ValueError(f"{what}. [own_domains.{base}] adds it")
+                raise ValueError(f"domains: {what}. [own_domains.{base}] adds it")
         for name in self.own_domains:
             if MARK in name:
                 raise ValueError(
@@ -188,6 +205,14 @@ class SettingsFields(BaseSettings):
         except BadSettings:
             return False
         return stem in self.own_domains or stem in registry.domains()
+
+
+def _plain_name(assistant: str) -> str:
+    """Return the name of a repeat's first evaluation. Raises ValueError for an invalid name."""
+    try:
+        return repeat_in(assistant).assistant
+    except BadSettings as wrong:
+        raise ValueError(str(wrong)) from wrong
 
 
 def _base_of(name: str) -> str:

@@ -75,6 +75,9 @@ class OwnMemory(StrictModel):
     revision: str = Field(
         "", description="Of a memory server: what its version does not identify, such as an image digest."
     )
+    unchecked: bool = Field(
+        False, description="Of a memory server: run it without a passed `memflow memories check`."
+    )
     folder: Path = Field(
         Path(), description="Of a command: the folder in which it runs, relative to the settings file."
     )
@@ -124,12 +127,14 @@ class OwnMemory(StrictModel):
             extra = sorted(self.model_fields_set - {"path", "system", "parameters"})
             if extra:
                 raise ValueError(
-                    f"`{extra[0]}` belongs to a memory server, and this memory has `{kinds[0]}`. Remove it, or use "
-                    "`parameters`."
+                    f"`{extra[0]}` ({getattr(self, extra[0])!r}) belongs to a memory server, and this memory has "
+                    f"`{kinds[0]}`. Remove it, or use `parameters`."
                 )
         wrong = {"variables", "folder"} if self.url else {"key_variable"}
         if self.is_server and (unused := sorted(self.model_fields_set & wrong)):
-            raise ValueError(f"`{unused[0]}` has no effect beside `{kinds[0]}`. Remove it.")
+            raise ValueError(
+                f"`{unused[0]}` ({str(getattr(self, unused[0]))!r}) has no effect beside `{kinds[0]}`. Remove it."
+            )
         return self
 
     @property

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from memflow.fingerprint import digest
 from memflow.labels import HASHING
-from resources.settings.values import KeyVariables, StrictModel, Url
+from resources.settings.values import KeyVariables, NamedPath, StrictModel, Url
 
 
 class Embedder(StrictModel):
@@ -34,7 +34,9 @@ class Embedder(StrictModel):
         if self.kind is None and (self.addresses or self.model):
             raise ValueError('url or model is given, but no kind. Add kind = "endpoint" or kind = "folder"')
         if self.url and self.urls:
-            raise ValueError("the embedder has `url` and `urls`. Remove one of them from [embedder]")
+            raise ValueError(
+                f"the embedder has `url` ({self.url}) and `urls` ({', '.join(self.urls)}). Remove one of them."
+            )
         if len(set(self.urls)) < len(self.urls):
             raise ValueError("the embedder repeats an address in `urls`. Name each server once.")
         address = "urls" if self.urls else "url"
@@ -96,7 +98,7 @@ class Training(StrictModel):
 class Encoder(StrictModel):
     """The model of BERTScore for texts of one language: a local folder of transformers weights."""
 
-    folder: Path = Field(description="The folder of weights, such as roberta-base or bert-base-chinese.")
+    folder: NamedPath = Field(description="The folder of weights, such as roberta-base or bert-base-chinese.")
     name: str = Field(
         "", max_length=100, description="The name that scores show; the folder's name where empty."
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 from pydantic_settings import SettingsConfigDict, SettingsError
@@ -20,12 +20,14 @@ from memflow.benchmarks.protocol import apply_profile, profile_in, with_profile
 from memflow.benchmarks.samples import base_of, sample_in
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
+from memflow.repeats import memory_name, plain_name, with_repeats
 from memflow.suggestions import unknown_name
 from resources.files.sqlite_urls import sqlite_path, sqlite_url
 from resources.memory_servers.declaration import declared_server
 from resources.settings.chat_models import Model
 from resources.settings.fields import SettingsFields
 from resources.settings.paths import resolve_dataset, resolve_memory
+from resources.settings.refusals import refusal
 
 CHOOSE_EMBEDDER = (
     "Add a line to memflow.toml above its first [section]: "
@@ -69,6 +71,11 @@ class Settings(SettingsFields):
         return registry.find_domain(name, {each: Domain(each, "", (), "") for each in self.own_domains})
 
     @property
+    def assistant_partitions(self) -> tuple[str, ...]:
+        """The assistants and the repeats of each, which are partitions of their own."""
+        return with_repeats(self.assistants, self.repeats, self.repeats_of)
+
+    @property
     def datasets(self) -> dict[str, Dataset]:
         """Return all data sets, including those of the user."""
         return {**registry.datasets(), **{name: own.dataset(name) for name, own in self.own_datasets.items()}}
@@ -107,7 +114,7 @@ class Settings(SettingsFields):
 
     def model_of(self, assistant: str) -> str:
         """Return the name of an assistant's chat model."""
-        return assistant.partition("@")[2] or self.roles.assistant
+        return plain_name(assistant).partition("@")[2] or self.roles.assistant
 
     def judges_of(self, domain: str) -> tuple[str, ...]:
         """Return the judges' model names: those of the domain in [judges], with or without profile, or of the role.
@@ -145,7 +152,7 @@ class Settings(SettingsFields):
         """Return the memory of an assistant. Raises BadSettings for an unknown memory, with the known names."""
         from memflow.memories.registry import find  # noqa: PLC0415  (imports take a second)
 
-        return find(assistant.partition("@")[0], self.own_memories())
+        return find(memory_name(assistant), self.own_memories())
 
     def window_of(self, assistant: str) -> int | None:
         """Return the maximum length of an assistant's prompts in tokens: the context window minus room for the answer.
@@ -189,7 +196,7 @@ class Settings(SettingsFields):
 def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings of `path`, MEMFLOW_SETTINGS or ./memflow.toml, overridden by the environment, then by `over`.
 
-    Raises BadSettings with the file, the setting and the fault.
+    Raises BadSettings with the source, the setting, its value, and what is allowed.
     """
     named = path or (Path(os.environ["MEMFLOW_SETTINGS"]) if "MEMFLOW_SETTINGS" in os.environ else None)
     if named is not None and not named.is_file():
@@ -202,12 +209,7 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
     try:
         settings = FromFile(**dict(over or {}))
     except ValidationError as wrong:
-        first = wrong.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        message = f"{first['msg'].rstrip('.')}. Fix this setting."
-        if first["type"] == "extra_forbidden":
-            message = _unknown_setting(first["loc"])
-        raise BadSettings(f"{file}: {place}: {message}") from wrong
+        raise BadSettings(refusal(file, wrong, Settings)) from wrong
     except (SettingsError, ValueError) as wrong:
         raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
     folder = file.absolute().parent
@@ -227,12 +229,3 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
 def example() -> str:
     """Return the commented example that `memflow init` writes."""
     return files("resources.settings").joinpath("memflow.toml").read_text(encoding="utf-8")
-
-
-def _unknown_setting(location: tuple[int | str, ...]) -> str:
-    """Return the message for the unknown setting at `location`, with similar settings of the section."""
-    section: Any = Settings
-    for part in location[:-1]:
-        is_dict = get_origin(section) is dict
-        section = get_args(section)[1] if is_dict else section.model_fields[part].annotation
-    return unknown_name("setting", str(location[-1]), section.model_fields, "memflow init example.toml")

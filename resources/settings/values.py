@@ -1,10 +1,19 @@
 """The types of values that sections of memflow.toml share."""
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
 
-from resources.endpoints.addresses import display_address, has_credentials
+from resources.endpoints.addresses import ADDRESS_FORM, display_address, has_credentials, is_address
 
 
 def as_tuple(names: Any) -> Any:
@@ -16,7 +25,9 @@ KeyVariables = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
 """Names of environment variables. A single name may be given without a list."""
 
 
-def _without_credentials(url: str) -> str:
+def _checked_address(url: str) -> str:
+    if url and not is_address(url):
+        raise ValueError(f"this is no address. Write {ADDRESS_FORM}.")
     if has_credentials(url):
         raise ValueError(
             f"the address {display_address(url)} contains a user or password, and settings contain no secrets. Remove "
@@ -36,8 +47,39 @@ def distinct_names(names: tuple[str, ...]) -> tuple[str, ...]:
 Judges = Annotated[tuple[str, ...], BeforeValidator(as_tuple), AfterValidator(distinct_names)]
 """Names of models that judge. A single name may be given without a list."""
 
-Url = Annotated[str, AfterValidator(_without_credentials)]
-"""An address without user and password."""
+Url = Annotated[str, AfterValidator(_checked_address)]
+"""An http or https address without user and password; empty for none."""
+
+
+def _named_path(path: Any) -> Any:
+    if path == "":
+        raise ValueError(
+            'an empty path is the current folder, which is hardly meant. Write a path ("." for the current folder), or '
+            "remove the setting."
+        )
+    return path
+
+
+NamedPath = Annotated[Path, BeforeValidator(_named_path)]
+"""A path that is not empty."""
+
+
+def distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names. Raises ValueError if one is repeated."""
+    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ValueError(f"{', '.join(repeated)} is repeated. Name each once.")
+    return names
+
+
+DistinctNames = Annotated[tuple[str, ...], AfterValidator(distinct)]
+"""Names without repetition."""
+
+
+def refuse_truth_values(value: Any, annotation: Any) -> Any:
+    """Return a value. Raises ValueError for true and false where only numbers are allowed: pydantic reads 1 and 0."""
+    if isinstance(value, bool) and {int, float} & {annotation, *get_args(annotation)}:
+        raise ValueError("true and false are no numbers. Write a number.")
+    return value
 
 
 def _device_list(devices: Any) -> Any:
@@ -54,3 +96,8 @@ class StrictModel(BaseModel):
     """The base class of the sections of the settings. Sections are immutable and reject unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _numbers_are_numbers(cls, value: Any, info: ValidationInfo) -> Any:
+        return refuse_truth_values(value, cls.model_fields[str(info.field_name)].annotation)

@@ -57,4 +57,5 @@ class StubBehavior:
     )
     down: float = field(default=5.0, metadata={"help": "seconds that it is down"})
     log: str = field(default="", metadata={"help": "file with a JSON line per answer"})
+    vary: int = field(default=0, metadata={"help": "1: equal requests get different answers"})
     seed: int = field(default=0, metadata={"help": "seed of failures"})

@@ -1,6 +1,7 @@
 """The stub server's answers to chat requests, and their form as chat completions.
 
-An answer depends on the messages and the schema only, so that servers with other behaviors give the same answers.
+An answer depends on the messages and the schema only, so that servers with other behaviors give the same answers;
+with `vary` it is random.
 """
 
 import json
@@ -33,7 +34,7 @@ def completion(call: Call, messages: str, behaviors: Sequence[str]) -> tuple[dic
     """Return the body of the response, and whether it was garbled on purpose. `messages` is their digest."""
     settings, schema = call.behavior, _wanted_schema(call, behaviors)
     key = digest([messages, schema])
-    chance = random.Random(seeded(settings.seed, key))
+    chance = random.Random(None if settings.vary else seeded(settings.seed, key))
     garbled = False
     if schema is not None:
         content = json.dumps(random_instance(obeying(schema) if behaviors else schema, chance))

@@ -21,6 +21,7 @@ from memflow.checks.evaluation import (
 from memflow.checks.expectations import expectations_of
 from memflow.pipeline import WRITERS
 from memflow.records import columns
+from memflow.repeats import source_of
 from memflow.shares import WHOLE, Share
 from resources.data.library import Library
 from resources.lake.lake import Lake
@@ -99,4 +100,5 @@ def other_columns(lake: Lake, partition: str) -> OtherColumns:
 def _partition_of(table: str, partition: str) -> str:
     """Return the partition of another table that belongs to a partition `domain` or `domain/assistant`."""
     by_assistant = "assistant" in {column.name for column in columns(table)}
-    return partition if by_assistant else partition.partition("/")[0]
+    domain, slash, assistant = partition.partition("/")
+    return f"{domain}{slash}{source_of(table, assistant)}" if by_assistant else domain

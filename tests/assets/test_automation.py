@@ -172,6 +172,21 @@ def test_sensor_requests_no_partition_for_an_unchanged_model(simulation: GraphSi
     assert not simulation.tick()
 
 
+def test_sensor_requests_regeneration_when_a_model_changes_after_its_first_tick(
+    materialized: tuple[Path, list[Event], Any], tmp_path: Path
+) -> None:
+    """The models were observed before the sensor was ever started, as `memflow run` does."""
+    folder, events, _ = materialized
+    shutil.copytree(folder, tmp_path / "toy")
+    simulation = GraphSimulation(tmp_path / "toy", load_graph())
+    simulation.report(events)
+    assert not simulation.tick()
+    simulation.change(simulator="s2")
+    assert simulation.tick() | simulation.tick() == every(["amemgym_demo"], LEFT) | {
+        ("memorybench_demo", "feedback/sessions")
+    }
+
+
 def test_sensor_requests_only_partitions_of_a_changed_assistant_model(simulation: GraphSimulation) -> None:
     simulation.change(**{"rag@qwen": "r2"})
     assert simulation.settle() == [every(RAG, RIGHT), BOARD]

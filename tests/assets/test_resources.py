@@ -28,7 +28,7 @@ judge = "large"
 benchmark = "amemgym"
 files = ["mine.json"]
 """
-NAMES = {"data", "index", "lake", "ledger", "models", "vllm", "warehouse"}
+NAMES = {"data", "index", "io_manager", "lake", "ledger", "models", "vllm", "warehouse"}
 
 
 @pytest.fixture
@@ -55,6 +55,8 @@ def test_ledger_resource_shows_a_url_from_the_environment_as_variable_name(tmp_p
     monkeypatch.setenv("MEMFLOW_LEDGER", f"sqlite:///{tmp_path}/other.sqlite")
     resource = configurable_resources(Settings(home=tmp_path))["ledger"]
     assert resource._get_non_default_public_field_values()["url"] == dg.EnvVar("MEMFLOW_LEDGER")
+    with dg.build_resources({"ledger": resource}) as built:
+        assert built.ledger.url.endswith("/other.sqlite")
 
 
 def test_jobs_write_lake_warehouse_and_ledger_into_the_configured_home(tmp_path: Path, monkeypatch) -> None:

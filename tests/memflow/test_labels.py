@@ -1,12 +1,16 @@
 """Labels of results that are of no language model or of no embedding model."""
 
+from dataclasses import replace
+
 from factories import score
 
 from memflow.chat.scripted import LABEL
-from memflow.labels import HASHED, HASHED_CAVEAT, caveat_of, meta_label, score_label
+from memflow.labels import HASHED, HASHED_CAVEAT, JUDGED, caveat_of, meta_label, score_label
 
-REAL, HASHING = score(embedder="bge-m3", scripted=False), score(embedder="hashing-256", scripted=False)
-SCRIPTED = score(embedder="hashing-256", scripted=True)
+REAL = score(assistant="a", metric="accuracy", embedder="bge-m3", scripted=False)
+HASHING = replace(REAL, embedder="hashing-256")
+SCRIPTED = replace(HASHING, scripted=True)
+HASHING_RECALL = replace(HASHING, metric="evidence_recall")
 
 
 def test_score_label_is_none_without_scripted_chat_and_hashing_embedder() -> None:
@@ -15,16 +19,29 @@ def test_score_label_is_none_without_scripted_chat_and_hashing_embedder() -> Non
 
 
 def test_score_label_names_the_hashing_embedder_of_a_language_model() -> None:
-    assert score_label([REAL, HASHING]) == HASHED
+    assert score_label([HASHING]) == HASHED
 
 
 def test_score_label_of_the_scripted_chat_has_priority_over_the_hashed_embedder() -> None:
-    assert score_label([HASHING, SCRIPTED]) == LABEL
+    assert score_label([SCRIPTED, HASHING_RECALL]) == LABEL
+
+
+def test_score_label_names_the_assistants_for_which_it_holds() -> None:
+    rag = replace(REAL, assistant="rag")
+    assert score_label([rag, SCRIPTED, replace(HASHING, assistant="embed")]) == f"{LABEL}: a; {HASHED}: embed"
+    assert score_label([rag, replace(SCRIPTED, domain="demo")]) == f"{LABEL}: demo/a"
+
+
+def test_score_label_of_a_scripted_judge_differs_from_that_of_a_scripted_chat() -> None:
+    judged = replace(SCRIPTED, metric="quality")
+    assert score_label([REAL, judged]) == JUDGED
+    assert "measure no model" in caveat_of(JUDGED, "text for the scripted chat")
 
 
 def test_meta_label_equals_the_label_of_the_scores() -> None:
     assert meta_label([{"scripted": "no", "embedder": "bge-m3"}, {"scripted": "no"}]) is None
     assert meta_label([{"scripted": "no", "embedder": "hashing-64"}]) == HASHED
+    assert meta_label([{"scripted": "no", "scripted_judge": "yes"}]) == JUDGED
     assert meta_label([{"scripted": "yes", "embedder": "hashing-64"}]) == LABEL
 
 

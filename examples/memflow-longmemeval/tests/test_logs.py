@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from longmemeval_rows import lines
 from memflow_longmemeval.logs import average_labels, read_labels
-from memflow_longmemeval.types import PUBLISHED_COUNTS
+from memflow_longmemeval.types import PUBLISHED_COUNTS, TYPES
+from memflow_longmemeval.views import show_label_log
 
+from memflow.benchmarks.views import Note, Table
 from memflow.errors import BadInput
 
 
@@ -72,3 +75,21 @@ def test_byte_order_mark_of_a_log_is_ignored(tmp_path: Path) -> None:
     path.write_text('{"question_id": "a", "autoeval_label": {"label": true}}', encoding="utf-8-sig")
     replies, problems = read_labels(path)
     assert len(replies) == 1 and not problems
+
+
+def test_questions_of_unknown_types_are_counted_and_said(tmp_path: Path) -> None:
+    lines = [
+        {"question_id": name, "question_type": kind, "autoeval_label": {"model": "m", "label": True}}
+        for name, kind in (("a", "multi-session"), ("b", None), ("c", "a new type"))
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    assert average_labels(*read_labels(path)).unknown_types == 2
+    reader = Mock(partitions=lambda table: [], domains=lambda names: [])
+    answer = show_label_log(reader, str(path))
+    table = next(part for part in answer.parts if isinstance(part, Table))
+    assert [row[:2] for row in table.rows if row[0] in TYPES] == [("multi-session", 1)]
+    assert any(
+        isinstance(part, Note) and "type of 2 of 3 questions is unknown" in part.text for part in answer.parts
+    )
+    assert answer.data["unknown_types"] == 2

@@ -20,7 +20,7 @@ from memflow.scoring.measures import (
     VerdictValues,
 )
 
-NO_ORACLE = "the memory oracle has no scores with the same model; run it as well"
+NO_ORACLE = "the memory oracle has no scores with the same model, or is faulty; run it as well"
 PARTS = 4
 """The sums of a period: the assistant's values, the upper bound's, chance, and the number of probes."""
 

@@ -1,6 +1,7 @@
 """Scores of own dialogues: the answer score and each metric over its own probes, by type, kind and slice."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.dialogues.metrics import ANSWER_SCORE, FALSE_ABSTENTION, JUDGED, OF_PROBES
@@ -16,6 +17,7 @@ from memflow.scoring.judges import parse_variant
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of one assistant for every slice. A metric without probes in a slice has no score there."""
     context = MetricContext.of(domain, results)
+    contexts = {ANSWER_SCORE.name: replace(context, scripted=context.scripted or results.scripted_judge)}
     values: dict[tuple[str, str], dict[str, float]] = {
         (name, "standard"): verdict_values(results, name) for name in (ANSWER_SCORE.name, UNPARSED)
     }
@@ -28,7 +30,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
                 if (row.metric, row.variant) == (metric, variant) and row.value is not None
             }
     return [
-        probe_score(context, metric, asked, found, slice_name=name, variant=variant)
+        probe_score(contexts.get(metric, context), metric, asked, found, slice_name=name, variant=variant)
         for name, probes in probe_slices(valid_probes(results)).items()
         for (metric, variant), found in values.items()
         if (asked := asked_under(metric, probes))

@@ -177,4 +177,4 @@ def _of_judges(probe: Probe, by_judge: Mapping[str, OpenValue]) -> list[OpenValu
 
 
 JUDGED_METRICS = frozenset({JUDGED.name})
-"""The metrics whose values a judge decides; `answer_score` only contains them."""
+"""The metrics whose values a judge decides; `answer_score` contains them among others."""

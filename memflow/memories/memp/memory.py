@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from memflow.chat.asking import Answer
 from memflow.memories.chunks import MessagePart, fill_chunks, merge_parts
+from memflow.memories.design import Design
 from memflow.memories.entries import Item
 from memflow.memories.memory import Calls, Memory, Message, ModelWrittenMemory, Recall, parameter
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
@@ -88,6 +89,11 @@ class Memp(ModelWrittenMemory):
 
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=1, embed_read=1)
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {READ, HIT}
+
+    @property
+    def design(self) -> Design:
+        """Procedures summarize trajectories, and a query retrieves only those that are similar enough."""
+        return Design(merges=True, threshold=True)
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, PROCEDURE)

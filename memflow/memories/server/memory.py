@@ -25,7 +25,7 @@ from memflow.timing import leave_unmeasured
 
 READS_AT_ONCE = 16
 """Queries of one checkpoint that are read concurrently."""
-DECLARED = {"sources", "export", "ranked", "dates", "pure_reads"}
+DECLARED = {"sources", "export", "ranked", "dates", "pure_reads", "design"}
 """The capabilities that a store records, since they explain its entries."""
 
 
@@ -158,8 +158,7 @@ class ServerMemory(ExternalMemory):
         return self._recall(items, found.notes, can)
 
     def _recall(self, items: Sequence[Item], notes: str, can: Capabilities) -> Recall:
-        position = self._mirrored(can).position
-        return recall_of(items, notes, self.budget, position, exported=can.export != "none")
+        return recall_of(items, notes, self.budget, self._mirrored(can))
 
     async def _read_at_once(self, query: str, can: Capabilities, running: asyncio.Semaphore) -> Found | str:
         """Return the answer to a query now, or the reason why the read failed.

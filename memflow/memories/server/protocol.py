@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memflow.memories.design import Design
+
 PROTOCOL = 1
 """The version of the protocol."""
 LONGEST_LINE = 16 * 1024 * 1024
@@ -54,6 +56,8 @@ class Capabilities(Wire):
     models: Literal["own", "given", "none"] = "own"
     """Whether it calls models at its own addresses, at the endpoints of `hello`, or not at all."""
     deterministic: bool = False
+    design: Design = Design()
+    """What the memory does on purpose: a window, one role, few items, merging, a threshold."""
 
 
 class Endpoint(Wire):

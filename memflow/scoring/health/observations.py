@@ -1,98 +1,109 @@
 """What a played episode shows about its memory: messages, entries and reads, reduced to what the measures need.
 
-Texts are reduced to their properties, so that a domain of many episodes fits into memory.
+Texts are reduced to their properties, so that a domain of many episodes fits into memory. episodes.py reads them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from memflow.memories.entries import Item
-from memflow.memories.memory import FAILURE
-from memflow.memories.server.evidence import declared_capabilities
+from memflow.memories.design import Design
 from memflow.memories.server.protocol import Capabilities
-from memflow.memories.systems import System
-from memflow.records import QUARANTINED_PROBE, FailureAttribution, Probe, Reply, TranscriptMessage
-from memflow.run.answer import EpisodeHistory
+from memflow.records import FailureAttribution
+from memflow.scoring.health.texts import TextProperties
 
 
 @dataclass(frozen=True, slots=True)
 class GivenMessage:
-    """A message that the memory received. `position` counts the messages of its episode from 1."""
+    """A message that the memory received. `position` counts the messages of its episode from 1.
+
+    `losses` are what the entries of this message lack of its text (texts.py), of the losses `at_risk`; None if no entry
+    has its text.
+    """
 
     message_id: str
     role: str
     sequence: int
     position: int
+    session: int
+    text: TextProperties
+    repeats: bool
+    """Its words are those of an earlier message of the episode."""
+    stored: bool
+    failed: bool
+    live_at_end: bool
+    losses: frozenset[str] | None
+    at_risk: frozenset[str]
+    seconds: float | None
+    """Seconds of the write that ended with this message."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEntry:
+    """An entry with remembered content. `item_id` is the id that a memory server gave it."""
+
+    entry_id: str
+    kind: str
+    since: int
+    until: int | None
+    sources: tuple[str, ...]
+    item_id: str | None
+    foreign: bool
+    """It came from a message of another episode."""
+    future: bool
+    """It came from a message that was given after it was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeRead:
-    """A read for a probe, `sequence` messages after the start, when `live` entries with content were current."""
+    """A read for a probe, `sequence` messages after the start of the episode.
+
+    `live` are the current entries by kind, `taken` the recalled ones. `slope` is how much more words of the query the
+    first half of the items has than the second half; None where their order shows nothing.
+    """
 
     probe_id: str
+    episode_id: str
     sequence: int
-    live: int
+    query: str
+    text: TextProperties
+    labels: Mapping[str, str]
+    live: Mapping[str, int]
+    taken: Mapping[str, int]
     recalled: tuple[str, ...]
     failure: str | None
+    cut_by_budget: bool
     empty: bool
+    slope: float | None
     attribution: FailureAttribution | None
+    evidence: tuple[str, ...]
+    lag: int | None
+    """Messages since the newest evidence."""
+    seconds: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EpisodeObservation:
-    """The messages, entries, failures and reads of an episode.
-
-    `entries` are those with remembered content. `failures` are the source messages of each failed write. `server` is
-    what the memory server declares, if the memory is one.
-    """
+    """The messages, entries and reads of an episode, and what a memory server declares, if the memory is one."""
 
     episode_id: str
     messages: Sequence[GivenMessage]
-    entries: Sequence[Item]
-    failures: Sequence[Sequence[str]]
+    entries: Mapping[str, StoredEntry]
     reads: Sequence[ProbeRead]
+    write_failures: Sequence[str] = ()
+    """Reasons of failed writes of messages."""
+    export_failures: Sequence[str] = ()
+    """Failures of a memory server that concern no message."""
     server: Capabilities | None = None
-    live_at: dict[int, int] = field(default_factory=dict)
 
 
-def observe(
-    system: System,
-    episode_id: str,
-    past: EpisodeHistory,
-    messages: Iterable[TranscriptMessage],
-    probes: Iterable[Probe],
-    replies: Mapping[str, Reply],
-    attributions: Mapping[str, FailureAttribution],
-) -> EpisodeObservation:
-    """Return the observation of one episode."""
-    given = [line for line in messages if line.reason is None]
-    entries = [item for item in past.items if item.kind not in system.memory.bookkeeping_kinds]
-    capabilities = (declared_capabilities(item.kind, item.meta) for item in past.items)
-    reads = []
-    for probe in probes:
-        reply = replies.get(probe.probe_id)
-        if reply is None or (reply.reason or "").startswith(QUARANTINED_PROBE):
-            continue
-        sequence = past.sequence(probe)
-        reads.append(
-            ProbeRead(
-                probe_id=probe.probe_id,
-                sequence=sequence,
-                live=sum(item.alive(sequence) for item in entries),
-                recalled=tuple(reply.recalled),
-                failure=reply.reason if reply.prompt is None and not reply.text else None,
-                empty=not (reply.recalled or reply.injected_tokens or reply.dropped_tokens),
-                attribution=attributions.get(probe.probe_id),
-            )
-        )
-    return EpisodeObservation(
-        episode_id,
-        [
-            GivenMessage(line.message_id, line.role, line.sequence, number)
-            for number, line in enumerate(given, 1)
-        ],
-        entries,
-        [item.sources for item in past.items if item.kind == FAILURE],
-        reads,
-        next((can for can in capabilities if can is not None), None),
-    )
+@dataclass(frozen=True)
+class MemoryTraits:
+    """What is known of a memory beside its rows: its design, the items that a read asks for, and whether it searches.
+
+    `k` is None where the memory has no such parameter, and 0 where it asks for all.
+    """
+
+    name: str
+    design: Design
+    k: int | None = None
+    ranks: bool = True

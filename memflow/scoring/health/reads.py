@@ -1,32 +1,74 @@
 """Reads that failed, and reads that returned nothing although the memory had content."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from memflow.memories.design import Design
-from memflow.scoring.health.observations import EpisodeObservation
-from memflow.scoring.health.states import Measurement, not_measurable, share_measurement
+from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
+from memflow.scoring.health.states import (
+    FAULTY,
+    OK,
+    SUSPECT,
+    Measurement,
+    not_measurable,
+    share_measurement,
+    such_as,
+)
 
+FEW = 5
+"""Reads below which a share is no share."""
 NEARLY_ALL = 0.9
 """From this share of failed or empty reads on, the score is that of an assistant without memory."""
-EMPTY = 0.5
+FAILED = 0.1
+"""Share of failed reads from which on a score lacks too many answers."""
+SIDE = 20
+"""Reads that must fail before they are compared with another search: statistics of fewer are noise."""
+OTHER_SEARCH = 0.5
+"""Share of these reads for which BM25 over the same entries must recall evidence: then the reads could succeed."""
+
+Search = Callable[[Sequence[ProbeRead], int], Mapping[str, bool]]
+"""Whether BM25 over the entries that were live at each read recalls its evidence among k items, by probe.
+
+Reads without known evidence are missing.
+"""
 
 
-def failed_reads(episodes: Sequence[EpisodeObservation], design: Design) -> Measurement:
+def failed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the reads that raised an error or timed out."""
     reads = [read for episode in episodes for read in episode.reads]
-    if not reads:
-        return not_measurable("failed_reads", "no probe was read")
+    if len(reads) < FEW:
+        return not_measurable("failed_reads", f"only {len(reads)} probes were read", len(reads))
     failed = [read.probe_id for read in reads if read.failure]
-    statement = f"{len(failed)} of {len(reads)} reads failed"
-    return share_measurement("failed_reads", failed, len(reads), statement, faulty=NEARLY_ALL, suspect=0.1)
+    reasons = [read.failure.partition("RecallFailed: ")[2] for read in reads if read.failure]
+    statement = f"{len(failed)} of {len(reads)} reads failed{such_as(reasons)}"
+    return share_measurement("failed_reads", failed, len(reads), statement, faulty=NEARLY_ALL, suspect=FAILED)
 
 
-def empty_reads(episodes: Sequence[EpisodeObservation], design: Design) -> Measurement:
-    """Measure the reads that returned nothing although entries were live."""
+def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, search: Search) -> Measurement:
+    """Measure the reads that returned nothing although entries were live.
+
+    Fewer than nearly all are suspect if a BM25 search finds in the same entries what they missed: a search by words
+    returns nothing for a query whose words nobody used.
+    """
+    measure, what = "empty_reads", "entries were live"
     reads = [read for episode in episodes for read in episode.reads if read.live and not read.failure]
-    if not reads:
-        return not_measurable("empty_reads", "no read found the memory with an entry")
-    empty = [read.probe_id for read in reads if read.empty]
-    statement = f"{len(empty)} of {len(reads)} reads were empty although entries were live"
-    thresholds = {} if design.threshold else {"faulty": NEARLY_ALL, "suspect": EMPTY}
-    return share_measurement("empty_reads", empty, len(reads), statement, **thresholds)
+    if any(episode.server is not None and episode.server.export == "none" for episode in episodes):
+        what = "messages had been written"
+        reads = [read for episode in episodes for read in episode.reads if read.sequence and not read.failure]
+    if len(reads) < FEW:
+        return not_measurable(measure, f"only {len(reads)} reads found the memory with content", len(reads))
+    empty = [read for read in reads if read.empty]
+    statement = f"{len(empty)} of {len(reads)} reads were empty although {what}"
+    found = Measurement(
+        measure, OK, statement, len(empty) / len(reads), len(reads), [r.probe_id for r in empty], len(empty)
+    )
+    if memory.design.threshold:
+        return replace(found, statement=f"{statement}; the memory has a threshold by design")
+    if len(empty) >= NEARLY_ALL * len(reads):
+        return replace(found, state=FAULTY)
+    if len(empty) < SIDE:
+        return found
+    hits = search(empty, memory.k or 10)
+    if len(hits) >= SIDE and sum(hits.values()) >= OTHER_SEARCH * len(hits):
+        seen = f"; BM25 finds evidence in the same entries for {sum(hits.values())} of {len(hits)} of them"
+        return replace(found, state=SUSPECT, statement=statement + seen)
+    return found

@@ -12,6 +12,8 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     value DOUBLE,
     low DOUBLE,
     high DOUBLE,
+    interval_reason VARCHAR,
+    interval_units VARCHAR,
     judge_low DOUBLE,
     judge_high DOUBLE,
     self_judges VARCHAR[] NOT NULL,
@@ -37,6 +39,13 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     health_reason VARCHAR,
     rank_low BIGINT,
     rank_high BIGINT,
+    repeats BIGINT,
+    repeats_of VARCHAR,
+    repeat_mean DOUBLE,
+    noise DOUBLE,
+    noise_low DOUBLE,
+    noise_high DOUBLE,
+    noise_degrees BIGINT,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, metric, variant, slice)
 );

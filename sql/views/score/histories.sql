@@ -67,7 +67,7 @@ guesses AS (
             valued.domain = asked.domain
             AND valued.question_id = asked.question_id
             AND valued.checkpoint = asked.first_checkpoint
-    WHERE valued.opens OR (NOT asked.has_opening AND split_part(valued.assistant, '@', 1) = 'none')
+    WHERE valued.opens OR (NOT asked.has_opening AND regexp_matches(valued.assistant, '^none([@~]|$)'))
 ),
 
 begun AS (
@@ -87,7 +87,7 @@ begun AS (
             AND guesses.assistant
             = CASE
                 WHEN asked.has_opening THEN valued.assistant
-                ELSE regexp_replace(valued.assistant, '^[^@]*', 'none')
+                ELSE regexp_replace(valued.assistant, '^[^@~]*', 'none')
             END
     WINDOW question AS (PARTITION BY valued.domain, valued.assistant, valued.question_id)
 ),

@@ -62,6 +62,18 @@ def test_ledger_forget_shows_the_selected_answers_and_asks_for_confirmation(own)
     assert "awi/update" not in {row["prompt"] for row in rows}
 
 
+def test_ledger_forget_kind_retried_deletes_answers_after_an_unusable_one_only(own) -> None:
+    with sqlite3.connect(own.folder / "ledger.sqlite") as connection:
+        ((digest, prompt),) = connection.execute("select digest, prompt from completions limit 1").fetchall()
+        connection.execute("update completions set attempt = 1 where digest = ?", (digest,))
+    condition = ("--kind", "retried", "--prompt", prompt, "--yes")
+    assert own("ledger", "forget", *condition).exit_code == 0
+    with sqlite3.connect(own.folder / "ledger.sqlite") as connection:
+        left = connection.execute("select count(*), max(attempt) from completions").fetchone()
+        assert left[0] > 0 and left[1] == 0
+    assert "no answer in the ledger meets" in own.error("ledger", "forget", *condition)
+
+
 def test_ledger_forget_without_condition_or_match_deletes_nothing(own) -> None:
     before = requests(own)
     assert "no condition is given" in own.error("ledger", "forget", "--yes")

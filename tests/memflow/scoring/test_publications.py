@@ -18,7 +18,7 @@ from memflow.scoring.publications import (
 
 def published(history, scores, verdicts="v1"):
     """Return the history after a publication of these scores."""
-    inputs = {(row.domain, row.assistant): ScoreInputs(["p1", verdicts], "large") for row in scores}
+    inputs = {(row.domain, row.assistant): ScoreInputs(["p1", verdicts], ["large"]) for row in scores}
     return [*history, *rows_to_add(history, scores, inputs, Publication("2026-01-01T00:00:00+00:00", "r"))]
 
 
@@ -59,3 +59,15 @@ def test_newest_rows_of_the_history_always_equal_the_leaderboard(boards):
             assert all(getattr(newest[key_of(row)], name) == getattr(row, name) for name in SCORE_FIELDS)
     keys = [(row.publication, key_of(row)) for row in history]
     assert len(set(keys)) == len(keys)
+
+
+def test_publication_names_the_judges_only_of_scores_that_they_decided():
+    scores = [
+        score(metric=metric, variant=variant)
+        for metric, variant in (("f1", "standard"), ("quality[a]", "standard"), ("quality[a]", "judge_two"))
+    ]
+    inputs = {
+        (row.domain, row.assistant): ScoreInputs([], ["one", "two"], frozenset({"quality"})) for row in scores
+    }
+    rows = rows_to_add([], scores, inputs, Publication("2026-01-01T00:00:00+00:00", "r"))
+    assert [row.judge for row in rows] == [None, "one, two", "two"]

@@ -94,6 +94,41 @@ def test_quarantined_probes_are_not_compared(lake: Lake) -> None:
     assert {row.n for row in rows(lake) if row.slice == "all" and row.metric == "accuracy"} == {31}
 
 
+def write_health(lake: Lake, assistant: str, state: str) -> None:
+    row = factories.health_measure(
+        domain=DOMAIN, assistant=assistant, state=state, statement="32 of 32 reads were empty"
+    )
+    lake.write("score.health", f"{DOMAIN}/{assistant}", [row], fingerprint="")
+
+
+def test_faulty_assistant_is_compared_with_nobody_and_the_reason_is_stated(
+    lake: Lake, tmp_path: Path
+) -> None:
+    cached = CachedScores(tmp_path / "scores.sqlite", lambda benchmark: "code")
+    before = rows(lake, cached)
+    write_health(lake, "none", "faulty")
+    write_health(lake, "rag", "suspect")
+    found = rows(lake, cached)
+    assert found == rows(lake)
+    [*withheld] = [row for row in found if "none" in (row.a, row.b)]
+    reason = "none is not measured: 32 of 32 reads were empty"
+    assert {(row.reason, row.difference, row.p, row.better) for row in withheld} == {
+        (reason, None, None, None)
+    }
+    assert {row.health_b if row.b == "none" else row.health_a for row in withheld} == {"faulty"}
+    [valid] = [row for row in found if (row.a, row.b, row.slice) == ("full", "rag", "all")]
+    assert (valid.difference, valid.p_adjusted, valid.health_b) == (0.5, valid.p, "suspect")
+    write_health(lake, "none", "ok")
+    write_health(lake, "rag", "ok")
+    assert [replace(row, health_a=None, health_b=None) for row in rows(lake, cached)] == before
+
+
+def test_nobody_is_compared_where_all_are_faulty(lake: Lake) -> None:
+    for name in ("full", "none", "rag"):
+        write_health(lake, name, "faulty")
+    assert rows(lake) == []
+
+
 def test_only_pairs_with_changed_verdicts_are_computed_again(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from former_files import former_metadata
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from measured_lake import ASSISTANTS, DOMAINS, remove_assistant, write_assistant, write_probes
+from measured_lake import ASSISTANTS, DOMAINS, remove_assistant, write_assistant, write_health, write_probes
 from profiles import examples
 
 from memflow.errors import BadInput
@@ -63,7 +63,9 @@ def home(tmp_path: Path) -> Home:
 
 CHANGES = st.lists(
     st.tuples(
-        st.sampled_from(DOMAINS), st.sampled_from(ASSISTANTS), st.sampled_from(["write", "remove", "probes"])
+        st.sampled_from(DOMAINS),
+        st.sampled_from(ASSISTANTS),
+        st.sampled_from(["write", "remove", "probes", "faulty", "ok"]),
     ),
     max_size=3,
 )
@@ -86,6 +88,8 @@ def test_cached_leaderboard_and_database_equal_full_recomputation_after_any_chan
                 write_assistant(home.lake, domain, assistant, seed + number)
             elif change == "remove":
                 remove_assistant(home.lake, domain, assistant)
+            elif change in ("faulty", "ok"):
+                write_health(home.lake, domain, assistant, change)
             else:
                 write_probes(home.lake, domain, seed + number)
         assert home.cached() == home.scratch()
@@ -93,6 +97,19 @@ def test_cached_leaderboard_and_database_equal_full_recomputation_after_any_chan
         other = tmp_path_factory.mktemp("other") / "memflow.duckdb"
         Warehouse(home.lake, other).publish()
         assert contents(path) == contents(other)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_scores_of_others_are_those_without_the_faulty_assistant(home: Home, domain: str) -> None:
+    write_health(home.lake, domain, "full", "faulty")
+    found = [each for each in home.cached() if each.domain == domain]
+    remove_assistant(home.lake, domain, "full")
+    without = [replace(each, differing_settings=None) for each in home.scratch() if each.domain == domain]
+    others = [replace(each, differing_settings=None) for each in found if each.assistant != "full"]
+    assert others == without
+    withheld = [each for each in found if each.assistant == "full"]
+    assert withheld and all(each.reason == "not measured: it is faulty" for each in withheld)
+    assert {each.value for each in withheld} == {None}
 
 
 def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:

@@ -6,10 +6,12 @@ import pytest
 from factories import score
 from lake_stores import memory_lake
 
+from memflow.scoring.judges import JUDGES
 from memflow.scoring.publications import current_scores, key_of
 from resources.lake.facts import RUN
 from resources.lake.lake import Lake
 from resources.publishing.score_history import PARTITION, TABLE, add_to_history, history_rows
+from resources.settings.chat_models import Model
 from resources.settings.settings import Settings
 
 PUBLISHERS, PUBLICATIONS = 8, 5
@@ -97,3 +99,13 @@ def test_row_that_was_added_during_a_publication_stays(kind, tmp_path):
         ("b", 2, False),
         ("c", 2, True),
     ]
+
+
+def test_history_names_the_judges_of_the_stored_verdicts_and_not_those_of_the_present_settings(tmp_path):
+    lake = Lake(tmp_path / "lake")
+    for table, judges in (("score.verdicts", {}), ("score.claims", {JUDGES: "former"})):
+        lake.write(table, f"{DOMAIN}/a", [], fingerprint="", meta=judges)
+    settings = Settings(models={"present": Model(kind="scripted")}, roles={"judge": "present"})
+    scores = [score(domain=DOMAIN, assistant="a", metric=metric) for metric in ("accuracy", "factual_recall")]
+    rows = history_rows(settings, lake, "run", scores)
+    assert [(row.metric, row.judge) for row in rows] == [("accuracy", None), ("factual_recall", "former")]

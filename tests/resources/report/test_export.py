@@ -10,10 +10,13 @@ from typing import IO, Any
 
 import pyarrow.parquet as pq
 import pytest
+from factories import health_measure
 from report_home import ASSISTANTS, DOMAIN, EPISODES, FORGOTTEN, MALICIOUS, SURROGATE, ReportHome, read_data
 
 from memflow.errors import BadInput
 from memflow.records import Comparison, Score
+from memflow.scoring.health.states import such_as
+from memflow.scoring.published_health import AssistantHealth, with_health
 from resources.files import local_files
 from resources.report import folder as report_folder
 from resources.report.names import data_name
@@ -48,6 +51,47 @@ def test_tables_without_rows_have_their_columns(home: ReportHome, tmp_path: Path
     home.export(tmp_path / "report")
     table = read_data(tmp_path / "report", "comparisons")
     assert table == {"columns": [each.name for each in fields(Comparison)], "rows": []}
+
+
+def test_site_names_faulty_and_suspect_assistants_and_the_health_file_has_all_measures(
+    home: ReportHome, tmp_path: Path
+) -> None:
+    key = {"domain": DOMAIN, "measure": "empty_reads"}
+    measures = [
+        health_measure(**key, assistant="none", state="ok"),
+        health_measure(
+            **key, assistant="full", state="faulty", statement=f"it reads {tmp_path}/x", examples=["A/q"]
+        ),
+    ]
+    for each in measures:
+        home.write("score.health", [each], each.assistant)
+    home.export(tmp_path / "report")
+    [domain] = read_data(tmp_path / "report", "site")["domains"]
+    assert domain["health"].keys() == {"full"}
+    alarm = domain["health"]["full"]
+    assert alarm["state"] == "faulty" and str(tmp_path) not in alarm["statement"]
+    table = read_data(tmp_path / "report", "health")
+    found = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    assert [(row["assistant"], row["state"], row["examples"]) for row in found] == [
+        ("full", "faulty", ["A/q"]),
+        ("none", "ok", []),
+    ]
+    assert str(tmp_path) not in json.dumps(found)
+
+
+def test_report_without_texts_states_health_without_the_messages_of_errors(
+    home: ReportHome, tmp_path: Path
+) -> None:
+    statement = f"9 of 9 writes failed{such_as(['alert(1) is not JSON'])}"
+    row = health_measure(domain=DOMAIN, assistant="full", state="faulty", statement=statement)
+    home.write("score.health", [row], "full")
+    score = home.lake.read("score.leaderboard", "all")[1]
+    [withheld] = with_health([score], {"full": AssistantHealth("faulty", statement)})
+    home.lake.write("score.leaderboard", "all", [withheld], fingerprint="test")
+    home.export(tmp_path / "report", texts=False)
+    shown = [read_data(tmp_path / "report", name) for name in ("site", "health", "scores")]
+    assert all("9 of 9 writes failed" in json.dumps(each) for each in shown)
+    assert not any("alert(1)" in json.dumps(each) for each in shown)
 
 
 def test_probes_have_the_declared_columns_and_texts_unchanged(home: ReportHome, tmp_path: Path) -> None:
@@ -124,6 +168,16 @@ def test_site_names_every_data_file(home: ReportHome, tmp_path: Path) -> None:
     assert site["scripted"] and site["texts"]
     assert [each["name"] for each in site["domains"]] == [DOMAIN]
     assert [each["name"] for each in site["assistants"]] == ["none", "full"]
+
+
+def test_site_labels_as_scripted_only_what_a_scripted_chat_contributed_to(
+    home: ReportHome, tmp_path: Path
+) -> None:
+    home.write_verdicts("full", 1.0, scripted="no")
+    home.export(tmp_path / "report")
+    site = read_data(tmp_path / "report", "site")
+    assert not site["scripted"] and [each["scripted"] for each in site["domains"]] == [["none"]]
+    assert {each["name"]: each["scripted"] for each in site["assistants"]} == {"none": True, "full": False}
 
 
 def test_report_of_one_assistant_has_no_file_of_another(home: ReportHome, tmp_path: Path) -> None:

@@ -163,9 +163,9 @@ def test_unlisted_domains_are_used_only_if_selected_by_name() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("asistants = ['a']", "asistants: there is no setting 'asistants'. Did you mean assistants"),
-        ("[roles]\njugde = 'x'", r"roles\.jugde: .* Did you mean judge"),
-        ("[models.x]\nmodle = 'm'", r"models\.x\.modle: .* Did you mean model"),
+        ("asistants = ['a']", "there is no setting 'asistants'. Did you mean assistants"),
+        ("[roles]\njugde = 'x'", r"roles\.jugde = \"x\": .* Did you mean judge"),
+        ("[models.x]\nmodle = 'm'", r"models\.x\.modle = \"m\": .* Did you mean model"),
         ("zzz = 1", "there is no setting 'zzz'. `memflow init example.toml` lists all"),
         ("domains = ['nosuch']", "nosuch"),
         ("assistants = ['full@nosuch']", "nosuch"),

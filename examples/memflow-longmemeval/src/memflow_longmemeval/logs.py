@@ -34,12 +34,16 @@ class LabeledReply(BaseModel):
 
 @dataclass(frozen=True)
 class LabelAverages:
-    """The averages of a label log; None where no question counts. `counts` has the questions of each average."""
+    """The averages of a label log; None where no question counts. `counts` has the questions of each average.
+
+    `unknown_types` is the number of questions whose type neither the log nor the stored probes name.
+    """
 
     judges: Mapping[str, int]
     values: Mapping[str, float | None]
     counts: Mapping[str, int]
     problems: Sequence[str] = ()
+    unknown_types: int = 0
 
 
 def read_labels(path: Path, types: Mapping[str, str] | None = None) -> tuple[list[LabeledReply], list[str]]:
@@ -95,6 +99,7 @@ def average_labels(replies: Iterable[LabeledReply], problems: Sequence[str] = ()
         values,
         {**counts, "task-averaged": sum(map(len, groups.values()))},
         problems,
+        sum(each.question_type not in groups for each in replies),
     )
 
 

@@ -123,19 +123,35 @@ def show_label_log(reader: Reader, path: str = "") -> Answer:
         for probe in reader.rows("question.probes", each.name)
     }
     found = average_labels(*read_labels(Path(path), types))
-    rows = [
-        (name, found.counts[name], "" if value is None else f"{value:.4f}")
-        for name, value in found.values.items()
-    ]
     records = [
         {"average": name, "n": found.counts[name], "value": value} for name, value in found.values.items()
+    ]
+    rows = [
+        (name, found.counts[name], f"{value:.4f}")
+        for name, value in found.values.items()
+        if value is not None
     ]
     columns = ("average", "n", "value")
     parts: list[Part] = [Heading(path), Table(columns, rows, columns[1:])]
     judges = ", ".join(f"{name or 'unknown'} ({count})" for name, count in found.judges.items())
     parts.append(Note(f"Judge: {judges}. The values of other judges are not comparable."))
+    if found.unknown_types:
+        parts.append(
+            Note(
+                f"The type of {found.unknown_types} of {found.counts['overall']} questions is unknown: the log does "
+                "not name it, and no stored probe has these questions. Averages by type are over the others; a task "
+                "average needs questions of every type. Store the probes first, such as with "
+                "`memflow run --domain longmemeval_s --memory none`.",
+                warning=True,
+            )
+        )
     parts += [Note(each, warning=True) for each in found.problems[:20]]
-    data = {"rows": records, "judges": dict(found.judges), "problems": list(found.problems)}
+    data = {
+        "rows": records,
+        "judges": dict(found.judges),
+        "unknown_types": found.unknown_types,
+        "problems": list(found.problems),
+    }
     return Answer(data, parts, records)
 
 

@@ -8,6 +8,7 @@ import { loadSite, take } from "./data.js";
 import Compare from "./pages/compare.jsx";
 import Domain from "./pages/domain.jsx";
 import Drift from "./pages/drift.jsx";
+import Health from "./pages/health.jsx";
 import History from "./pages/history.jsx";
 import Leaderboard from "./pages/leaderboard.jsx";
 import Memory from "./pages/memory.jsx";
@@ -18,6 +19,7 @@ import { go, href, useRoute } from "./route.js";
 
 const PAGES = {
   leaderboard: { label: "Leaderboard", View: Leaderboard },
+  health: { label: "Health", View: Health },
   compare: { label: "Compare", View: Compare },
   drift: { label: "Drift", View: Drift },
   history: { label: "History", View: History },

@@ -8,6 +8,15 @@ export function isBaseline(site, assistant) {
   return BASELINES.includes(site.assistants.find(({ name }) => name === assistant)?.memory ?? assistant);
 }
 
+/** Whether a scripted chat contributed to everything that a page with these parameters shows. */
+export function isScripted(site, { domain, assistant }) {
+  const names = findDomain(site, domain)?.scripted;
+  if (!names) {
+    return site.scripted;
+  }
+  return assistant ? names.includes(assistant) : names.length === findDomain(site, domain).assistants.length;
+}
+
 export function findDomain(site, name) {
   return site.domains.find((domain) => domain.name === name);
 }

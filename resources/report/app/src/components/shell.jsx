@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { moment } from "../format.js";
 import { href } from "../route.js";
+import { isScripted } from "../site.js";
 import { Tag } from "./tag.jsx";
 
 const THEMES = ["auto", "light", "dark"];
@@ -26,7 +27,7 @@ export function Shell({ site, pages, current, params, children }) {
       <header class="top">
         <p class="title">
           <a href={href("leaderboard")}>{site?.title ?? "memflow report"}</a>
-          {site?.scripted && (
+          {site && isScripted(site, params) && (
             <Tag
               kind="warn"
               text="A scripted chat answered, not a language model. The scores show that everything runs; they say nothing about memory systems."

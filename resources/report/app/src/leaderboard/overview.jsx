@@ -1,15 +1,18 @@
 // All assistants in all domains, by the first primary metric of each domain.
 
+import { HealthTag } from "../components/health.jsx";
 import { HeatMap } from "../components/heatmap.jsx";
 import { DomainTags } from "../components/tag.jsx";
-import { score } from "../format.js";
+import { interval, score } from "../format.js";
 import { href } from "../route.js";
 import { findMetric, isBaseline, primaryMetric } from "../site.js";
 
 export function Overview({ site, scores }) {
   const columns = site.domains.map((domain) => columnOf(site, domain, scores));
   const strength = new Map(site.assistants.map(({ name }) => [name, meanShare(columns, name)]));
-  const present = site.assistants.filter(({ name }) => columns.some(({ values }) => values.has(name)));
+  const present = site.assistants.filter(({ name }) =>
+    columns.some(({ values, health }) => values.has(name) || name in health),
+  );
   const rows = present
     .map(({ name }) => ({ key: name, label: name, class: isBaseline(site, name) ? "baseline" : null }))
     .sort((a, b) => (a.class !== null) - (b.class !== null) || strength.get(b.key) - strength.get(a.key));
@@ -21,7 +24,10 @@ export function Overview({ site, scores }) {
       columns={columns}
       cell={(row, column) => {
         const found = column.values.get(row.key);
-        return found && { ...found, share: 0.08 + 0.92 * shareOf(column, found.value) };
+        if (found) {
+          return { ...found, share: 0.08 + 0.92 * shareOf(column, found.value) };
+        }
+        return column.health[row.key]?.state === "faulty" && { text: <HealthTag health={column.health[row.key]} /> };
       }}
     />
   );
@@ -45,14 +51,11 @@ function columnOf(site, domain, scores) {
         text: (
           <>
             {score(row.value, metric)}
-            {row.low !== null && (
-              <small>
-                {score(row.low, metric)} – {score(row.high, metric)}
-              </small>
-            )}
+            {row.health === "suspect" && <small class="flag">suspect</small>}
+            {(row.low !== null || row.interval_reason) && <small>{interval(row, (end) => score(end, metric), row.interval_reason)}</small>}
           </>
         ),
-        title: `${row.assistant}, ${metric.title} on ${domain.title}`,
+        title: `${row.assistant}, ${metric.title} on ${domain.title}${row.health_reason ? `; ${row.health}: ${row.health_reason}` : ""}`,
         href: href("probes", { domain: domain.name, assistant: row.assistant, metric: metric.name }),
       },
     ]),
@@ -75,6 +78,7 @@ function columnOf(site, domain, scores) {
     ),
     lower: metric.direction === "lower",
     values,
+    health: domain.health ?? {},
     range: [Math.min(...found.map(({ value }) => value)), Math.max(...found.map(({ value }) => value))],
   };
 }

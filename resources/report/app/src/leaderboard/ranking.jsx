@@ -1,11 +1,12 @@
 // The ranking of a domain's assistants: score, interval, coverage and cost.
 
+import { HealthTag, healthOfRow, NoValue } from "../components/health.jsx";
 import { axisOf, AxisLabels, Interval } from "../components/interval.jsx";
 import { Table } from "../components/table.jsx";
 import { Tag } from "../components/tag.jsx";
-import { amount, NONE, score } from "../format.js";
+import { amount, interval, NONE, score } from "../format.js";
 import { href } from "../route.js";
-import { isBaseline } from "../site.js";
+import { isBaseline, isScripted } from "../site.js";
 
 // Columns that are left out where no row has a value.
 const OPTIONAL = ["rank", "tokens", "cost", "seconds"];
@@ -72,7 +73,7 @@ export function Ranking({ site, domain, metric, rows, params, onSort }) {
             references={references}
             tone={isBaseline(site, row.assistant) ? "quiet" : ""}
           />
-          <span class="visually-hidden">{range(row, metric)}</span>
+          {row.interval_reason ? <small>{range(row, metric)}</small> : <span class="visually-hidden">{range(row, metric)}</span>}
         </span>
       ),
     },
@@ -115,12 +116,12 @@ function rankRange(row) {
 }
 
 function range(row, metric) {
-  return row.low === null ? "no interval" : `${score(row.low, metric)} to ${score(row.high, metric)}`;
+  return interval(row, (value) => score(value, metric), row.interval_reason);
 }
 
 function Score({ row, metric, link }) {
   if (row.value === null) {
-    return <Tag text={row.reason ?? "The score has no value."}>no value</Tag>;
+    return <NoValue row={row} />;
   }
   const judges = row.judge_low !== null && row.judge_low !== undefined && (
     <small title="The lowest and the highest judge's score">
@@ -140,7 +141,8 @@ function Score({ row, metric, link }) {
 function RowTags({ row, site }) {
   return (
     <>
-      {row.scripted && !site.scripted && (
+      <HealthTag health={healthOfRow(row)} />{" "}
+      {row.scripted && !isScripted(site, { domain: row.domain }) && (
         <Tag text="A scripted chat, not a language model, answered, simulated or judged.">scripted</Tag>
       )}
       {row.incomplete && (

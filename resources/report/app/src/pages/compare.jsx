@@ -4,6 +4,7 @@ import { Differences, sentence, SliceDifferences, whyOpen } from "../compare/dif
 import { Flipped } from "../compare/flipped.jsx";
 import { orient } from "../compare/pairs.js";
 import { Select } from "../components/fields.jsx";
+import { HealthTag, healthOf } from "../components/health.jsx";
 import { Loaded, Problem, useData } from "../components/load.jsx";
 import { DomainTags } from "../components/tag.jsx";
 import { load, records } from "../data.js";
@@ -80,13 +81,26 @@ function Page({ site, rows, params, go }) {
         </Problem>
       ) : (
         <>
+          {healthOf(domain, baseline) && (
+            <p>
+              {baseline} <HealthTag health={healthOf(domain, baseline)} />
+            </p>
+          )}
           {others.length === 1 && <p class="result">{sentence(rowsOfSlice[0], baseline, metric)}</p>}
           <Differences
             caption={`Paired differences to ${baseline}, with 95 % confidence intervals over episodes. Right of the line: higher ${metric.title} than ${baseline}.`}
             metric={metric}
             baseline={baseline}
             rows={rowsOfSlice}
-            head={{ key: "other", label: "Assistant", cell: (row) => <a href={link(row)}>{row.other}</a> }}
+            head={{
+              key: "other",
+              label: "Assistant",
+              cell: (row) => (
+                <>
+                  <a href={link(row)}>{row.other}</a> <HealthTag health={healthOf(domain, row.other)} />
+                </>
+              ),
+            }}
             sort={params.sort}
             onSort={(sort) => set({ sort })}
           />

@@ -1,11 +1,12 @@
 // Published scores over time.
 
 import { Select } from "../components/fields.jsx";
+import { HealthTag, healthOfRow, NoValue } from "../components/health.jsx";
 import { Loaded, Problem, useData } from "../components/load.jsx";
 import { Series } from "../components/series.jsx";
 import { Table } from "../components/table.jsx";
 import { load, records } from "../data.js";
-import { count, moment, score } from "../format.js";
+import { count, interval, moment, score } from "../format.js";
 import { href } from "../route.js";
 import { byBetter, chosen, distinct, domainOptions, findDomain, findMetric, metricOptions, primaryMetric } from "../site.js";
 
@@ -82,17 +83,22 @@ function Publications({ metric, rows, domain, sort, onSort }) {
       label: "Assistant",
       head: true,
       value: (row) => row.assistant,
-      cell: (row) => <a href={href("run", { domain: domain.name, assistant: row.assistant })}>{row.assistant}</a>,
+      cell: (row) => (
+        <>
+          <a href={href("run", { domain: domain.name, assistant: row.assistant })}>{row.assistant}</a>{" "}
+          <HealthTag health={healthOfRow(row)} />
+        </>
+      ),
     },
     {
       key: "value",
       label: metric.percent ? `${metric.title}, %` : metric.title,
       value: (row) => row.value,
-      cell: (row) => <strong>{score(row.value, metric)}</strong>,
+      cell: (row) => (row.value === null ? <NoValue row={row} /> : <strong>{score(row.value, metric)}</strong>),
       numeric: true,
       descending: true,
     },
-    { key: "interval", label: "95 % interval", cell: (row) => (row.low === null ? "no interval" : `${score(row.low, metric)} to ${score(row.high, metric)}`), numeric: true },
+    { key: "interval", label: "95 % interval", cell: (row) => interval(row, (value) => score(value, metric), row.interval_reason), numeric: true },
     { key: "n", label: "Probes", value: (row) => row.n, numeric: true },
     { key: "model", label: "Model", value: (row) => row.model },
     { key: "judge", label: "Judge", value: (row) => row.judge ?? null },

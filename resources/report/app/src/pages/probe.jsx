@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Dialogue } from "../components/dialogue.jsx";
+import { HealthLabel, healthOf } from "../components/health.jsx";
 import { Loaded, Problem, useData } from "../components/load.jsx";
 import { Outcome } from "../components/outcome.jsx";
 import { Text } from "../components/text.jsx";
@@ -76,6 +77,7 @@ function Page({ site, domain, verdicts, index, params, go }) {
                 <Outcome outcome={result?.outcome ?? "none"} /> {name}
                 <span class="muted"> {score(result?.value ?? null, verdicts.metrics.get(probe.metric))}</span>
                 {result?.failure && <span class="muted"> {result.failure} failure by evidence</span>}
+                <HealthLabel health={healthOf(domain, name)} />
               </button>
             </li>
           );

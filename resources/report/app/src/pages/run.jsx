@@ -1,6 +1,7 @@
 // How the results of a domain were made: models, settings that differ, prompts, inputs and usage of each assistant.
 
 import { Select } from "../components/fields.jsx";
+import { HealthTag, healthOf } from "../components/health.jsx";
 import { Loaded, Problem, useData } from "../components/load.jsx";
 import { Table } from "../components/table.jsx";
 import { Text } from "../components/text.jsx";
@@ -47,6 +48,11 @@ function Details({ domain, run, runs, costs }) {
           <code>{run.run}</code>
         </Fact>
         <Fact name="Model">{run.model}{run.scripted && " (scripted, not a language model)"}</Fact>
+        {healthOf(domain, run.assistant) && (
+          <Fact name="Health">
+            <HealthTag health={healthOf(domain, run.assistant)} />
+          </Fact>
+        )}
         <Fact name="Embedder">{run.embedder ?? NONE}</Fact>
         <Fact name="Requests">{amount(run.requests ?? null)}</Fact>
         <Fact name="Judged by its own model">{run.self_judges?.length ? run.self_judges.join(", ") : "no"}</Fact>

@@ -1,6 +1,7 @@
 // What one assistant recalled for a probe, its prompt as sent, its reply, and the verdicts.
 
 import { useState } from "preact/hooks";
+import { HealthTag, healthOf } from "../components/health.jsx";
 import { Outcome } from "../components/outcome.jsx";
 import { Text } from "../components/text.jsx";
 import { excerpt } from "../text.js";
@@ -31,7 +32,9 @@ export function Answer({ site, domain, assistant, probe, results, failure, texts
     );
   return (
     <section class="answer" aria-label={assistant}>
-      <h2>{assistant}</h2>
+      <h2>
+        {assistant} <HealthTag health={healthOf(domain, assistant)} />
+      </h2>
       <p class="bar">
         <a href={href("memory", { domain: domain.name, assistant, episode: probe.episode, at: reply?.sequence })}>Memory at this moment</a>
         <a href={href("run", { domain: domain.name, assistant })}>Run</a>

@@ -144,6 +144,7 @@ def test_failed_annotation_is_not_verified_and_gives_probe_with_reason(context: 
     reasons = {probe.question_id: probe.reason for probe in probes_from(made, keys)}
     assert reasons["c/sound"] is None
     assert reasons["c/broken"].startswith("comem/annotate: no usable answer in 3 attempts")
+    assert "`memflow ledger forget --kind retried --prompt comem/annotate`" in reasons["c/broken"]
     assert reasons["c/late"].startswith("comem/verify: no usable answer in 3 attempts")
 
 

@@ -1,0 +1,110 @@
+"""Where failures concentrate: the single split of a property that explains the failures of writes or reads best.
+
+Every split of every property is tested at once. The p value is of the largest statistic over all splits (max-T,
+Westfall and Young 1993), with failures permuted within episodes, so that hard episodes explain nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+ROUNDS, LEVEL, SEED = 199, 0.05, 32
+"""Permutations, the level of the test, and the seed with which a rerun gives the same p value."""
+ROWS = 3000
+"""Rows that are permuted at most, evenly spaced: more make no split clearer, but cost time."""
+CUTS = 19
+"""Thresholds of a number, at its quantiles; each value of a number that has few."""
+SMALLEST = 5
+"""Rows on each side of a split."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Split:
+    """One side of a split. `p` is adjusted over all splits; None if the property never varies within an episode."""
+
+    label: str
+    other: str
+    side: Flags
+    statistic: float = 0.0
+    p: float | None = None
+
+
+def find_splits(
+    failed: Flags, properties: Mapping[str, Sequence[Any]], episodes: Sequence[str]
+) -> list[Split]:
+    """Return both sides of every split with their statistics, largest first.
+
+    `properties` has a value per row: a number for a name with `{}`, such as `of more than {} words`, and otherwise a
+    category or a flag.
+    """
+    sides = [pair for name, values in properties.items() for pair in _splits(name, values)]
+    if not sides:
+        return []
+    keep = np.linspace(0, len(failed) - 1, min(ROWS, len(failed))).astype(int)
+    groups = np.unique(np.asarray(episodes)[keep], return_inverse=True)[1]
+    masks = np.array([mask for _, _, mask in sides])[:, keep].astype(np.float64)
+    statistics, varies, adjusted = _max_t(failed[keep].astype(np.float64), masks, groups)
+    found = []
+    for at, (label, other, mask) in enumerate(sides):
+        p = float(adjusted[at]) if varies[at] else None
+        found.append(Split(label, other, mask, float(statistics[at]), p))
+        found.append(Split(other, label, ~mask, float(statistics[at]), p))
+    return sorted(found, key=lambda split: -split.statistic)
+
+
+def _splits(name: str, values: Sequence[Any]) -> Iterator[tuple[str, str, Flags]]:
+    if "{}" in name:
+        numbers = np.array([-1 if value is None else value for value in values])
+        distinct = np.unique(numbers)
+        if len(distinct) > CUTS + 1:
+            distinct = np.unique(np.quantile(numbers, np.linspace(0, 1, CUTS + 2)[1:-1]).astype(int))
+        else:
+            distinct = distinct[:-1]
+        for cut in distinct:
+            mask = numbers > cut
+            if SMALLEST <= mask.sum() <= len(mask) - SMALLEST:
+                yield name.format(f"more than {cut}"), name.format(f"at most {cut}"), mask
+        return
+    categories = sorted({*values})
+    if len(categories) == 2 and True in categories:
+        categories = [True]
+    for category in categories if len(categories) > 1 or categories == [True] else []:
+        mask = np.array([value == category for value in values])
+        if SMALLEST <= mask.sum() <= len(mask) - SMALLEST:
+            if category is True:
+                yield f"with {name}", f"without {name}", mask
+            else:
+                yield f"of the {name} {category}", f"of another {name} than {category}", mask
+
+
+def _max_t(
+    failed: npt.NDArray[np.float64], masks: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]
+) -> tuple[npt.NDArray[np.float64], Flags, npt.NDArray[np.float64]]:
+    """Return the statistic of each split, whether it varies within a group, and its adjusted p value.
+
+    The statistic is the sum of failures on one side less its expectation, in standard deviations, stratified by group.
+    """
+    order = np.argsort(groups, kind="stable")
+    failed, masks, groups = failed[order], masks[:, order], groups[order]
+    sizes = np.bincount(groups).astype(np.float64)
+    rate = np.bincount(groups, failed) / sizes
+    centered = failed - rate[groups]
+    shares = np.array([np.bincount(groups, mask) for mask in masks]) / sizes
+    weights = np.where(sizes > 1, sizes**2 / np.maximum(sizes - 1, 1), 0.0)
+    variance = (shares * (1 - shares) * rate * (1 - rate) * weights).sum(axis=1)
+    varies = variance > 1e-12
+    deviation = np.sqrt(np.where(varies, variance, 1.0))
+    # Rounded, so that equal splits stay equal and the first property explains them.
+    statistics = np.where(varies, np.abs(masks @ centered) / deviation, 0.0).round(9)
+    random = np.random.default_rng(SEED)
+    # Rows are sorted by group, so sorting by group and a random number permutes within groups.
+    orders = np.argsort(groups + random.random((ROUNDS, len(groups))), axis=1)
+    permuted = np.abs(masks @ centered[orders].T) / deviation[:, None]
+    largest = np.where(varies[:, None], permuted, 0.0).max(axis=0)
+    p = (1 + (largest >= statistics[:, None] - 1e-9).sum(axis=1)) / (ROUNDS + 1)
+    return statistics, varies, p

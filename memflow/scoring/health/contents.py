@@ -1,0 +1,179 @@
+"""Content that differs from the messages: cut or altered texts, other episodes, the future, ids used twice."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from memflow.memories.server.mirror import unstored
+from memflow.scoring.health.observations import EpisodeObservation, GivenMessage, MemoryTraits, ProbeRead
+from memflow.scoring.health.states import FAULTY, OK, SUSPECT, Measurement, not_measurable, share_measurement
+
+FEW = 5
+CUT = 0.02
+"""Share of cut messages. A memory that stores messages cuts none, and one that stores chunks has the rest elsewhere."""
+VERBATIM = 0.5
+"""Share of stored messages whose text must be in their entries before a loss of it can be seen."""
+ALTERED, ALTERED_AT_LEAST = 0.95, 10
+"""A loss of digits or letters is systematic: nearly every text that has them lacks them. A few may be coincidence."""
+LOSSES = {
+    "digits": "numbers",
+    "letters": "words of another script than ASCII",
+    "case": "upper case",
+    "marks": "punctuation",
+}
+OTHER_EPISODE, OF_FUTURE, RETIRED = "foreign_entries", "future_entries", "retired_reads"
+
+
+def cut_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Measure the stored messages whose text is cut."""
+    messages, reason = _verbatim(episodes, memory)
+    if reason:
+        return not_measurable("cut_texts", reason, len(messages))
+    cut = [
+        message for message in messages if message.losses and not message.losses.isdisjoint(("end", "start"))
+    ]
+    ids = [message.message_id for message in cut]
+    longest = max((m.text.characters for m in messages if not m.losses), default=0)
+    statement = f"{len(cut)} of {len(messages)} stored texts lack the end or the start of their message"
+    if cut:
+        shortest = min(message.text.characters for message in cut)
+        statement += (
+            f": cut are messages of {shortest} characters or more, and whole ones have at most {longest}"
+        )
+    return share_measurement("cut_texts", ids, len(messages), statement, suspect=CUT, at_least=FEW)
+
+
+def altered_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Measure the stored messages whose digits, letters, case or punctuation are missing from their entries."""
+    messages, reason = _verbatim(episodes, memory)
+    if reason:
+        return not_measurable("altered_texts", reason, len(messages))
+    worst: tuple[float, str, list[str], int] = (0.0, "", [], len(messages))
+    for loss, what in LOSSES.items():
+        possible = [message for message in messages if loss in message.at_risk]
+        altered = [message.message_id for message in possible if loss in (message.losses or ())]
+        if len(altered) >= ALTERED_AT_LEAST and len(altered) / len(possible) > worst[0]:
+            worst = len(altered) / len(possible), what, altered, len(possible)
+    share, what, altered, n = worst
+    state = SUSPECT if share >= ALTERED else OK
+    statement = f"{len(altered)} of {n} stored texts lack {what or 'parts'} of their message"
+    return Measurement("altered_texts", state, statement, share, n, altered, len(altered))
+
+
+def foreign_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Measure the entries that came from a message of another episode."""
+    return _of_entries(
+        OTHER_EPISODE,
+        episodes,
+        "foreign",
+        "entries come from a message of another episode, which the memory must not know",
+    )
+
+
+def future_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Measure the entries that came from a later message than they were written."""
+    found = _of_entries(
+        OF_FUTURE, episodes, "future", "entries come from a message that was given after them"
+    )
+    early = [
+        read.probe_id
+        for episode in episodes
+        for read in episode.reads
+        if any(_is_future(episode, name, read) for name in read.recalled)
+    ]
+    if early:
+        n = sum(len(episode.reads) for episode in episodes)
+        statement = f"{len(early)} of {n} reads returned entries that were written after their checkpoint"
+        return Measurement(OF_FUTURE, FAULTY, statement, len(early) / n, n, early, len(early))
+    return found
+
+
+def retired_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Measure the reads that returned an entry which the memory no longer had."""
+    reads = [(episode, read) for episode in episodes for read in episode.reads if read.recalled]
+    if not reads:
+        return not_measurable(RETIRED, "no read returned an entry")
+    old = [
+        read.probe_id
+        for episode, read in reads
+        if any(_is_retired(episode, name, read) for name in read.recalled)
+    ]
+    statement = f"{len(old)} of {len(reads)} reads returned entries that the memory had replaced or deleted"
+    return share_measurement(RETIRED, old, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
+
+
+def unexported_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Measure the reads of a memory server that returned items which its export did not have at that moment."""
+    measure = "unexported_reads"
+    reads = [
+        read
+        for episode in episodes
+        for read in episode.reads
+        if episode.server is not None and episode.server.export != "none" and read.recalled
+    ]
+    if not reads:
+        return not_measurable(measure, "the memory is no server that exports its items")
+    other = [read.probe_id for read in reads if any(map(unstored, read.recalled))]
+    statement = f"{len(other)} of {len(reads)} reads returned items that the server did not export then"
+    return share_measurement(measure, other, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
+
+
+def reused_ids(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Measure the ids that a memory server gave to items of different messages."""
+    measure = "reused_ids"
+    if memory.design.merges:
+        return not_measurable(
+            measure, "the memory merges messages by design, so an item may change its messages"
+        )
+    sources: dict[tuple[str, str], set[tuple[str, ...]]] = defaultdict(set)
+    for episode in episodes:
+        for entry in episode.entries.values():
+            if entry.item_id is not None and entry.sources:
+                sources[episode.episode_id, entry.item_id].add(entry.sources)
+    if not sources:
+        return not_measurable(measure, "no entry has an id of its own and a source")
+    reused = [item for (_, item), of_item in sources.items() if len(of_item) > 1]
+    statement = f"{len(reused)} of {len(sources)} item ids were used for items of different messages"
+    return share_measurement(measure, reused, len(sources), statement, suspect=0.05, at_least=3)
+
+
+def _verbatim(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> tuple[list[GivenMessage], str]:
+    """Return the messages whose text is in their entries, and why their texts cannot be compared, if so."""
+    stored = [message for episode in episodes for message in episode.messages if message.stored]
+    texts = [message for message in stored if message.losses is not None]
+    if memory.design.merges:
+        return texts, "the memory writes texts of its own by design"
+    if len(texts) < max(FEW, VERBATIM * len(stored)):
+        return texts, f"only {len(texts)} of {len(stored)} stored messages have their text in an entry"
+    return texts, ""
+
+
+def _of_entries(
+    measure: str, episodes: Sequence[EpisodeObservation], attribute: str, what: str
+) -> Measurement:
+    entries = [entry for episode in episodes for entry in episode.entries.values()]
+    traced = [entry for entry in entries if entry.sources or getattr(entry, attribute)]
+    if not traced:
+        return not_measurable(measure, "no entry has a source message or a message's text")
+    wrong = [entry.entry_id for entry in traced if getattr(entry, attribute)]
+    statement = f"{len(wrong)} of {len(traced)} {what}"
+    return share_measurement(measure, wrong, len(traced), statement, faulty=0.0)
+
+
+def _states_of(episode: EpisodeObservation, name: str) -> Iterator[tuple[int, int | None]]:
+    """Yield when the entries behind a recalled id were written and retired."""
+    if name in episode.entries:
+        entry = episode.entries[name]
+        yield entry.since, entry.until
+    elif unstored(name):
+        item = name.split(":", 2)[2]
+        yield from ((e.since, e.until) for e in episode.entries.values() if e.item_id == item)
+
+
+def _is_future(episode: EpisodeObservation, name: str, read: ProbeRead) -> bool:
+    moments = [*_states_of(episode, name)]
+    return bool(moments) and all(since > read.sequence for since, _ in moments)
+
+
+def _is_retired(episode: EpisodeObservation, name: str, read: ProbeRead) -> bool:
+    moments = [*_states_of(episode, name)]
+    return bool(moments) and all(until is not None and until <= read.sequence for _, until in moments)

@@ -1,0 +1,258 @@
+"""Observation of played episodes: from the rows of an episode to what the measures need."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memflow.errors import BadInput
+from memflow.memories.entries import Item
+from memflow.memories.memory import FAILURE
+from memflow.memories.server.evidence import declared_capabilities
+from memflow.memories.server.mirror import WRITE, unstored
+from memflow.memories.systems import System
+from memflow.records import QUARANTINED_PROBE, FailureAttribution, Probe, Reply, TranscriptMessage
+from memflow.run.answer import EpisodeHistory
+from memflow.scoring.health.observations import EpisodeObservation, GivenMessage, ProbeRead, StoredEntry
+from memflow.scoring.health.repeats import RepeatedTexts
+from memflow.scoring.health.texts import KEY, at_risk, bodies, losses, properties, whole_key
+from memflow.words import search_words
+
+LONG_ENOUGH = 20
+"""Letters and digits from which on an equal text shows where it came from: "Thanks!" is said in every episode."""
+RANKED_AT_LEAST = 5
+"""Items of a read whose order can be judged."""
+
+
+@dataclass(frozen=True)
+class DomainMessages:
+    """Which episode said what, over all episodes of a domain: for content that ends up in another episode."""
+
+    episodes: Mapping[str, str] = field(default_factory=dict)
+    """By message id."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """By `whole_key`; empty for a text of several episodes."""
+    starts: Mapping[str, int] = field(default_factory=dict)
+    """The sequence number of the first message by episode; above 0, the episode continues another one."""
+
+    @classmethod
+    def of(cls, lines: Iterable[TranscriptMessage]) -> "DomainMessages":
+        """Return the index of the messages that were given."""
+        episodes: dict[str, str] = {}
+        texts: dict[str, str] = {}
+        starts: dict[str, int] = {}
+        for line in lines:
+            if line.reason is None:
+                episodes[line.message_id] = line.episode_id
+                starts[line.episode_id] = min(line.sequence, starts.get(line.episode_id, line.sequence))
+                key = whole_key(line.text)
+                if len(key) >= LONG_ENOUGH and texts.setdefault(key, line.episode_id) != line.episode_id:
+                    texts[key] = ""
+        return cls(episodes, texts, starts)
+
+    def is_foreign(self, episode: str, other: str | None) -> bool:
+        """Return whether `other` is an episode whose content this episode's memory never received."""
+        if not other or other == episode:
+            return False
+        return not (self.starts.get(episode, 0) > 0 and self.starts.get(other, 0) == 0)
+
+
+def observe(
+    system: System,
+    episode_id: str,
+    past: EpisodeHistory,
+    lines: Iterable[TranscriptMessage],
+    probes: Iterable[Probe],
+    queries: Callable[[Probe], str],
+    replies: Mapping[str, Reply],
+    attributions: Mapping[str, FailureAttribution],
+    said: DomainMessages,
+) -> EpisodeObservation:
+    """Return the observation of one episode. `queries` returns the search query of a probe."""
+    given = [line for line in lines if line.reason is None]
+    items = [item for item in past.items if item.kind not in system.memory.bookkeeping_kinds]
+    server = next(
+        (can for item in past.items if (can := declared_capabilities(item.kind, item.meta)) is not None), None
+    )
+    origins = _origins(given, items)
+    by_message: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        for source in origins[item.entry_id]:
+            by_message[source].append(item)
+    at = {line.message_id: line.sequence for line in given}
+    entries = {item.entry_id: _entry(episode_id, item, origins, at, said) for item in items}
+    return EpisodeObservation(
+        episode_id,
+        _messages(given, by_message, past.items, system.memory.global_kinds),
+        entries,
+        _reads(given, items, past, probes, queries, replies, attributions),
+        write_failures=[item.text for item in past.items if item.kind == FAILURE and item.sources],
+        export_failures=[item.text for item in past.items if item.kind == FAILURE and not item.sources],
+        server=server,
+    )
+
+
+def _origins(given: Sequence[TranscriptMessage], items: Sequence[Item]) -> dict[str, tuple[str, ...]]:
+    """Return the source messages of each entry; for an entry without sources, the message with its text."""
+    if all(item.sources for item in items):
+        return {item.entry_id: item.sources for item in items}
+    by_text: dict[str, list[TranscriptMessage]] = defaultdict(list)
+    for line in given:
+        key = whole_key(line.text)
+        by_text[key].append(line)
+        if len(key) > KEY:
+            by_text[key[:KEY]].append(line)
+    found = {}
+    for item in items:
+        found[item.entry_id] = item.sources
+        if not item.sources:
+            whole = [whole_key(body) for body in bodies(item.text)]
+            of_whole = [line for key in whole for line in by_text.get(key, ())]
+            of_start = [line for key in whole for line in by_text.get(key[:KEY], ()) if len(key) >= KEY]
+            earlier = [line for line in (*of_start, *of_whole) if line.sequence < item.since]
+            found[item.entry_id] = tuple(line.message_id for line in (earlier or of_whole)[-1:])
+    return found
+
+
+def _entry(
+    episode_id: str,
+    item: Item,
+    origins: Mapping[str, tuple[str, ...]],
+    given: Mapping[str, int],
+    said: DomainMessages,
+) -> StoredEntry:
+    sources = origins[item.entry_id]
+    foreign = any(said.is_foreign(episode_id, said.episodes.get(source)) for source in sources)
+    if not sources:
+        of_text = (said.texts.get(whole_key(body)) for body in bodies(item.text))
+        foreign = any(said.is_foreign(episode_id, other) for other in of_text)
+    return StoredEntry(
+        entry_id=item.entry_id,
+        kind=item.kind,
+        since=item.since,
+        until=item.until,
+        sources=sources,
+        item_id=item.meta.get("id"),
+        foreign=foreign,
+        future=any(given.get(source, -1) >= item.since for source in sources),
+    )
+
+
+def _messages(
+    given: Sequence[TranscriptMessage],
+    by_message: Mapping[str, Sequence[Item]],
+    all_items: Sequence[Item],
+    global_kinds: frozenset[str],
+) -> list[GivenMessage]:
+    failed = {source for item in all_items if item.kind == FAILURE for source in item.sources}
+    for item in all_items:
+        if item.kind == WRITE and item.meta.get("failed"):
+            failed |= {message["id"] for message in item.meta["messages"]}
+    end = given[-1].sequence + 1 if given else 0
+    earlier = RepeatedTexts()
+    found = []
+    for position, line in enumerate(given, 1):
+        stored = [item for item in by_message.get(line.message_id, ()) if item.kind not in global_kinds]
+        found.append(
+            GivenMessage(
+                message_id=line.message_id,
+                role=line.role,
+                sequence=line.sequence,
+                position=position,
+                session=line.event,
+                text=properties(line.text),
+                repeats=earlier.repeats(line.text),
+                stored=bool(stored),
+                failed=line.message_id in failed and not stored,
+                live_at_end=any(item.alive(end) for item in stored),
+                losses=losses(line.text, [item.text for item in stored]) if stored else None,
+                at_risk=at_risk(line.text),
+                seconds=None if line.own_s is None else line.own_s + (line.models_s or 0.0),
+            )
+        )
+    return found
+
+
+def _reads(
+    given: Sequence[TranscriptMessage],
+    items: Sequence[Item],
+    past: EpisodeHistory,
+    probes: Iterable[Probe],
+    queries: Callable[[Probe], str],
+    replies: Mapping[str, Reply],
+    attributions: Mapping[str, FailureAttribution],
+) -> list[ProbeRead]:
+    by_id = {item.entry_id: item for item in items}
+    at = {line.message_id: line.sequence for line in given}
+    live: dict[int, Counter[str]] = {}
+    words: dict[str, frozenset[str]] = {}
+    found = []
+    for probe in probes:
+        reply = replies.get(probe.probe_id)
+        if reply is None or (reply.reason or "").startswith(QUARANTINED_PROBE):
+            continue
+        try:
+            sequence = past.sequence(probe)
+        except BadInput:
+            continue  # the reply has the reason: a message before the probe was not played
+        if sequence not in live:
+            live[sequence] = Counter(item.kind for item in items if item.alive(sequence))
+        query = queries(probe)
+        taken = Counter(_kind(name, by_id) for name in reply.recalled)
+        searched = [
+            by_id[name]
+            for name in reply.recalled
+            if name in by_id and taken[by_id[name].kind] < live[sequence][by_id[name].kind]
+        ]
+        evidence = [at[message] for message in probe.evidence if at.get(message, sequence) < sequence]
+        found.append(
+            ProbeRead(
+                probe_id=probe.probe_id,
+                episode_id=probe.episode_id,
+                sequence=sequence,
+                query=query,
+                text=properties(query),
+                labels={
+                    "language": probe.language,
+                    "category": probe.category or "",
+                    "kind": probe.kind,
+                    "data set": probe.dataset,
+                },
+                live=live[sequence],
+                taken=taken,
+                recalled=tuple(reply.recalled),
+                failure=reply.reason if is_failed_read(reply) else None,
+                cut_by_budget=bool(reply.dropped_tokens or reply.dropped_messages),
+                empty=not (reply.recalled or reply.injected_tokens or reply.dropped_tokens),
+                slope=_slope(query, searched, words),
+                attribution=attributions.get(probe.probe_id),
+                evidence=tuple(probe.evidence),
+                lag=sequence - 1 - max(evidence) if evidence else None,
+                seconds=None if reply.own_s is None else reply.own_s + (reply.models_s or 0.0),
+            )
+        )
+    return found
+
+
+def _kind(name: str, by_id: Mapping[str, Item]) -> str:
+    """Return the kind of a recalled entry; that of an item that a server did not export is part of its id."""
+    if name in by_id:
+        return by_id[name].kind
+    return name.split(":")[1] if unstored(name) else ""
+
+
+def is_failed_read(reply: Reply) -> bool:
+    """Return whether the memory failed to recall for a probe. A chat model that did not answer is no failed read."""
+    return reply.prompt is None and "RecallFailed: " in (reply.reason or "")
+
+
+def _slope(query: str, items: Sequence[Item], words: dict[str, frozenset[str]]) -> float | None:
+    if len(items) < RANKED_AT_LEAST:
+        return None
+    wanted = frozenset(search_words(query))
+    counts = []
+    for item in items:
+        if item.entry_id not in words:
+            words[item.entry_id] = frozenset(search_words(item.text))
+        counts.append(len(wanted & words[item.entry_id]))
+    half = len(counts) // 2
+    return sum(counts[:half]) / half - sum(counts[-half:]) / half

@@ -1,0 +1,205 @@
+"""The detector without a list: where writes and reads fail, and whether a healthy memory would fail there, too.
+
+A significant split alone is no fault, since hard questions are hard. A memory is suspect if one side of a split fails
+nearly always where a BM25 search over the same stored entries succeeds (reads), or where other messages of the same
+episodes were kept (writes).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from memflow.scoring.health.concentration import LEVEL, Flags, Split, find_splits
+from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
+from memflow.scoring.health.reads import OTHER_SEARCH, SIDE, Search
+from memflow.scoring.health.states import FAULTY, OK, SUSPECT, Measurement, State, not_measurable
+from memflow.scoring.health.writes import unseen
+
+FAILS = 0.95
+"""Share of a side that must fail. A hard side of a healthy search fails at most .92 on LoCoMo."""
+SUCCEEDS = 0.5
+"""Share of the other side that must succeed before a split that no permutation can test counts."""
+BOTH = 5
+"""Failures and successes that a split needs."""
+SEARCHED = 200
+"""Reads of a side that are compared with BM25 at most."""
+
+
+def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Find the property of messages that explains best which of them are not stored."""
+    measure = "lost_writes"
+    if reason := unseen(episodes):
+        return not_measurable(measure, reason)
+    rows = [
+        (episode.episode_id, message)
+        for episode in episodes
+        for message in episode.messages
+        if not message.failed
+    ]
+    lost = np.array([not message.stored for _, message in rows], dtype=bool)
+    if reason := _one_sided(lost, "messages", "stored"):
+        return _uniform(measure, lost, reason)
+    properties = {
+        "role": [m.role for _, m in rows],
+        "digits": [m.text.digits for _, m in rows],
+        "letters of another script": [m.text.other_script for _, m in rows],
+        "the words of an earlier message": [m.repeats for _, m in rows],
+        "of {} words": [m.text.words for _, m in rows],
+        "of {} characters": [m.text.characters for _, m in rows],
+        "after {} messages of the episode": [m.position - 1 for _, m in rows],
+        "after {} sessions": [m.session for _, m in rows],
+    }
+    splits = find_splits(lost, properties, [name for name, _ in rows])
+    split = _alarming(splits, lost)
+    state: State = OK
+    if split is not None and not memory.design.merges and not _by_design(split, memory):
+        state = SUSPECT if (~lost[~split.side]).mean() >= SUCCEEDS else OK
+    split = split or next(iter(splits), None)
+    if split is None:
+        return not_measurable(measure, "no property of the messages varies enough", len(rows))
+    ids = [
+        message.message_id
+        for (_, message), on, gone in zip(rows, split.side, lost, strict=True)
+        if on and gone
+    ]
+    return _measured(measure, state, "messages", "stored", split, lost, ids)
+
+
+def missed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, search: Search) -> Measurement:
+    """Find the property of queries that explains best which reads recall no stored evidence."""
+    measure = "missed_reads"
+    reads = [
+        read
+        for episode in episodes
+        for read in episode.reads
+        if read.attribution is not None
+        and read.attribution.recalled is not None
+        and _has_evidence(episode, read)
+    ]
+    missed = np.array([not (read.attribution and read.attribution.recalled) for read in reads], dtype=bool)
+    if len(reads) < SIDE:
+        return not_measurable(measure, f"stored evidence is known for only {len(reads)} reads", len(reads))
+    if missed.mean() >= FAILS:
+        everything = Split("of every kind", "", np.ones(len(reads), dtype=bool))
+        return _compared(measure, everything, reads, missed, memory, search)
+    if reason := _one_sided(missed, "reads with stored evidence", "recalled"):
+        return _uniform(measure, missed, reason)
+    splits = find_splits(missed, _query_properties(reads), [read.episode_id for read in reads])
+    split = _alarming(splits, missed)
+    if split is not None:
+        return _compared(measure, split, reads, missed, memory, search)
+    if not splits:
+        return not_measurable(measure, "no property of the queries varies enough", len(reads))
+    ids = [read.probe_id for read, on, lost in zip(reads, splits[0].side, missed, strict=True) if on and lost]
+    return _measured(measure, OK, "queries", "recalled", splits[0], missed, ids)
+
+
+def _has_evidence(episode: EpisodeObservation, read: ProbeRead) -> bool:
+    """Return whether evidence is stored, or was given, where a server does not export what it stored."""
+    if read.attribution is None:
+        return False
+    if episode.server is not None and episode.server.export == "none":
+        return read.attribution.evidence > 0
+    return bool(read.attribution.stored)
+
+
+def _query_properties(reads: Sequence[ProbeRead]) -> Mapping[str, Sequence[Any]]:
+    return {
+        "digits": [read.text.digits for read in reads],
+        "letters of another script": [read.text.other_script for read in reads],
+        **{name: [read.labels[name] for read in reads] for name in reads[0].labels},
+        "of {} words": [read.text.words for read in reads],
+        "of {} characters": [read.text.characters for read in reads],
+        "after {} messages": [read.sequence for read in reads],
+        "with {} messages since the evidence": [read.lag for read in reads],
+        "with {} live entries": [sum(read.live.values()) for read in reads],
+        "with {} messages of evidence": [
+            read.attribution.evidence if read.attribution else 0 for read in reads
+        ],
+    }
+
+
+def _compared(
+    measure: str,
+    split: Split,
+    reads: Sequence[ProbeRead],
+    missed: Flags,
+    memory: MemoryTraits,
+    search: Search,
+) -> Measurement:
+    """Return the measurement of a side that fails nearly always, with what BM25 recalls on the same side."""
+    side = [read for read, on in zip(reads, split.side, strict=True) if on]
+    ids = [read.probe_id for read, on, lost in zip(reads, split.side, missed, strict=True) if on and lost]
+    found = _measured(measure, OK, "queries", "recalled", split, missed, ids)
+    if not memory.ranks or memory.design.threshold:
+        return found
+    counts = [len(read.recalled) for read in side if read.recalled]
+    k = round(sum(counts) / len(counts)) if counts else memory.k or 10
+    hits = search(side[:: 1 + len(side) // SEARCHED], max(1, k))
+    if len(hits) < SIDE or sum(hits.values()) < OTHER_SEARCH * len(hits):
+        return found
+    silent = sum(read.empty for read in side) >= FAILS * len(side)
+    statement = f"{found.statement}; BM25 over the same entries recalls {sum(hits.values())} of {len(hits)}"
+    return Measurement(
+        measure,
+        FAULTY if silent else SUSPECT,
+        statement,
+        found.value,
+        found.n,
+        found.examples,
+        found.affected,
+    )
+
+
+def _alarming(splits: Sequence[Split], failed: Flags) -> Split | None:
+    """Return the split with the largest statistic of which one side fails nearly always."""
+    for split in splits:
+        if split.side.sum() < SIDE or failed[split.side].mean() < FAILS:
+            continue
+        if split.p is None and (~failed[~split.side]).mean() >= SUCCEEDS:
+            return split
+        if split.p is not None and split.p <= LEVEL:
+            return split
+    return None
+
+
+def _by_design(split: Split, memory: MemoryTraits) -> bool:
+    return len(memory.design.roles) == 1 and "the role" in split.label
+
+
+def _one_sided(failed: Flags, what: str, done: str) -> str:
+    """Return why failures cannot concentrate: there are too few of them, or too few successes."""
+    if len(failed) < SIDE:
+        return f"there are only {len(failed)} {what}"
+    if failed.sum() < BOTH:
+        return f"{len(failed) - failed.sum()} of {len(failed)} {what} are {done}"
+    if (~failed).sum() < BOTH:
+        return f"only {(~failed).sum()} of {len(failed)} {what} are {done}"
+    return ""
+
+
+def _uniform(measure: str, failed: Flags, reason: str) -> Measurement:
+    """Return the measurement of failures that are too few to concentrate, or of rows that are too few."""
+    if len(failed) < SIDE or failed.sum() >= BOTH:
+        return not_measurable(measure, reason, len(failed))
+    return Measurement(measure, OK, reason, float(failed.mean()), len(failed))
+
+
+def _measured(
+    measure: str, state: State, what: str, done: str, split: Split, failed: Flags, ids: Sequence[str]
+) -> Measurement:
+    verb = "stored" if what == "messages" else "read with success"
+    side, other = failed[split.side], failed[~split.side]
+    statement = f"{what} {split.label}: {int((~side).sum())} of {len(side)} {done}"
+    if len(other):
+        statement += f", others {int((~other).sum())} of {len(other)}"
+    if split.p is not None and split.p > LEVEL:
+        return Measurement(
+            measure,
+            state,
+            f"which {what} are {verb} depends on no property (best: {statement})",
+            float(failed.mean()),
+            len(failed),
+        )
+    return Measurement(measure, state, statement, float(side.mean()), len(failed), ids, len(ids))

@@ -1,0 +1,130 @@
+"""Properties of texts, and what a stored text lacks of the message that it came from."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memflow.words import HAN
+
+_TOKEN = re.compile(rf"[{HAN}]|[^\W{HAN}]+")
+_NO_WORD = re.compile(r"[\W_]+")
+_PREFIX = re.compile(r"^\[[^\]]{1,60}\]\s*|^[^:\n]{1,40}:\s+")
+_MARKS = frozenset(".,!?;'\"()。，！？；")
+
+KEY = 24
+"""Letters and digits at the start of a text by which an entry without sources is matched with a message."""
+SHORTEST_PART = 8
+"""Characters from which on the beginning of a text is no coincidence."""
+REST = 0.8
+"""A text lacks one kind of words if it has at least this share of the others; otherwise it is another text."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextProperties:
+    """The length of a text and what it is written in. A Chinese character counts as a word."""
+
+    words: int
+    characters: int
+    digits: bool
+    other_script: bool
+    """It has letters that are not ASCII letters."""
+
+
+def properties(text: str) -> TextProperties:
+    """Return the properties of a text."""
+    other_script = not text.isascii() and any(letter > "\x7f" and letter.isalpha() for letter in text)
+    return TextProperties(
+        words=len(_TOKEN.findall(text)),
+        characters=len(text),
+        digits=any(map(str.isdigit, text)),
+        other_script=other_script,
+    )
+
+
+def whole_key(text: str) -> str:
+    """Return the letters and digits of a text in lower case, which are equal for texts that only look different."""
+    return _NO_WORD.sub("", text).lower()
+
+
+def bodies(text: str) -> list[str]:
+    """Return the text of an entry, and the text without a date or a speaker in front of it."""
+    found = [text]
+    while (shorter := _PREFIX.sub("", found[-1], count=1)) != found[-1]:
+        found.append(shorter)
+    return found
+
+
+def losses(message: str, stored: Sequence[str]) -> frozenset[str] | None:
+    """Return what the entries of a message lack of its text; None if they are another text.
+
+    The losses are `end` and `start` (cut), `digits`, `letters` (of another script than ASCII), `case` and `marks`
+    (punctuation). `at_risk` returns the losses that a message can have.
+    """
+    if any(message in text for text in stored):
+        return frozenset()
+    tokens = _TOKEN.findall(message)
+    together = " ".join(stored)
+    raw = set(_TOKEN.findall(together))
+    lower = {token.lower() for token in raw}
+    missing = [token.lower() not in lower for token in tokens]
+    if not any(missing):
+        return frozenset(_surface_losses(message, tokens, together, raw))
+    if cut := _cut_text(message, stored) or _cut(missing):
+        return frozenset({cut})
+    kinds = {
+        "digits": [any(map(str.isdigit, token)) for token in tokens],
+        "letters": [not token.isascii() and token.isalpha() for token in tokens],
+    }
+    for kind, of_kind in kinds.items():
+        others = [lost for lost, has in zip(missing, of_kind, strict=True) if not has]
+        whole = [lost for lost, has in zip(missing, of_kind, strict=True) if has]
+        if whole and all(whole) and sum(others) <= (1 - REST) * len(others):
+            return frozenset({kind})
+    return None
+
+
+def at_risk(message: str) -> frozenset[str]:
+    """Return the losses that a message can have: a text without digits cannot lose them."""
+    kinds = {
+        "digits": any(map(str.isdigit, message)),
+        "letters": not message.isascii() and any(letter > "\x7f" and letter.isalpha() for letter in message),
+        "case": message != message.lower(),
+        "marks": not _MARKS.isdisjoint(message),
+    }
+    return frozenset(kind for kind, possible in kinds.items() if possible)
+
+
+def _surface_losses(message: str, tokens: Sequence[str], stored: str, raw: Iterable[str]) -> list[str]:
+    """Return the losses of a text of which every word is stored, in some form."""
+    upper = {token for token in tokens if token != token.lower()}
+    found = ["case"] if upper and upper.isdisjoint(raw) else []
+    marks = _MARKS.intersection(message)
+    bare = "".join(bodies(line)[-1] for line in stored.splitlines())
+    if marks and marks.isdisjoint(bare):
+        found.append("marks")
+    return found
+
+
+def _cut_text(message: str, stored: Sequence[str]) -> str:
+    """Return which side of a text is cut: what is stored is its beginning or its end, letter by letter."""
+    for text in stored:
+        for body in bodies(text):
+            part = body.strip(" .…")
+            if len(part) >= SHORTEST_PART and part != message.strip(" .…"):
+                if message.startswith(part):
+                    return "end"
+                if message.rstrip(" .…").endswith(part):
+                    return "start"
+    return ""
+
+
+def _cut(missing: Sequence[bool]) -> str:
+    """Return which side of a text is cut: at least two words, of which few occur elsewhere in what is stored."""
+    first, last = missing.index(True), len(missing) - 1 - missing[::-1].index(True)
+    for side, kept, lost in (
+        ("end", missing[:first], missing[first:]),
+        ("start", missing[last + 1 :], missing[: last + 1]),
+    ):
+        if len(kept) >= 2 and len(lost) >= 2 and sum(lost) >= (1 - REST / 2) * len(lost):
+            return side
+    return ""

@@ -1,0 +1,115 @@
+"""Repeats with a model server: they send requests of their own, play nothing again, and continue after a stop."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from resources.stub import count_answers, stub_process
+
+DOMAIN = "amemgym_demo~1"
+SETTINGS = """
+domains = ["amemgym_demo~1"]
+assistants = ["none", "full"]
+[models.stub]
+url = "{url}"
+model = "stub"
+[roles]
+assistant = "stub"
+"""
+
+
+@pytest.fixture
+def stub(tmp_path: Path):
+    """Yield the log of a stub server that answers equal requests differently; the settings name it."""
+    log = tmp_path / "answers.jsonl"
+    with stub_process(vary=1, log=log) as url:
+        (tmp_path / "memflow.toml").write_text(SETTINGS.format(url=url), encoding="utf-8")
+        yield log
+
+
+def done(result: Result) -> Result:
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def answers(log: Path) -> Counter[str]:
+    return count_answers(log) if log.exists() else Counter()
+
+
+def test_repeats_send_the_planned_requests_and_only_those_of_answers(empty, stub: Path) -> None:
+    planned = [empty.json("plan", *options)["total"]["calls"] for options in ([], ["--repeats", "2"])]
+    done(empty("run"))
+    once = answers(stub).total()
+    usage = empty.json("run", "--repeats", "2")["usage"]
+    twice = answers(stub).total()
+    assert [row["stage"] for row in usage if row["requests"]] == ["answer"]
+    assert twice - once == planned[1] - planned[0] > 0
+    assert empty.lake.facts("memory.transcripts", f"{DOMAIN}/full~answers2").rows == 0
+    third = empty.json("run", "--repeats", "3")["runs"]
+    assert (third["done"], third["failed"]) == (3, [])  # two assistants and the leaderboard
+    assert answers(stub).total() - twice == twice - once
+    assert set(answers(stub).values()) == {1}
+
+
+def test_repeated_run_plays_again_with_the_planned_requests(empty, stub: Path) -> None:
+    options = ["--repeats", "2", "--repeats-of", "run"]
+    done(empty("run"))
+    planned = empty.json("plan", *options)["stages"]
+    usage = empty.json("run", *options)["usage"]
+    requests = {(row["stage"], row["role"]): row["requests"] for row in usage if row["requests"]}
+    assert {stage for stage, _ in requests} >= {"memory", "answer"}
+    # What the simulator says depends on the model's replies, so its requests are about as many.
+    for role in (("memory", "assistant"), ("answer", "assistant")):
+        assert requests[role] == sum(row["calls"] for row in planned if (row["stage"], row["role"]) == role)
+    assert empty.lake.facts("memory.transcripts", f"{DOMAIN}/full~run2").rows > 0
+
+
+def test_interrupted_repeats_continue_without_answered_requests(empty, stub: Path) -> None:
+    done(empty("run"))
+    once = answers(stub)
+    stopped = empty("run", "--repeats", "2", "--budget-calls", "9")
+    assert stopped.exit_code == 1
+    assert 0 < answers(stub).total() - once.total() <= 9
+    done(empty("run", "--repeats", "2"))
+    assert answers(stub).total() == 2 * once.total() - played(empty)
+    assert set(answers(stub).values()) == {1}
+
+
+def played(home) -> int:
+    """Return the number of requests of the stub's model while episodes were played."""
+    rows = home.json("usage", "--by", "stage", "--by", "model")["usage"]
+    return sum(row["calls"] for row in rows if row["stage"] == "memory" and row["model"] == "stub")
+
+
+def test_noise_stands_beside_scores_and_differences(empty, stub: Path) -> None:
+    done(empty("run", "--repeats", "4"))
+    scores = empty.json("show", "leaderboard", "--metric", "accuracy")["scores"]
+    assert {score["assistant"] for score in scores} == {"none", "full"}
+    for score in scores:
+        assert (score["repeats"], score["repeats_of"], score["noise_degrees"]) == (4, "answers", 6)
+        assert 0 < score["noise_low"] < score["noise"] < score["noise_high"]
+    assert f"±{scores[0]['noise']:.3f} (4)" in empty("show", "leaderboard", "--metric", "accuracy").output
+    [row] = empty.json("compare", "full", "none", "--metric", "accuracy", "--slice", "all")["domains"][0][
+        "comparisons"
+    ]
+    assert row["noise"] == pytest.approx(2**0.5 * scores[0]["noise"])
+    assert row["within_noise"] is (abs(row["difference"]) <= 2.447 * row["noise"])
+    found = {each["metric"]: each for each in empty.json("show", "noise", DOMAIN)["components"]}["accuracy"]
+    measured = {each["source"]: each["measured"] for each in found["components"]}
+    assert found["repeats"] == {"answers": 4}
+    assert measured["answers"] and not measured["play"] and not measured["judge"]
+    assert measured["questions"] and not measured["episodes"]  # one user
+    text = empty("show", "noise").output
+    assert "not measured" in text and "needs repeats of runs" in text
+
+
+def test_noise_without_repeats_names_the_command_that_measures_it(measured) -> None:
+    text = measured("show", "noise").output
+    assert "memflow run --repeats 3" in text and "not measured" in text
+    assert measured.json("show", "noise")["scores"] == []
+
+
+def test_unknown_domain_of_noise_is_named(measured) -> None:
+    assert "amemgym_demo~1" in measured.error("show", "noise", "amemgym_demo~2")

@@ -1,0 +1,154 @@
+"""Planted faults of memory servers: the line that names each, and healthy unusual servers, which have none."""
+
+from typing import Any
+
+import pytest
+from planted_servers import planted
+
+from resources.memory_servers.check_lines import CheckLine
+from resources.memory_servers.server_checks import WRITES_WITH_MODELS, ServerChecks
+
+SIZES = (120, 30)
+"""Fewer messages than in a check of a user, to save time."""
+FOUND = {
+    "drops_after_20": ("complete", "stored 40 of 120 messages: lost are 80 of 80 messages after write 20"),
+    "drops_after_50": ("complete", "20 of 20 messages after write 50"),
+    "drops_long": ("complete", "18 of 18 texts of more than 394 characters"),
+    "drops_short": ("complete", "10 of 10 texts of at most 9 characters"),
+    "drops_cyrillic": ("complete", "9 of 9 texts in Cyrillic script"),
+    "drops_digits": ("complete", "9 of 9 texts with digits"),
+    "drops_code": ("complete", "9 of 9 texts with code"),
+    "dedup": ("complete", "8 of 9 near-duplicates of other messages"),
+    "one_role": ("complete", "60 of 60 messages of the assistant, and 0 of 60 others"),
+    "last_session": ("complete", "90 of 90 messages up to session 3"),
+    "keeps_20": ("complete", "stored 20 of 120 messages: lost are 100 of 100 messages up to write 50"),
+    "keeps_60": ("complete", "60 of 60 messages up to session 2"),
+    "merges": ("complete", "stored 21 of 120 messages"),
+    "cut_160": ("unchanged", "27 of 120 texts came back without their end"),
+    "cut_1000": ("unchanged", "1,238 to 3,840 characters, cut at about 1,000"),
+    "lower_case": ("unchanged", "in lower case"),
+    "digits_removed": ("unchanged", "without digits"),
+    "accents_removed": ("unchanged", "without accents"),
+    "cap_3": (
+        "item_counts",
+        "returned 3 items for k = 5, 10, 30, 50, 100 and 170 although 120 items are stored",
+    ),
+    "cap_10": ("item_counts", "returned 10 items for k = 30, 50, 100 and 170"),
+    "cap_50": ("item_counts", "returned 50 items for k = 100 and 170"),
+    "deaf_long": ("queries", "12 of 12 queries of more than 12 words"),
+    "deaf_scripts": ("queries", "30 of 30 queries with characters outside ASCII"),
+    "deaf_cyrillic": ("queries", "6 of 6 queries in Cyrillic script"),
+    "deaf_digits": ("queries", "24 of 24 queries with digits"),
+    "deaf_questions": ("queries", "24 of 24 questions"),
+    "threshold": ("queries", "a threshold that is too high?"),
+    "error_on_digits": ("queries", "queries with digits, and 0 of 102 others. The server reports"),
+    "worst_first": ("ranked", "the best item is not first"),
+    "reversed": ("ranked", "the best item is not first"),
+    "random": ("stable_reads", "in another order"),
+    "empty_failures": ("stable_reads", "of two equal reads, one returned nothing"),
+    "cache": ("fresh_reads", "a cache of reads"),
+    "lazy": ("indexed", "s after the answer to its write"),
+    "leaks_rarely": ("isolation", "return messages of another space, as for 'garden market station'"),
+    "ignores_as_of": ("as_of", "it knows the future"),
+    "as_of_one_later": ("as_of", "it knows the future"),
+    "ids_reused": ("reused_ids", "when another space gets one with the same id"),
+    "wrong_dates": ("dates", "have another date than their message (2026-01-01 instead of"),
+    "dates_dropped": ("dates", "of 240 items 240 have no date"),
+    "no_sources": ("sources", "240 of 240 items do not name the message"),
+    "wrong_sources": ("sources", "238 of 240 items do not name the message"),
+    "strange_sources": ("sources", "never sent: item-0"),
+    "shuffled_sources": ("sources", "an item with words of check-1 names check-17"),
+    "lost_after_restart": ("restart", "messages are lost after a restart"),
+    "writes_fail_on_digits": ("conversation", "9 of 9 texts with digits"),
+    "bad_gateway": ("answers", "502 Bad Gateway"),
+}
+"""By fault: the only wrong line, and a part of what it says."""
+HEALTHY: list[tuple[str, dict[str, Any]]] = [
+    ("", {}),
+    ("keeps_60", {"design": {"window": 60}}),
+    ("", {"design": {"window": 50}}),
+    ("one_role", {"design": {"roles": ["user"]}}),
+    ("", {"design": {"roles": ["assistant"]}}),
+    ("", {"design": {"merges": True}, "sources": "none"}),
+    ("", {"design": {"max_items": 5}}),
+    ("", {"design": {"threshold": True}}),
+    ("newest", {}),
+    ("newest", {"ranked": False}),
+    ("no_sources", {"sources": "none"}),
+    ("dates_dropped", {"dates": False}),
+    ("ignores_as_of", {"as_of": "none"}),
+    ("", {"export": "none", "as_of": "none", "deterministic": False}),
+    ("", {"batch": "message"}),
+    ("", {"batch": "pair"}),
+    ("", {"batch": "session"}),
+    ("", {"models": "own"}),
+]
+
+
+async def lines_of(fault: str, can: dict[str, Any]) -> tuple[dict[str, CheckLine], ServerChecks]:
+    """Return the lines of a server by name, and its checks."""
+    checks = ServerChecks(lambda: planted(fault, can), late=0.3, sizes=SIZES)
+    return {line.name: line for line in await checks.run()}, checks
+
+
+def wrong(lines: dict[str, CheckLine]) -> list[str]:
+    """Return the names of the wrong lines."""
+    return [name for name, line in lines.items() if line.verdict == "wrong"]
+
+
+@pytest.mark.parametrize("fault", FOUND)
+async def test_planted_fault_is_named_by_one_line(fault: str) -> None:
+    name, part = FOUND[fault]
+    lines, _ = await lines_of(fault, {})
+    assert wrong(lines) == [name], [lines[each] for each in wrong(lines)]
+    assert part in lines[name].found
+    assert lines[name].fix
+
+
+@pytest.mark.parametrize(("fault", "can"), HEALTHY)
+async def test_declared_design_is_no_fault(fault: str, can: dict[str, Any]) -> None:
+    lines, _ = await lines_of(fault, can)
+    assert wrong(lines) == [], [lines[each] for each in wrong(lines)]
+
+
+async def test_declared_window_that_keeps_less_is_a_fault() -> None:
+    lines, _ = await lines_of("keeps_20", {"design": {"window": 50}})
+    assert wrong(lines) == ["complete"]
+    assert "stored 20 of 50 messages of the declared window of 50" in lines["complete"].found
+
+
+async def test_declared_number_of_items_that_is_exceeded_is_a_fault() -> None:
+    lines, _ = await lines_of("cap_10", {"design": {"max_items": 5}})
+    assert wrong(lines) == ["item_counts"]
+    assert "declares at most 5 items, and returned 10" in lines["item_counts"].found
+
+
+@pytest.mark.parametrize("batch", ["any", "message", "pair", "session"])
+async def test_server_with_models_gets_at_most_60_writes(batch: str) -> None:
+    lines, checks = await lines_of("", {"models": "own", "batch": batch})
+    assert wrong(lines) == []
+    assert 40 <= checks.writes + 2 <= WRITES_WITH_MODELS  # a restart repeats the writes of one space
+
+
+@pytest.mark.parametrize("fault", ["drops_after_20", "cap_10", "deaf_long"])
+async def test_fault_is_found_with_few_writes(fault: str) -> None:
+    lines, _ = await lines_of(fault, {"models": "own"})
+    assert wrong(lines) == [FOUND[fault][0]]
+
+
+async def test_order_that_does_not_depend_on_the_query_is_a_note() -> None:
+    lines, _ = await lines_of("newest", {})
+    assert lines["ranked"].verdict == "note"
+    assert "declare ranked: false" in lines["ranked"].found
+
+
+async def test_slow_server_is_a_note_with_the_hours_of_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resources.memory_servers.conversation_checks.READ_S", 0.0)
+    lines, _ = await lines_of("", {})
+    assert lines["speed"].verdict == "note"
+    assert "LoCoMo takes" in lines["speed"].found
+
+
+async def test_check_after_a_failed_one_is_skipped_with_a_reference() -> None:
+    lines, _ = await lines_of("cut_160", {})
+    assert lines["texts"] == CheckLine("texts", "skipped", "because unchanged failed")
