@@ -10,6 +10,8 @@ from memflow.cli.shortened import first_lines, first_names
 from memflow.records import RECALL_AT_10, Score
 from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
 from memflow.scoring.completeness import incomplete_results
+from memflow.scoring.failure_attributions import NAMES, contradictions, failure_scores
+from memflow.scoring.judges import STANDARD
 from memflow.scoring.published_health import ADVICE, FAULTY, SUSPECT, flagged, health_alarms
 
 TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
@@ -44,13 +46,38 @@ def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
     rows = [_row(assistant, found) for assistant, found in sorted(by_assistant.items(), key=rank)]
     numbers = [*TITLES.values(), "probes", "tokens\nper probe", "k", "budget"]
     columns = ["assistant", *numbers, "embedder", "reason"]
-    yield note("\nBy evidence: what happens to the messages that an answer rests on")
+    yield note("\nFailures by evidence: what happens to the messages that an answer rests on")
     yield table("", columns, rows, right=numbers, optional=OPTIONAL)
     differing = dict.fromkeys(
         f"{score.assistant}: {score.differing_settings}" for score in whole if score.differing_settings
     )
     if differing:
         yield note("Settings that differ: " + "; ".join(differing))
+
+
+def state_probe_failures(scores: Sequence[Score]) -> Iterator[RenderableType]:
+    """Yield the failure rates by state probes, and a line for each assistant where they contradict those by evidence.
+
+    Yield nothing for a benchmark without state probes.
+    """
+    found: dict[str, dict[str, Score]] = {}
+    for score in failure_scores(scores, STANDARD):
+        found.setdefault(score.assistant, {})[score.metric] = score
+    if not found:
+        return
+    columns = [TITLES[name] for name in NAMES]
+    rows = [
+        [assistant, *(rates[name].value if name in rates else None for name in NAMES)]
+        for assistant, rates in found.items()
+    ]
+    yield note(
+        "\nFailures by state probes: what the assistant states of the user when asked (AMemGym, section 3.3)"
+    )
+    yield table("", ["assistant", *columns], rows, right=columns)
+    lines = contradictions(scores)
+    if lines:
+        yield Text("\nBoth attributions differ by more than noise:", style="yellow")
+        yield from first_lines(lines, "yellow")
 
 
 def health(scores: Sequence[Score]) -> Iterator[RenderableType]:

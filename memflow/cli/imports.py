@@ -139,6 +139,7 @@ def _conversion_function(conversion: Conversion) -> Callable[..., None]:
 
 def _print(form: Format, domain: str, benchmark: str, results: ImportedResults, scores: list[Any]) -> None:
     """Print the numbers of imported replies, the primary scores, and the faults."""
+    from memflow.cli.evidence import state_probe_failures
     from memflow.cli.summary import leaderboard_table
     from memflow.scoring.primary import primary_scores
 
@@ -165,6 +166,7 @@ def _print(form: Format, domain: str, benchmark: str, results: ImportedResults, 
         data,
         heading(f"{domain}: imported, not run by memflow"),
         leaderboard_table(primary),
+        *state_probe_failures(imported),
         note(f"\n{results.assistant}: {results.source}"),
         note(f"{len(results.replies):,} replies, {lost['replies']:,} of them without an answer."),
         *(Text(f"  {fault}", "yellow") for fault in results.faults[:MOST_FAULTS]),

@@ -105,7 +105,7 @@ def _rows(
         if not wanted.items() <= row.by.items():
             continue
         role, model = row.by["role"], settings.models.get(row.by["model"])
-        prices = None if model is None else Prices(model.price_in, model.price_out)
+        prices = None if model is None or not model.has_price else Prices(model.price_in, model.price_out)
         cost = None if prices is None else prices.cost(row.prompt_tokens, row.completion_tokens)
         yield InstanceCost(
             domain=domain,

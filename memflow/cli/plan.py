@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.memory_servers import memory_server_notes
+from memflow.cli.memory_servers import memory_server_notes, planned_checks
 from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, heading, note, table
 from memflow.cli.selection import Selection, with_selection
 from memflow.records import TABLES
@@ -50,6 +50,7 @@ def plan(
     # Imported after the selection, so that a misspelled name fails fast.
     from memflow.cli.cost_parts import large_parts
     from memflow.cli.forecast import forecast
+    from resources.ledger.usage import known_sum
 
     planned = forecast(selection, latency, force or again)
     settings = selection.settings
@@ -59,7 +60,7 @@ def plan(
     )
     seconds = sum(step.seconds for step in planned.steps)
     parts = large_parts(planned.steps, settings)
-    total = {name: sum(row[name] for row in stages) for name in (*NUMBERS, "cost", "most_cost")}
+    total = {name: known_sum(row[name] for row in stages) for name in (*NUMBERS, "cost", "most_cost")}
     answer(
         form,
         {
@@ -76,6 +77,7 @@ def plan(
             "failing": planned.failing,
             "annotated": {name: asdict(each) for name, each in planned.annotated.items()},
             "missing": {name: [each.name for each in lacking] for name, lacking in planned.missing.items()},
+            "checks": planned_checks(settings, planned.assistants),
             "assumptions": _assumptions(planned, settings, latency),
         },
         *_shown(planned, stages, assistants, parts, total, settings, latency),
@@ -83,7 +85,12 @@ def plan(
 
 
 def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the sums of calls, tokens and costs, grouped by the attributes in `by`, in pipeline order."""
+    """Return the sums of calls, tokens and costs, grouped by the attributes in `by`, in pipeline order.
+
+    A cost is None where a model has no price.
+    """
+    from resources.ledger.usage import known_sum
+
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for step in sorted(steps, key=lambda step: STAGES.index(step.stage)) if "stage" in by else steps:
         for count in step.counts:
@@ -94,8 +101,10 @@ def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[
             for name in NUMBERS:
                 row[name] += getattr(count, name)
             paid = count.prompt_tokens * model.price_in
-            row["cost"] += (paid + count.completion_tokens * model.price_out) / 1e6
-            row["most_cost"] += (paid + count.most_tokens * model.price_out) / 1e6
+            answers = {"cost": count.completion_tokens, "most_cost": count.most_tokens}
+            for name, tokens in answers.items():
+                cost = (paid + tokens * model.price_out) / 1e6 if model.has_price else None
+                row[name] = known_sum((row[name], cost))
     return list(rows.values())
 
 
@@ -115,6 +124,10 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> l
         "no request is repeated, and none is in the ledger",
         "requests to an embedding endpoint are not counted",
         *memory_server_notes(settings, planned.assistants),
+        *(
+            f"{name}: check: {writes} planned, before it is played"
+            for name, writes in planned_checks(settings, planned.assistants).items()
+        ),
         *(["annotators keep as many questions as the scripted chat does"] if planned.annotated else []),
     ]
 
@@ -177,8 +190,13 @@ def _shown(
     for domain, lacking in planned.missing.items():
         shown.append(Text(f"\n{domain} has missing data sets:", "yellow"))
         shown += [note(f"  {each.name}: {each.advice}") for each in lacking]
-    if not total["cost"]:
-        shown.append(note("\nNo model has a price (price_in, price_out in memflow.toml), so the cost is 0."))
+    if unpriced := dict.fromkeys(row["model"] for row in stages if row["cost"] is None):
+        names = ", ".join(unpriced)
+        shown.append(
+            note(
+                f"\nThe cost is unknown: no price is set for {names}. Set price_in and price_out in memflow.toml."
+            )
+        )
     shown.append(note("\nAssumptions:"))
     shown += [note(f"  {line}") for line in _assumptions(planned, settings, latency)]
     return shown
@@ -186,4 +204,5 @@ def _shown(
 
 def _numbers(row: dict[str, Any], seconds: str) -> list[str]:
     tokens = [cell(row[name]) for name in NUMBERS]
-    return [*tokens, seconds, f"{row['cost']:,.2f}", f"{row['most_cost']:,.2f}"]
+    costs = ["unknown" if row[name] is None else f"{row[name]:,.2f}" for name in ("cost", "most_cost")]
+    return [*tokens, seconds, *costs]

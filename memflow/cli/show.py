@@ -15,6 +15,7 @@ from memflow.cli.evidence import (
     health,
     replaced_prompts,
     self_judges,
+    state_probe_failures,
     uncounted_models,
 )
 from memflow.cli.front import front_of
@@ -24,8 +25,9 @@ from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading,
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
-from memflow.labels import caveat_of, score_label
+from memflow.labels import caveat_of, no_interval, score_label
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
+from memflow.scoring.failure_attributions import variant_text
 from memflow.scoring.noise import noise_notes, noise_text
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged
 
@@ -49,6 +51,7 @@ class ShowGroup(ViewGroup):
         "costs": CommandReference("memflow.cli.costs:costs"),
         "deviations": CommandReference("memflow.cli.deviations:deviations"),
         "made": CommandReference("memflow.cli.made:made"),
+        "health": CommandReference("memflow.cli.show_health:health"),
         "drift": CommandReference("memflow.cli.show_drift:drift"),
         "judges": CommandReference("memflow.cli.show_judges:judges"),
         "memory": CommandReference("memflow.cli.memory:memory"),
@@ -193,14 +196,19 @@ def verdicts(
 
 
 def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
-    """Yield two tables for each domain: the metrics, best assistants first; then the causes of failures."""
+    """Yield the tables of each domain: metrics, best assistants first; failures by evidence, then by state probes."""
     from memflow.scoring.catalog import is_evidence_score
+    from memflow.scoring.failure_attributions import is_state_probe_score
 
     for domain in dict.fromkeys(score.domain for score in scores):
         of_domain = [score for score in scores if score.domain == domain]
-        causes = [*evidence(of_domain)]
-        if not slices:  # the second table has these
-            of_domain = [score for score in of_domain if not is_evidence_score(score)]
+        causes = [*evidence(of_domain), *state_probe_failures(of_domain)]
+        if not slices:  # the other tables have these
+            of_domain = [
+                score
+                for score in of_domain
+                if not is_evidence_score(score) and not is_state_probe_score(score)
+            ]
         of_domain = best_first(of_domain)
         variants = variants or any(score.variant != "standard" for score in of_domain)
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
@@ -226,7 +234,7 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         for score in without_repeated_bounds(of_domain):
             group = [
                 score.metric,
-                *([score.variant] if variants else []),
+                *([variant_text(score.metric, score.variant)] if variants else []),
                 *([score.slice] if slices else []),
             ]
             head = group if group != last else ["" for _ in group]
@@ -324,7 +332,7 @@ def _ranks(score: "Score") -> str:
 
 def _rest(score: "Score") -> list[Any]:
     return [
-        _range(score, score.low, score.high),
+        _range(score, score.low, score.high) or no_interval(score).replace("no interval", "none"),
         count(score),
         score.n_episodes,
         f"{score.coverage:.0%}",

@@ -61,6 +61,7 @@ def usage(
     a server reports from its prefix cache. A model with several addresses has a row for each address.
     """
     from resources.ledger.sql_ledger import SqlLedger
+    from resources.ledger.usage import known_sum
 
     settings = front_of(ctx).load()
     chosen = tuple(each.value for each in by or (By.stage, By.role, By.model))
@@ -71,11 +72,12 @@ def usage(
         raise BadInput(
             f"the ledger has no requests of the run {run!r}. List the runs with `memflow usage --by run`."
         )
-    total = {name: sum(row[name] for row in rows) for name in NUMBERS}
+    total: dict[str, Any] = {name: sum(row[name] for row in rows) for name in NUMBERS if name != "cost"}
+    total["cost"] = known_sum(row["cost"] for row in rows)
     total["cut_share"] = cut_share(total)
     groups = [*([row[name] for name in chosen] for row in rows), ["total", *("" for _ in chosen[1:])]]
     shown = [
-        [*group, *(row[name] for name in NUMBERS), f"{row['cut_share']:.1%}" if row["cut"] else ""]
+        [*group, *(_shown(row[name]) for name in NUMBERS), f"{row['cut_share']:.1%}" if row["cut"] else ""]
         for group, row in zip(groups, (*rows, total), strict=True)
     ]
     labels = [*(name.replace("_", " ") for name in NUMBERS), "cut share"]
@@ -99,12 +101,19 @@ def usage(
     )
 
 
+def _shown(value: float | None) -> Any:
+    return "unknown" if value is None else value
+
+
 def usage_rows(
     ledger: "SqlLedger", settings: "Settings", by: Sequence[str], run: str | None = None
 ) -> list[dict[str, Any]]:
-    """Return the usage as plain rows, sorted by group, with costs at the prices in the settings."""
+    """Return the usage as plain rows, sorted by group, with costs at the prices in the settings.
+
+    A cost is None where requests were sent to a model without a price.
+    """
     from resources.endpoints.limits import Prices
-    from resources.ledger.usage import cost
+    from resources.ledger.usage import cost, known_sum
 
     prices = {name: Prices(model.price_in, model.price_out) for name, model in settings.models.items()}
     by_model = tuple(dict.fromkeys((*by, "model")))  # prices are a model's
@@ -121,7 +130,8 @@ def usage_rows(
         row["reasoning_tokens"] += line.reasoning_tokens
         row["cut"] += line.cut
         row["seconds"] += line.latency_s
-        row["cost"] += cost(line, prices)
+        unpriced = (model := settings.models.get(line.by["model"])) is not None and not model.has_price
+        row["cost"] = known_sum((row["cost"], None if unpriced and line.requests else cost(line, prices)))
     return [{**rows[names], "cut_share": cut_share(rows[names])} for names in sorted(rows)]
 
 

@@ -12,9 +12,11 @@ from dataclasses import replace
 from memflow.errors import BadInput
 from memflow.labels import score_label
 from memflow.plots.shapes import Bars, Chart, Curve, Drawable, Panel, Point, best_first
-from memflow.records import Score
+from memflow.records import BY_EVIDENCE, Score
 from memflow.scoring.catalog import FAILURES as RATES
 from memflow.scoring.catalog import RANDOM, UPPER_BOUND, find_metric
+from memflow.scoring.failure_attributions import is_state_probe_score
+from memflow.scoring.judges import STANDARD
 from memflow.scoring.published_health import ALARMS, FAULTY, NOT_MEASURED, flagged, health_alarms
 
 SLICE = re.compile(r"(period|checkpoint|cycle) (\d+)")
@@ -28,7 +30,11 @@ DRAWN = (
     *("min_max", "cycles", "forgetting", "forward_transfer"),
 )
 """The charts drawn by default: metrics, `failures`, and `cycles` (the accuracy of each cycle of an evolution)."""
-VARIANTS = {"standard": "", "pooled": "; measured against all that was run in the domain"}
+VARIANTS = {
+    BY_EVIDENCE: "; attributed by evidence",
+    STANDARD: "",
+    "pooled": "; measured against all that was run in the domain",
+}
 """The variants that are drawn, the first that there is, and what captions say of them."""
 
 BOUNDS = {each.name: each.title.lower() for each in (RANDOM, UPPER_BOUND)}
@@ -51,8 +57,8 @@ def charts(scores: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
 def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     """Return the chart of a metric over the checkpoints of a domain; also of `failures`, and of `cycles` by cycle.
 
-    The standard variant is drawn, or else the pooled variant. Raises BadInput if the metric has no value at any
-    checkpoint; the message lists the metrics that have values.
+    Failures are drawn by evidence, else by state probes; other metrics in the standard variant, else pooled. Raises
+    BadInput if the metric has no value at any checkpoint; the message lists the metrics that have values.
     """
     of_domain = [score for score in scores if score.domain == domain]
     metrics, cycles = _metrics_of(metric)
@@ -174,7 +180,7 @@ def _caption(scores: Sequence[Score], kind: str, at: AbstractSet[int], *, drawn:
     If the intervals are not `drawn`, the caption contains their maximum width.
     """
     said = f"{resting(scores, what)} a {kind}; {intervals(scores, drawn=drawn)}"
-    said += VARIANTS[scores[0].variant]
+    said += "; attributed by state probes" if is_state_probe_score(scores[0]) else VARIANTS[scores[0].variant]
     lacking = sorted(at - {_place(each)[1] for each in scores})
     return f"{said}; no score at {kind} {', '.join(map(str, lacking))}" if lacking else said
 
@@ -188,12 +194,14 @@ def resting(scores: Sequence[Score], what: str = "probes") -> str:
 def intervals(scores: Sequence[Score], *, drawn: bool = True) -> str:
     """Return a caption: how the intervals were computed and, if they are not drawn, their maximum width."""
     widths = [each.high - each.low for each in scores if each.low is not None and each.high is not None]
-    by_variance = any(each.deviation is not None for each in scores)  # who tells it has intervals of it
+    reasons = list(dict.fromkeys(each.interval_reason for each in scores if each.interval_reason))
     if not widths:
-        return f"no interval, which takes two {'independent draws' if by_variance else 'episodes'}"
+        return f"no interval: {' or '.join(reasons)}" if reasons else "no interval"
+    units = " and ".join(
+        dict.fromkeys(each.interval_units or "episodes" for each in scores if each.low is not None)
+    )
     wide = "" if drawn else f" are at most {max(widths):.2f} wide"
-    how = "from the variance between independent draws" if by_variance else "by bootstrap over episodes"
-    return f"95 % intervals {how}{wide}"
+    return f"95 % intervals over {units}{wide}"
 
 
 def _range(numbers: AbstractSet[int]) -> str:

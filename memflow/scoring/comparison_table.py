@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 
 from memflow.records import Comparison
+from memflow.scoring.failure_attributions import metric_text
 from memflow.scoring.published_health import FAULTY, SUSPECT
 
 ROWS = 30
-HEAD = "| domain | metric | assistants | difference | 95 % interval | p | pairs |"
+HEAD = "| domain | metric | assistants | difference | 95 % interval | adjusted p | pairs |"
 
 
 def comparison_markdown(rows: Iterable[Comparison]) -> str:
@@ -34,7 +35,7 @@ def comparison_markdown(rows: Iterable[Comparison]) -> str:
     for row in ordered[:ROWS]:
         first, second, sign = (row.b, row.a, -1) if row.better == "b" else (row.a, row.b, 1)
         relation = "not told apart from" if row.better is None else "better than"
-        interval = ""
+        interval = f"none: {row.reason}"
         if row.low is not None and row.high is not None:
             low, high = sorted((sign * row.low, sign * row.high))
             interval = f"{low:+.3f} to {high:+.3f}"
@@ -45,7 +46,11 @@ def comparison_markdown(rows: Iterable[Comparison]) -> str:
         }
         names = [f"{name}{states.get(name, '')}" for name in (first, second)]
         cells = (
-            *(row.domain, row.metric, f"{names[0]} {relation} {names[1]}{' (scripted)' * row.scripted}"),
+            *(
+                row.domain,
+                metric_text(row.metric),
+                f"{names[0]} {relation} {names[1]}{' (scripted)' * row.scripted}",
+            ),
             *(f"{sign * (row.difference or 0):+.3f}", interval),
             *("" if row.p_adjusted is None else f"{row.p_adjusted:.3f}", f"{row.n:,}"),
         )

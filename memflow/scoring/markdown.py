@@ -6,10 +6,12 @@ primary.py selects and orders the scores.
 from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.control_characters import visible
-from memflow.labels import score_label
-from memflow.records import Score
+from memflow.labels import no_interval, score_label
+from memflow.records import BY_EVIDENCE, Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import incomplete_results
+from memflow.scoring.failure_attributions import NAMES, contradictions, failure_scores
+from memflow.scoring.judges import STANDARD
 from memflow.scoring.noise import noise_text
 from memflow.scoring.primary import ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged, health_alarms
@@ -17,6 +19,7 @@ from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged, heal
 MOST_DOMAINS = 40
 MOST_ASSISTANTS = 25
 """Assistants that a table shows; a line below it counts the others."""
+ATTRIBUTIONS = {"Failures by evidence": BY_EVIDENCE, "Failures by state probes": STANDARD}
 _ESCAPED = str.maketrans({each: f"\\{each}" for each in "\\`*[]<>|~"} | {"\n": " "})
 
 
@@ -24,7 +27,7 @@ def leaderboard_markdown(scores: Iterable[Score]) -> str:
     """Return the primary scores of all domains as Markdown tables, with labels and what is left out.
 
     A row has the rank, the assistant, each metric with its 95 % interval, and n. `scores` are those of
-    `primary_scores`.
+    `primary_scores`. Failure rates among them have tables of their own: by evidence, then by state probes.
     """
     by_domain: dict[str, list[Score]] = {}
     for score in scores:
@@ -36,6 +39,9 @@ def leaderboard_markdown(scores: Iterable[Score]) -> str:
 
 
 def _section(domain: str, scores: Sequence[Score]) -> str:
+    failures = [(title, failure_scores(scores, variant)) for title, variant in ATTRIBUTIONS.items()]
+    contradictory = contradictions(scores)
+    scores = [score for score in scores if score.metric not in NAMES]
     metrics = list(dict.fromkeys(score.metric for score in scores))
     ranked = ranked_assistants(scores)
     head = ["rank", "assistant", *(find_metric(name).title for name in metrics), "n"]
@@ -43,6 +49,8 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
     lines += [f"| {' | '.join(head)} |", f"|--:|---|{'--:|' * (len(metrics) + 1)}"]
     for place, (assistant, found) in enumerate(ranked[:MOST_ASSISTANTS], start=1):
         values = [_value(found.get(name)) for name in metrics]
+        if _is_faulty(found):
+            values = [NOT_MEASURED, *("" for _ in metrics[1:])]
         cells = [_rank(found, place), escape(flagged(assistant, found.values())), *values, _count(found)]
         lines.append(f"| {' | '.join(cells)} |")
     notes = []
@@ -53,19 +61,36 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
         notes.append(f"Label: {label}")
     notes += [f"{alarm.state.capitalize()}: {escape(alarm.line)}" for alarm in health_alarms(scores)]
     notes += [f"Incomplete: {escape(line)}" for line in incomplete_results(scores)]
-    return "\n".join([*lines, *(f"\n{each}" for each in notes)])
+    order = [assistant for assistant, _ in ranked[:MOST_ASSISTANTS]]
+    tables = [_failure_table(title, order, found) for title, found in failures if found]
+    notes += [escape(sentence) for sentence in contradictory]
+    return "\n".join([*lines, *tables, *(f"\n{each}" for each in notes)])
+
+
+def _failure_table(title: str, assistants: Sequence[str], scores: Sequence[Score]) -> str:
+    rates = {(score.assistant, score.metric): score for score in scores}
+    lines = ["", title, "", f"| assistant | {' | '.join(find_metric(name).title for name in NAMES)} |"]
+    lines.append(f"|---|{'--:|' * len(NAMES)}")
+    for assistant in assistants:
+        if any((assistant, name) in rates for name in NAMES):
+            cells = [_value(rates.get((assistant, name))) for name in NAMES]
+            lines.append(f"| {escape(assistant)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def _value(score: Score | None) -> str:
     if score is None:
         return ""
     if score.value is None:
-        return NOT_MEASURED if score.health == FAULTY else "none"
+        return "none"
     digits = ".3f" if find_metric(score.metric).unit != "tokens" else ",.0f"
-    if score.low is None or score.high is None or find_metric(score.metric).group in ("bound", "failure"):
+    if find_metric(score.metric).group in ("bound", "failure"):
         return f"{score.value:{digits}}"
-    interval = f"\\[{score.low:{digits}}, {score.high:{digits}}\\]"
-    return f"{score.value:{digits}} {interval} {noise_text(score)}".strip()
+    if score.low is None or score.high is None:
+        interval = f"({no_interval(score)})" if no_interval(score) else ""
+    else:
+        interval = f"\\[{score.low:{digits}}, {score.high:{digits}}\\]"
+    return " ".join(filter(None, (f"{score.value:{digits}}", interval, noise_text(score))))
 
 
 def _rank(found: Mapping[str, Score], place: int) -> str:
@@ -73,7 +98,7 @@ def _rank(found: Mapping[str, Score], place: int) -> str:
 
     A faulty assistant has no rank.
     """
-    if any(score.health == FAULTY for score in found.values()):
+    if _is_faulty(found):
         return ""
     for score in found.values():
         if score.rank_low is not None and score.rank_high is not None:
@@ -83,6 +108,10 @@ def _rank(found: Mapping[str, Score], place: int) -> str:
                 else f"{score.rank_low}–{score.rank_high}"
             )
     return str(place)
+
+
+def _is_faulty(found: Mapping[str, Score]) -> bool:
+    return any(score.health == FAULTY for score in found.values())
 
 
 def _count(found: Mapping[str, Score]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric, is_evidence_score, sort_key
+from memflow.scoring.failure_attributions import is_state_probe_score, metric_text
 
 VariantChooser = Callable[[str, str], str]
 """A function from (domain, metric) to the variant that summaries show."""
@@ -18,7 +19,8 @@ def primary_scores(
 ) -> list[Score]:
     """Return the scores of the primary metrics over all probes, in the order of `scores`.
 
-    `benchmark_of` maps a domain to its benchmark. Scores of the attribution by evidence are left out.
+    `benchmark_of` maps a domain to its benchmark. Evidence scores and failure rates have tables of their own
+    (failure_attributions.py), and are left out.
     """
     return [
         score
@@ -27,6 +29,7 @@ def primary_scores(
         and benchmark_of(score.domain) in find_metric(score.metric).primary_for
         and score.variant == variant_of(score.domain, score.metric)
         and not is_evidence_score(score)
+        and not is_state_probe_score(score)
     ]
 
 
@@ -51,12 +54,14 @@ def ranked_assistants(scores: Sequence[Score]) -> list[tuple[str, dict[str, Scor
 def score_numbers(scores: Iterable[Score]) -> dict[str, float]:
     """Return the values and the ends of their intervals by name: `accuracy`, `accuracy low`, `accuracy high`.
 
-    Scores without a value, and bounds, which rank no assistant, are left out.
+    Failure rates by state probes are named so. Scores without a value, and bounds, which rank no assistant, are left
+    out.
     """
     numbers: dict[str, float] = {}
     for score in scores:
         if find_metric(score.metric).direction == "neither":
             continue
+        name = metric_text(score.metric) if is_state_probe_score(score) else score.metric
         ends = {"": score.value, " low": score.low, " high": score.high}
-        numbers |= {f"{score.metric}{end}": value for end, value in ends.items() if value is not None}
+        numbers |= {f"{name}{end}": value for end, value in ends.items() if value is not None}
     return numbers

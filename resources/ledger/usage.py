@@ -3,7 +3,7 @@
 The totals are sums by run, stage, role, domain, assistant, model and prompt. writer.py adds to them.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,13 @@ def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
     """Return the cost of a row's requests at the model's prices; 0 without a price. Rows must be grouped by model."""
     price = prices.get(row.by["model"], Prices())
     return price.cost(row.paid_prompt_tokens, row.paid_completion_tokens)
+
+
+def known_sum(values: Iterable[float | None]) -> float | None:
+    """Return the sum of values; None if one is unknown, such as the cost of a model without a price."""
+    found = [*values]
+    known = [value for value in found if value is not None]
+    return sum(known) if len(known) == len(found) else None
 
 
 def used_by(by: Sequence[str], runs: Collection[str] | None) -> sa.Select[Any]:

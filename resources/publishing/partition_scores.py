@@ -9,7 +9,8 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.pipeline import partition_key
-from memflow.records import Score
+from memflow.records import BY_EVIDENCE, Score
+from memflow.scoring.failure_attributions import failure_scores
 from memflow.scoring.groups import Group
 from memflow.scoring.leaderboard import DomainRows, own_scores
 from memflow.scoring.primary import primary_scores
@@ -26,6 +27,7 @@ VERDICTS = "score.verdicts"
 def partition_scores(domain: Domain, assistant: str, lake: Lake, warehouse: Warehouse) -> list[Score]:
     """Return the primary scores of one assistant in one domain, over all probes, from its stored verdicts.
 
+    The failure rates by state probes follow, if the benchmark has any; those by evidence need other tables.
     Those of a faulty assistant have no value. Raises MissingData if the lake has no verdicts of the assistant.
     """
     benchmark = registry.benchmark(domain.benchmark)
@@ -53,21 +55,24 @@ def partition_scores(domain: Domain, assistant: str, lake: Lake, warehouse: Ware
         {} if health is None else {assistant: health},
     )
     variants = registry.shown_variants(domain)
-    return primary_scores(
+    primary = primary_scores(
         scores, lambda _: domain.benchmark, lambda _, metric: variants.get(metric, STANDARD)
     )
+    return [*primary, *failure_scores(scores, STANDARD)]
 
 
 def published_primary_scores(settings: Settings, lake: Lake) -> list[Score]:
-    """Return the primary scores of every domain of the published leaderboard, over all probes.
+    """Return the primary scores and failure rates of every domain of the published leaderboard, over all probes.
 
+    Failure rates by evidence precede those by state probes.
     Raises MissingData if no leaderboard is published.
     """
     scores = lake.read("score.leaderboard", "all")
     domains = {name: settings.domain(name) for name in dict.fromkeys(score.domain for score in scores)}
     variants = {name: registry.shown_variants(domain) for name, domain in domains.items()}
-    return primary_scores(
+    primary = primary_scores(
         scores,
         lambda name: domains[name].benchmark,
         lambda name, metric: variants[name].get(metric, STANDARD),
     )
+    return [*primary, *failure_scores(scores, BY_EVIDENCE), *failure_scores(scores, STANDARD)]

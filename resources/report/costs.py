@@ -1,10 +1,10 @@
 """The data file `costs`: requests, tokens, seconds and cost of each domain and assistant, from the ledger."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from memflow.pipeline import WRITERS, partition_key
 from resources.endpoints.limits import Prices
+from resources.ledger.usage import known_sum
 from resources.report.source import ASSISTANT_TABLES, DOMAIN_TABLES, ReportSource
 
 GROUPS = ("run", "domain", "assistant", "stage", "role", "model")
@@ -15,7 +15,7 @@ def costs_file(source: ReportSource) -> dict[str, Any]:
     """Return the usage of the runs that wrote the report's partitions, and its totals by domain and assistant.
 
     A cache hit counts with the tokens and seconds of its first request, so that a replay costs as much as the first
-    run. The cost is null without prices.
+    run. The cost is null where a model has no price.
     """
     runs = _runs(source)
     usage = _usage(source, runs)
@@ -29,7 +29,7 @@ def costs_file(source: ReportSource) -> dict[str, Any]:
                     "domain": domain,
                     "assistant": assistant,
                     "probes": 0 if replies is None else replies.facts.rows,
-                    **{name: _sum(row[name] for row in rows) for name in SUMS},
+                    **{name: known_sum(row[name] for row in rows) for name in SUMS},
                 }
             )
     return {"usage": usage, "totals": totals}
@@ -49,7 +49,7 @@ def _runs(source: ReportSource) -> set[tuple[str, str, str, str]]:
 def _usage(source: ReportSource, runs: set[tuple[str, str, str, str]]) -> list[dict[str, Any]]:
     found: dict[tuple[str | None, ...], dict[str, Any]] = {}
     prices = {name: Prices(each.price_in, each.price_out) for name, each in source.settings.models.items()}
-    priced = any((each.price_in, each.price_out) != (0, 0) for each in source.settings.models.values())
+    priced = {name for name, each in source.settings.models.items() if each.has_price}
     for line in source.ledger.usage(GROUPS, runs={run for run, *_ in runs}) if runs else ():
         by = line.by
         if (by["run"], by["domain"], by["assistant"], by["stage"]) not in runs:
@@ -63,11 +63,6 @@ def _usage(source: ReportSource, runs: set[tuple[str, str, str, str]]) -> list[d
         row["completion_tokens"] += line.completion_tokens
         row["seconds"] += line.latency_s
         cost = prices.get(by["model"], Prices()).cost(line.prompt_tokens, line.completion_tokens)
-        row["cost"] = row["cost"] + cost if priced else None
+        known = row["cost"] is not None and by["model"] in priced
+        row["cost"] = row["cost"] + cost if known else None
     return [found[names] for names in sorted(found, key=lambda each: tuple(name or "" for name in each))]
-
-
-def _sum(values: Iterator[Any]) -> Any:
-    """Return the sum of values; None if one is missing."""
-    found = [*values]
-    return None if any(value is None for value in found) else sum(found)

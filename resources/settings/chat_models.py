@@ -93,8 +93,8 @@ class Model(StrictModel):
     profile: Profile = Field(
         default_factory=Profile, description="Fields in which the endpoint differs from the preset."
     )
-    price_in: float = Field(0.0, ge=0, description="Price of a million prompt tokens.")
-    price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens.")
+    price_in: float = Field(0.0, ge=0, description="Price of a million prompt tokens; unknown unless set.")
+    price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens; unknown unless set.")
     executable: str = Field("vllm", description="For kind vllm: the `vllm` program of its own environment.")
     arguments: tuple[str, ...] = Field((), description="For kind vllm: further arguments of `vllm serve`.")
     adapter: str = Field(
@@ -209,6 +209,11 @@ class Model(StrictModel):
     def capacity(self) -> int:
         """The maximum number of concurrent requests at all addresses together."""
         return self.concurrency * max(1, len(self.addresses))
+
+    @property
+    def has_price(self) -> bool:
+        """Whether the price of requests is known: it is set, also as 0, or no model answers."""
+        return self.kind == "scripted" or bool({"price_in", "price_out"} & self.model_fields_set)
 
     @property
     def served_as(self) -> str:

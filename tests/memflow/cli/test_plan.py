@@ -50,6 +50,17 @@ def test_planned_time_grows_with_latency_and_planned_cost_with_prices(empty, tmp
     assert total["most_cost"] > total["cost"] > 0
 
 
+@pytest.mark.parametrize(("price", "cost"), [("", None), ("price_in = 0.0", 0.0)])
+def test_planned_cost_is_unknown_unless_a_price_is_set(empty, tmp_path, price, cost) -> None:
+    model = f'[models.local]\nurl = "http://127.0.0.1:9/v1"\nmodel = "a/b"\n{price}\n'
+    (tmp_path / "memflow.toml").write_text(model, encoding="utf-8")
+    arguments = ("plan", "--domain", "dialogues_demo", "--memory", "full", "--limit", "1", "--model", "local")
+    assert empty.json(*arguments)["total"]["cost"] == cost
+    shown = empty(*arguments).stdout
+    assert ("The cost is unknown: no price is set for local." in shown) is (cost is None)
+    assert ("0.00" in shown) is (cost is not None)
+
+
 def test_plan_command_reports_missing_data_sets(empty) -> None:
     result = empty("plan", "--domain", "amemgym_base")
     assert result.exit_code == 1
