@@ -38,6 +38,9 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       ),
     },
     { key: "ci", label: "95 % interval", cell: (row) => range(row, text), numeric: true },
+    ...(rows.some(hasNoise)
+      ? [number("noise", "Noise", (row) => noiseText(row, metric), "Standard deviation of the difference between repeated evaluations.")]
+      : []),
     number("p_adjusted", "Adjusted p", (row) => probability(row.p_adjusted), "p of the sign-flip test over episodes, corrected by Holm's method over all pairs of assistants under this metric and slice."),
     number("n", "Pairs", (row) => row.n.toLocaleString("en"), "Probes with a value for both."),
     number("n_episodes", "Episodes", (row) => row.n_episodes.toLocaleString("en"), "Episodes of the pairs."),
@@ -67,6 +70,15 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       rowKey={(row) => row[head.key]}
     />
   );
+}
+
+function hasNoise(row) {
+  return row.noise !== null && row.noise !== undefined;
+}
+
+/** The noise of a difference, and whether noise alone can be as large as the difference. */
+function noiseText(row, metric) {
+  return hasNoise(row) ? `±${score(row.noise, metric)}${row.within_noise ? ", not exceeded" : ""}` : NONE;
 }
 
 /** The result of one comparison as a sentence. */
