@@ -46,7 +46,7 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       (row) => (row.better ? NONE : (row.episodes_needed?.toLocaleString("en") ?? NONE)),
       "Episodes with which a difference of this size is found in 80 % of all studies; – where the difference is clear.",
     ),
-    {
+    rows.some((row) => row.onlyOther + row.onlyBaseline > 0) && {
       key: "unpaired",
       label: "Not paired",
       title: `Probes with a value for the assistant only, and for ${baseline} only.`,
@@ -55,7 +55,7 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       numeric: true,
     },
     { key: "verdict", label: "Result", value: (row) => row.better ?? "", cell: (row) => result(row), class: "short" },
-  ];
+  ].filter(Boolean);
   return (
     <Table
       caption={caption}
