@@ -21,7 +21,10 @@ COPY memflow memflow
 COPY resources resources
 COPY assets assets
 COPY sql sql
-RUN pip install --no-deps .
+# `dagster-webserver` is the server with the check of requests, also where a chart writes the command
+# (docs/how-to/protect-ui.md).
+RUN pip install --no-deps . \
+    && printf '#!/bin/sh\nexec python -m resources.runs.webserver "$@"\n' > "$(command -v dagster-webserver)"
 
 RUN useradd --system --uid 1000 --home-dir /opt/memflow memflow \
     && mkdir -p "$DAGSTER_HOME/storage" "$MEMFLOW_HOME" \

@@ -19,7 +19,7 @@ from assets.evaluation_inputs import inputs_meta, judges_meta
 from assets.fingerprints import ALL, Fingerprints
 from assets.partitions import Partitions, parts
 from assets.report import RowSummary, address_metadata, described, report, usage_of
-from assets.server_metadata import server_metadata
+from assets.server_metadata import check_meta, server_metadata
 from assets.table_metadata import dataset_metadata, domain_metadata, summary_metadata
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.records import APPEND_ONLY
@@ -150,7 +150,8 @@ def _assets(
             protocol = protocol_meta(table, settings, domain, assistant) if domain else {}
             inputs = inputs_meta(table, fingerprints, domain, assistant) if domain else {}
             judges = judges_meta(table, fingerprints, domain, tables[table]) if domain else {}
-            meta = {RUN: run_id, **provenance, **failed, **gaps, **protocol, **inputs, **judges}
+            checked = check_meta(settings, assistant)
+            meta = {RUN: run_id, **provenance, **failed, **gaps, **protocol, **inputs, **judges, **checked}
             stored_fingerprint = UNFINISHED if unfinished else fingerprint
             rows = summary.observe(tables[table])
             if table in APPEND_ONLY:

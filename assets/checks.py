@@ -1,8 +1,8 @@
 """Asset checks: one per table and severity, over the rules of memflow.checks.expectations.
 
 A check's metadata is a table of its rules with counts and offending keys. A failed check `blocking_rules` stops the
-steps downstream of the table; a failed check `warning_rules` stops nothing. Great Expectations validates separate
-suites on the input and output of the pipeline. memflow/checks/evaluation.py evaluates the rules.
+steps downstream of the table; failed `fault_rules` (an error) and `warning_rules` stop nothing. Great Expectations
+validates separate suites on the input and output of the pipeline. memflow/checks/evaluation.py evaluates the rules.
 """
 
 import time
@@ -28,8 +28,9 @@ from resources.validation.checks import Scope, check_partition
 from resources.validation.gx import SUITES, validate_suite
 from resources.workers.workers import Workers
 
-BLOCKING, WARNING, SUITE = "blocking_rules", "warning_rules", "great_expectations_suite"
-CHECKS: dict[str, Severity] = {BLOCKING: "error", WARNING: "warn"}
+BLOCKING, FAULT, WARNING = "blocking_rules", "fault_rules", "warning_rules"
+SUITE = "great_expectations_suite"
+CHECKS: dict[str, Severity] = {BLOCKING: "error", FAULT: "fault", WARNING: "warn"}
 """The checks of a table, and the severity of their rules."""
 LARGE = 5_000
 """Number of rows from which on several processes check a partition faster than one."""
@@ -140,12 +141,12 @@ def _result(
     table: str, name: str, partition: str, results: Sequence[RuleResult], lake: Lake
 ) -> dg.AssetCheckResult:
     failed = [each for each in results if not each.passed]
-    blocks = name == BLOCKING or any(each.severity == "error" for each in failed)
+    is_error = name in (BLOCKING, FAULT) or any(each.severity == "error" for each in failed)
     return dg.AssetCheckResult(
         check_name=name,
         asset_key=table.split("."),
         passed=not failed,
-        severity=dg.AssetCheckSeverity.ERROR if blocks else dg.AssetCheckSeverity.WARN,
+        severity=dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
         metadata={
             "partition": partition,
             "rules": rule_table(results),

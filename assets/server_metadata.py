@@ -1,10 +1,12 @@
-"""The metadata of a run about the vLLM servers that it used, such as addresses, GPUs, start-up time and log."""
+"""The metadata of a run about its servers: addresses, GPUs and logs of vLLM servers, unchecked memory servers."""
 
 from typing import Any
 
 import dagster as dg
 
 from memflow.pipeline import Step
+from resources.memory_servers.stored_checks import UNCHECKED
+from resources.settings.settings import Settings
 from resources.vllm_servers.servers import VllmServers
 
 
@@ -18,3 +20,9 @@ def server_metadata(step: Step, servers: VllmServers) -> dict[str, Any]:
         for replica in each.get("replicas", [])[:1]
     }
     return facts | logs
+
+
+def check_meta(settings: Settings, assistant: str) -> dict[str, str]:
+    """Return the mark of an assistant whose memory server runs without a check, to store with its tables."""
+    own = settings.memories.get(assistant.partition("@")[0])
+    return {"memory_check": UNCHECKED} if own is not None and own.is_server and own.unchecked else {}

@@ -13,6 +13,7 @@ from memflow.benchmarks.registry import spec_of
 from memflow.scoring.comparison_table import comparison_markdown
 from memflow.scoring.completeness import INCOMPLETE, gap_lines, sample_text
 from memflow.scoring.drift_summary import last_drifts, markdown
+from memflow.scoring.health.markdown import health_markdown
 from memflow.scoring.markdown import leaderboard_markdown
 from resources.data.library import Library
 from resources.lake.lake import Lake, rebuild_commands
@@ -56,6 +57,8 @@ def domain_metadata(
         found |= {"health": health.state, "statement": health.statement}
         found |= score_metadata(partition_scores(domain, assistant, lake, warehouse))
         found |= report_link(settings.home, "health", domain=domain.name, assistant=assistant)
+        rows = lake.read(table, f"{domain.name}/{assistant}")
+        found |= {"preview": dg.MetadataValue.md(health_markdown(rows))}
     return found
 
 

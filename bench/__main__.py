@@ -24,6 +24,7 @@ ALL = (
     "leaderboard",
     "comparison",
     "gate",
+    "intervals",
     "publish",
     "up_to_date",
     "users",

@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bench.intervals import percentile_bootstrap
 from bench.measure import report
 from memflow.metrics.diagnosis import memory_score
-from memflow.metrics.intervals import mean_interval
 from memflow.metrics.multiple_tests import holm
 from memflow.metrics.paired import aggregate_difference, mean_differences
 
@@ -105,11 +105,8 @@ def coverage(design: Design, episodes: int, number: int, rng: np.random.Generato
     totals, counts = studies(design, episodes, number, rng)
     found = mean_differences(totals, counts)
     ours = ((found.low <= truth) & (truth <= found.high)).mean()
-    plain = [mean_interval(t.tolist(), n.tolist()) for t, n in zip(totals.T, counts.T, strict=True)]
-    covered = [
-        each.low is not None and each.high is not None and each.low <= truth <= each.high for each in plain
-    ]
-    return float(ours), sum(covered) / number
+    low, high = percentile_bootstrap(totals, counts)
+    return float(ours), float(((low <= truth) & (truth <= high)).mean())
 
 
 def false_alarms(episodes: int, number: int, rng: np.random.Generator) -> float:

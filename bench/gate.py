@@ -27,7 +27,7 @@ from memflow.scoring.decisions import MARGIN, WHOLE, GateOptions, GateResult
 from memflow.scoring.gate import decide
 
 Array = npt.NDArray[np.float64]
-STUDIES = 1_000
+STUDIES = 500
 EPISODES = (6, 10, 20, 100)
 PROBES = 20
 CHANGED = 0.2
@@ -81,22 +81,24 @@ def results(values: Sequence[Array], margin: float = MARGIN, *, by_slice: bool =
     totals = totals.transpose(1, 0, 2, 3)
     counts = np.broadcast_to([mask.sum() for _, mask in slices], totals.shape)
     found = mean_differences(totals.reshape(episodes, -1), counts.reshape(episodes, -1).astype(np.float64))
-    arrays = [array.reshape(totals.shape[1:]) for array in found]
+    # Without variation between episodes there is no interval; the gate uses the difference.
+    ends = (np.where(np.isnan(end), found.value, end) for end in (found.low, found.high))
+    arrays = [array.reshape(totals.shape[1:]) for array in (found.value, *ends, found.p)]
     options = GateOptions(margin=margin)
     decided = []
     for study in range(studies):
-        whole = adjust([float(p) for p in arrays[4][study, :, 0]])
+        whole = adjust([float(p) for p in arrays[3][study, :, 0]])
         others = max_t(totals[:, study, :, 1:].reshape(episodes, -1)).reshape(len(values), -1)
         decisions = []
         for metric in range(len(values)):
             for at, (name, mask) in enumerate(slices):
-                value, low, high, _, p = (float(array[study, metric, at]) for array in arrays[:5])
+                value, low, high, p = (float(array[study, metric, at]) for array in arrays)
                 row = Comparison(
                     domain="", metric=METRICS[0], slice=name, a="new", b="old", difference=value, low=low, high=high,
                     p=p, p_adjusted=float(others[metric, at - 1]) if at else whole[metric],
                     n=int(mask.sum()) * episodes, n_episodes=episodes, scripted=False,
                 )  # fmt: skip
-                decisions.append(decide(row, options))
+                decisions.append(decide(row, options, required=not at))
         decided.append(GateResult(decisions))
     return decided
 

@@ -1,4 +1,7 @@
-"""Labels of results without a language model or without an embedding model. Every view of results shows the labels."""
+"""Labels of results without a language model or without an embedding model. Every view of results shows the labels.
+
+Where a score has no interval, `no_interval` is what stands in its place.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -53,6 +56,11 @@ def caveat_of(label: str, scripted: str) -> str:
     if LABEL in label:
         return scripted
     return JUDGED_CAVEAT if JUDGED in label else HASHED_CAVEAT
+
+
+def no_interval(score: Score) -> str:
+    """Return why a value has no interval, such as `no interval: 2 episodes`; empty where it has one, or no value."""
+    return f"no interval: {score.interval_reason}" if score.interval_reason else ""
 
 
 def _label_of(scores: Iterable[Score]) -> str | None:

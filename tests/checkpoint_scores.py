@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from factories import metric_context, score, verdict
 
+from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.metrics.continual import summary
 from memflow.records import Probe, Score, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
@@ -75,7 +76,7 @@ def followed(
             (each.metric, each.slice): each
             for each in continual_scores(
                 [row for row in added if row.assistant == assistant],
-                metric_context(domain=domain),
+                metric_context(domain=domain, independent=INDEPENDENT_CASES),
                 none="none" in answers,
             )
         }

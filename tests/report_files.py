@@ -50,6 +50,9 @@ PROBES, CHECKPOINTS = 60, 3
 HOSTILE = "<img src=x onerror=\"document.title='taken'\">\u202e\x1b[31m"
 
 Rows = list[dict[str, Any]]
+SUSPECT = "rag_2_4_30"
+"""The assistant whose health is suspect."""
+STATEMENT = f"12 of {PROBES} reads failed"
 
 
 def write_report(folder: Path, *, single: bool = False, scripted: bool = True, published: int = 3) -> Path:
@@ -91,6 +94,7 @@ def data_files(*, scripted: bool = True, published: int = 3) -> dict[str, Any]:
         "drift": table(drift_rows()),
         "history": table(history_rows(scores, published)),
         "costs": costs(),
+        "health": table(health_rows()),
     }
     for name, rows in verdicts.items():
         files[f"verdicts/{name}"] = parquet(rows)
@@ -137,6 +141,7 @@ def site(names: list[str], scripted: bool) -> dict[str, Any]:
                 "checkpoints": [1, 2, 3],
                 "slices": SLICES,
                 "profile": None,
+                "health": {SUSPECT: {"state": "suspect", "statement": STATEMENT}},
             }
             for name, (title, benchmark) in DOMAINS.items()
         ],
@@ -213,10 +218,45 @@ def _score(
         "injected_tokens": 120.0,
         "differing_settings": "k = 5, the others 10" if assistant == "rag_2_4_30" else None,
         "incomplete": lacks,
+        "health": "suspect" if assistant == SUSPECT else "ok",
+        "health_reason": STATEMENT if assistant == SUSPECT else None,
         "reason": None,
         "rank_low": None,
         "rank_high": None,
     }
+
+
+def health_rows() -> Rows:
+    """Return two measures of every assistant; one of the suspect assistant is an alarm, with examples."""
+    rows = []
+    for domain in DOMAINS:
+        for assistant in ACCURACIES:
+            alarm = assistant == SUSPECT
+            same = {"domain": domain, "assistant": assistant, "percentiles_s": [], "reason": None}
+            rows += [
+                {
+                    **same,
+                    "measure": "failed_reads",
+                    "state": "suspect" if alarm else "ok",
+                    "value": 0.2 * alarm,
+                    "n": PROBES,
+                    "affected": 12 * alarm,
+                    "statement": STATEMENT if alarm else f"0 of {PROBES} reads failed",
+                    "examples": ["p001", "entry <b>1</b>"] if alarm else [],
+                },
+                {
+                    **same,
+                    "measure": "failed_writes",
+                    "state": "not measurable",
+                    "value": None,
+                    "n": 0,
+                    "affected": 0,
+                    "statement": "not measurable: nothing was written",
+                    "examples": [],
+                    "reason": "nothing was written",
+                },
+            ]
+    return rows
 
 
 def comparison_rows(domain: str, verdicts: Rows) -> Rows:

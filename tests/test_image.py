@@ -37,6 +37,9 @@ def test_everything_but_the_commands_of_the_dockerfile_works(
     settings = yaml.safe_load((tmp_path / "opt/dagster/dagster.yaml").read_text(encoding="utf-8"))
     assert "run_storage" in settings
     assert commands[0] == "pip install --require-hashes -r requirements.lock"
+    assert 'python -m resources.runs.webserver "$@"' in commands[1], (
+        "charts start `dagster-webserver` by name"
+    )
 
 
 def packages(lock: str) -> dict[str, str]:

@@ -5,7 +5,14 @@ import re
 import sys
 
 SPACES = {}  # space -> items, oldest first
-CAN = {"as_of": "writes", "sources": "message", "dates": True, "export": "live", "deterministic": True}
+CAN = {
+    "as_of": "writes",
+    "sources": "message",
+    "dates": True,
+    "export": "live",
+    "models": "none",
+    "deterministic": True,
+}
 
 
 def words(text):

@@ -1,7 +1,7 @@
 """The report of a sheet: mean score, agreement and Gwet's AC1 of people, and of a model against their majority.
 
 An item's score is the mean of the scores that people gave. Agreement compares label categories (sheet.label_category).
-Confidence intervals are bootstrapped over episodes.
+Confidence intervals are over episodes.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from memflow.annotation.annotations import Annotations
 from memflow.annotation.sheet import Sheet, label_categories, label_category, label_score
 from memflow.errors import BadInput
 from memflow.metrics.agreement import cohen_kappa, gwet_ac1, percent_agreement
-from memflow.metrics.intervals import Interval, mean_interval
+from memflow.metrics.intervals import Interval, Units, mean_interval
 
 NO_INTERVAL = Interval(None, None, None)
 
@@ -119,7 +119,7 @@ def _agreement_row(
         sum(count > 0 for count in given),
         sum(count > 1 for count in given),
         _mean_interval(sheet, key, among),
-        percent_agreement(ratings, allowed, episodes=episodes, seed=sheet.header.seed),
+        percent_agreement(ratings, allowed, episodes=episodes),
         gwet_ac1(ratings, allowed, episodes=episodes, seed=sheet.header.seed),
         cohen_kappa(ratings, allowed, episodes=episodes, seed=sheet.header.seed)
         if all(len(row) == 2 for row in ratings)
@@ -135,7 +135,7 @@ def _mean_interval(sheet: Sheet, key: Mapping[str, str], among: Sequence[Annotat
         if found is not None:
             totals[episode] = totals.get(episode, 0.0) + found
             counts[episode] = counts.get(episode, 0.0) + 1
-    return mean_interval([*totals.values()], [*counts.values()], seed=sheet.header.seed)
+    return mean_interval(Units.of_episodes([*totals.values()], [*counts.values()]), 0.0, 1.0)
 
 
 def _mean_score(

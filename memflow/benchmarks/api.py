@@ -124,6 +124,8 @@ class Benchmark(ABC):
     """The metrics whose values a judge decides."""
     claim_metric: ClassVar[str] = ""
     """The metric of its claims, if any."""
+    independent_episodes: ClassVar[frozenset[str]] = frozenset()
+    """The episodes whose questions are independent, so that intervals are over these and not over episodes."""
     aggregates_in_sql: ClassVar[bool] = False
     """Whether its scores are computed from groups of verdicts (`AssistantResults.groups`) instead of rows."""
 

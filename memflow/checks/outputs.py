@@ -33,6 +33,7 @@ from memflow.records import (
 )
 from memflow.scoring.catalog import in_range
 from memflow.scoring.comparability import differing_settings
+from memflow.scoring.health.states import FAULTY, NOT_MEASURABLE, STATES, SUSPECT
 from memflow.scoring.publications import SCORE_FIELDS, current_scores, key_of
 
 
@@ -273,6 +274,18 @@ EXPECTED: tuple[Expectation, ...] = (
             "exactly_one_of_value_and_reason": _ONE_OF_VALUE_AND_REASON,
         },
     ),
+    *expect(
+        "score.health",
+        {
+            "health_state_is_known": AcceptedValues("state", STATES),
+            "affected_at_most_examined": EachRow(lambda row: 0 <= row.affected <= row.n),
+            "not_measurable_has_reason": EachRow(
+                lambda row: (row.reason is not None) == (row.state == NOT_MEASURABLE)
+            ),
+        },
+    ),
+    *expect("score.health", {"memory_not_faulty": EachRow(lambda row: row.state != FAULTY)}, "fault"),
+    *expect("score.health", {"memory_not_suspect": EachRow(lambda row: row.state != SUSPECT)}, "warn"),
     *expect(
         "score.comparisons",
         {

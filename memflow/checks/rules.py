@@ -22,7 +22,8 @@ class Findings(dict[int, str]):
     note: str = ""
 
 
-Severity = Literal["error", "warn"]
+Severity = Literal["error", "fault", "warn"]
+"""What a failure means: an `error` stops the steps downstream, a `fault` is an error that stops nothing."""
 """An `error` blocks the downstream steps; a `warn` is only reported."""
 
 

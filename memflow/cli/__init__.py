@@ -105,6 +105,13 @@ app = typer.Typer(
 )
 
 
+def _folder(text: str) -> Path:
+    """Return the folder of an option. An empty text, such as that of a variable that is not set, is no folder."""
+    if not text:
+        raise typer.BadParameter("'' is no folder. Write a path, or . for the current folder.")
+    return Path(text)
+
+
 @app.callback()
 def front(
     ctx: typer.Context,
@@ -115,7 +122,9 @@ def front(
     home: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="The folder of lake, ledger and Dagster instance; overrides the settings."
+            metavar="FOLDER",
+            parser=_folder,
+            help="The folder of lake, ledger and Dagster instance; overrides the settings.",
         ),
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,

@@ -72,9 +72,9 @@ def _row(row: "AgreementRow") -> Sequence[Any]:
 
 
 def _ends(interval: "Interval") -> str:
-    return (
-        "" if interval.low is None or interval.high is None else f"{interval.low:.3f} – {interval.high:.3f}"
-    )
+    if interval.low is None or interval.high is None:
+        return f"none: {interval.reason}" if interval.reason else ""
+    return f"{interval.low:.3f} – {interval.high:.3f}"
 
 
 def _differing(made: "Report") -> Iterator[RenderableType]:

@@ -36,16 +36,16 @@ class RuleSummary:
     failed_in: list[str]
 
     @property
-    def blocks(self) -> bool:
-        """Whether a failure of the rule blocks the downstream steps."""
-        return self.total.severity == "error"
+    def is_error(self) -> bool:
+        """Whether a failure of the rule is an error, and not a warning."""
+        return self.total.severity != "warn"
 
     @property
     def result(self) -> Text:
-        """The rule's result: `passed`, `failed` (blocks the downstream steps) or `warning`."""
+        """The rule's result: `passed`, `failed` (an error) or `warning`."""
         if self.total.passed:
             return Text("passed", "green")
-        return Text("failed", "red") if self.blocks else Text("warning", "yellow")
+        return Text("failed", "red") if self.is_error else Text("warning", "yellow")
 
     def data(self) -> dict[str, Any]:
         """Return the summary as plain data for JSON."""
@@ -75,7 +75,7 @@ def checks(
 ) -> None:
     """Evaluate the rules of the tables in the lake; show the results and the rows that violate them.
 
-    The exit code is 1 if a failed rule blocks the steps downstream, or if a partition could not be checked.
+    The exit code is 1 if a rule failed whose failure is an error, or if a partition could not be checked.
     """
     from resources.lake.lake import Lake
 
@@ -103,7 +103,7 @@ def checks(
         note(_total(found, len(targets) - len(unchecked))),
         *([] if page is None else [note(f"Data docs: {page}")]),
     )
-    if unchecked or any(each.failed_in and each.blocks for each in found):
+    if unchecked or any(each.failed_in and each.is_error for each in found):
         raise typer.Exit(1)
 
 
@@ -175,8 +175,8 @@ def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
     rows = []
     for name in dict.fromkeys(each.total.table for each in found):
         of_table = [each for each in found if each.total.table == name]
-        failed = sum(bool(each.failed_in) for each in of_table if each.blocks)
-        warnings = sum(bool(each.failed_in) for each in of_table if not each.blocks)
+        failed = sum(bool(each.failed_in) for each in of_table if each.is_error)
+        warnings = sum(bool(each.failed_in) for each in of_table if not each.is_error)
         partitions = max(each.partitions for each in of_table)
         rows.append((name, partitions, len(of_table), failed or None, warnings or None))
     columns = ("table", "partitions", "rules", "failed", "warnings")
@@ -206,7 +206,7 @@ def _violations(found: Sequence[RuleSummary]) -> Iterator[RenderableType]:
 
 
 def _total(found: Sequence[RuleSummary], partitions: int) -> str:
-    failed = sum(bool(each.failed_in) for each in found if each.blocks)
-    warnings = sum(bool(each.failed_in) for each in found if not each.blocks)
+    failed = sum(bool(each.failed_in) for each in found if each.is_error)
+    warnings = sum(bool(each.failed_in) for each in found if not each.is_error)
     of = f"{partitions:,} partition" if partitions == 1 else f"{partitions:,} partitions"
     return f"\n{of}, {len(found):,} rules: {failed} failed, {warnings} with warnings"

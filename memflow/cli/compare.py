@@ -67,9 +67,9 @@ def compare(
 ) -> None:
     """Compare assistants by the probes that both have a value of.
 
-    A difference is A minus B, with a 95 % interval by bootstrap over episodes. p is that of a sign-flip test over
-    episodes, adjusted by Holm's method for the comparisons shown: over all probes for the pairs, and by slice for all
-    slices and pairs of a metric. docs/explanation/comparison.md explains both.
+    A difference is A minus B, with a 95 % interval over episodes. The adjusted p is that of a sign-flip test over
+    episodes, by Holm's method over the comparisons shown: over all probes the pairs under a metric, and by slice all
+    slices and pairs under it. docs/explanation/comparison.md explains both.
 
     Examples: `memflow compare rag_2_4_30 full`, `memflow compare full@large full@small`,
     `memflow compare full:judge_x full:judge_y`, `memflow compare full full=2026-11-20`. TIME has the forms of
@@ -152,17 +152,15 @@ def published_noise(lake: "Lake", domain: str) -> "list[Score]":
 
 def _adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
     """Return the rows with adjusted p values: over the pairs in the slice `all`, and over all other slices."""
-    from memflow.scoring.catalog import find_metric
-    from memflow.scoring.comparison import adjust, better
+    from memflow.scoring.comparisons import adjust_family
 
     families: dict[tuple[str, bool], list[int]] = {}
     for at, row in enumerate(rows):
         families.setdefault((row.metric, row.slice == ALL), []).append(at)
     found = list(rows)
     for members in families.values():
-        for at, p in zip(members, adjust([rows[at].p for at in members]), strict=True):
-            side = better(rows[at].difference, p, find_metric(rows[at].metric).direction)
-            found[at] = replace(rows[at], p_adjusted=p, better=side)
+        for at, row in zip(members, adjust_family([rows[at] for at in members]), strict=True):
+            found[at] = row
     return found
 
 

@@ -8,7 +8,8 @@ from rich.console import RenderableType
 
 from memflow.cli.operands import differing_settings, missing_reasons
 from memflow.cli.output import Text, cut, heading, note, table
-from memflow.metrics.paired import MINIMUM
+from memflow.metrics.paired import cannot_be_significant
+from memflow.metrics.power import MOST_EPISODES
 from memflow.records import Comparison
 from memflow.scoring.failure_attributions import metric_text
 from memflow.scoring.published_health import ALARMS, FAULTY
@@ -20,7 +21,7 @@ ALL = "all"
 FLIPS = 20
 """Probes that are listed for each metric and pair."""
 LONGEST_REASON = 60
-NUMBERS = ("A", "B", "A - B", "95 % interval", "p", "pairs")
+NUMBERS = ("A", "B", "A - B", "95 % interval", "adjusted p", "pairs")
 
 
 def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -> Iterator[RenderableType]:
@@ -54,6 +55,7 @@ def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -
         yield from map(
             note, (text for row in whole if row.metric in by_slice and (text := difference_noise(row)))
         )
+        yield note(family_note(rows))
         power = [text for row in whole if row.metric in by_slice and (text := power_note(row))]
         yield from map(note, power)
         yield from _flips(found, label, by_slice)
@@ -81,7 +83,7 @@ def sentence(row: Comparison) -> str:
         return f"{row.a} and {row.b} have the same {_where(row)}, {row.value_a:.3f} ({row.n:,} pairs)."
     basis = f"{row.n:,} pairs in {row.n_episodes:,} episode{'s' * (row.n_episodes != 1)}"
     if row.p_adjusted is not None:
-        basis += f", p = {p_text(row.p_adjusted)}".replace("= <", "< ")
+        basis += f", adjusted p = {p_text(row.p_adjusted)}".replace("= <", "< ")
     if row.better is None:
         return (
             f"{row.a} and {row.b} cannot be told apart in {_where(row)}: A - B is {row.difference:+.3f}"
@@ -109,21 +111,39 @@ def power_note(row: Comparison) -> str | None:
     """Return a note on how many episodes would settle an open comparison; None for a settled one."""
     if row.better is not None or row.difference is None:
         return None
-    few = ""
-    if row.n_episodes < MINIMUM:
-        episodes = f"{row.n_episodes} episode{'s' * (row.n_episodes != 1)}"
-        few = f"With {episodes} no difference can be significant; the test needs at least {MINIMUM}."
-    if row.episodes_needed is None:
-        return few or None
-    if row.episodes_needed <= row.n_episodes:
-        return few or (
-            f"{row.metric}: without the other comparisons, these episodes would suffice in 80 % of all studies."
+    cannot = cannot_be_significant(row.n_episodes, row.family or 1)
+    parts = [f"{row.metric} {cannot}."] if cannot else []
+    if row.episodes_needed is not None:
+        enough = row.episodes_needed <= row.n_episodes
+        parts.append(
+            f"{row.metric}: 80 % of studies with {needed_text(row)} would find a difference like this one"
+            f"{', if it were the only comparison' if enough else ''}."
         )
-    more = (
-        f"{row.metric}: a true difference of {abs(row.difference):.3f} would be found in 80 % of all studies with "
-        f"{row.episodes_needed:,} episodes."
+    return " ".join(parts) or None
+
+
+def needed_text(row: Comparison) -> str:
+    """Return the number of episodes needed with its 5 to 95 % range, such as `78 episodes (18 to 13,204)`."""
+    value, low, high = (
+        f"more than {MOST_EPISODES:,}" if number is None or number >= MOST_EPISODES else f"{number:,}"
+        for number in (row.episodes_needed, row.episodes_needed_low, row.episodes_needed_high)
     )
-    return f"{few} {more}".strip()
+    return f"{value} episodes ({low} to {high})"
+
+
+def family_note(rows: Sequence[Comparison]) -> str:
+    """Return the note on the comparisons that p values are adjusted over: the families of `rows`."""
+    whole = max((row.family or 0 for row in rows if row.slice == ALL), default=0)
+    sliced = max((row.family or 0 for row in rows if row.slice != ALL), default=0)
+    parts = (
+        [f"{_comparisons(whole)} over all probes (the pairs under one metric of a domain)"] if whole else []
+    )
+    parts += [f"{_comparisons(sliced)} by slice (slices x pairs under one metric)"] if sliced else []
+    return f"Adjusted p: Holm over {', and over '.join(parts)}." if parts else "No p value: there is no test."
+
+
+def _comparisons(number: int) -> str:
+    return f"{number:,} comparison{'s' * (number != 1)}"
 
 
 def p_text(p: float) -> str:
@@ -138,7 +158,7 @@ def _where(row: Comparison) -> str:
 
 def _interval(row: Comparison, sign: int) -> str:
     if row.low is None or row.high is None:
-        return ""
+        return f" (no interval: {row.reason})"
     low, high = sorted((sign * row.low, sign * row.high))
     return f" [{low:.3f}, {high:.3f}]"
 
@@ -149,7 +169,9 @@ def _table(title: str, first: str, rows: Sequence[Comparison]) -> RenderableType
         name = row.slice if first == "slice" else metric_text(row.metric)
         if first == "metric" and row.variant != "standard":
             name = f"{name} ({row.variant})"
-        low_high = "" if row.low is None or row.high is None else f"{row.low:+.3f} – {row.high:+.3f}"
+        low_high = f"{row.low:+.3f} – {row.high:+.3f}" if row.low is not None and row.high is not None else ""
+        if not low_high and row.difference is not None:
+            low_high = f"none: {row.reason}"
         difference = None if row.difference is None else f"{row.difference:+.3f}"
         p = "" if row.p_adjusted is None else p_text(row.p_adjusted)
         better = row.better.upper() if row.better else ""

@@ -16,6 +16,7 @@ from memflow.cli.instance_costs import instance_costs
 from memflow.cli.options import DomainFilter
 from memflow.cli.output import Format, FormatOption, answer, heading, note, table
 from memflow.errors import BadInput
+from memflow.repeats import suffix
 
 if TYPE_CHECKING:
     from resources.lake.lake import Lake
@@ -110,7 +111,8 @@ def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
     from memflow.memories.memory import AT_LIMIT, FAILURE
 
     answered = set(lake.partitions("answer.replies"))
-    for partition in lake.partitions("memory.transcripts"):
+    played = [partition for partition in lake.partitions("memory.transcripts") if not suffix(partition)]
+    for partition in played:
         runs = [_run(lake, table_, partition) for table_ in ("memory.indexes", "answer.replies")]
         if partition not in answered or not all(runs):
             continue

@@ -96,7 +96,7 @@ def _reason(result: dg.ExecuteInProcessResult) -> str:
     broken = [
         reason
         for check in result.get_asset_check_evaluations()
-        if not check.passed and check.severity is dg.AssetCheckSeverity.ERROR
+        if not check.passed and check.blocking and check.severity is dg.AssetCheckSeverity.ERROR
         for reason in _broken(check)
     ]
     if broken:

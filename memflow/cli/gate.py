@@ -39,7 +39,8 @@ def gate(
         typer.Option(
             "--metric",
             metavar="NAME",
-            help="Only this metric; may be repeated. [the quality metrics of the domain]",
+            help="Require this metric, and compare only such metrics; may be repeated. [compare the quality metrics, "
+            "and require those of at least 6 episodes]",
         ),
     ] = None,
     slices: Annotated[
@@ -82,8 +83,8 @@ def gate(
             f"--margin {margin:g} is no share of a metric's range. Use a number above 0 and up to 1, such as {MARGIN}."
         )
     front = front_of(ctx)
-    options = GateOptions(margin=margin, slices=frozenset(slices or ()))
-    request = GateRequest(domain, assistant, baseline, variant, metric or (), options)
+    options = GateOptions(margin, tuple(metric or ()), frozenset(slices or ()))
+    request = GateRequest(domain, assistant, baseline, variant, options)
     gated = read_gate(front.load(), front.lake(), request)
     for file, text in ((junit, gate_junit), (markdown, gate_markdown)):
         if file is not None:

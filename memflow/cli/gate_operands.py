@@ -45,7 +45,6 @@ class GateRequest:
     assistant: str
     baseline: str
     variant: str
-    metrics: Sequence[str]
     options: GateOptions
 
     @property
@@ -212,14 +211,14 @@ def _chosen(measures: "Sequence[Measure]", request: GateRequest) -> "list[Measur
 
     slices = {WHOLE, *(name for each in measures if isinstance(each, MeanMeasure) for name in each.slices)}
     for kind, wanted, known in (
-        ("compared metric", request.metrics, {each.metric for each in measures}),
+        ("compared metric", request.options.metrics, {each.metric for each in measures}),
         ("slice", sorted(request.options.slices), slices),
     ):
         for name in wanted if measures else ():
             if name not in known:
                 raise BadInput(unknown_name(kind, name, known))
-    if request.metrics:
-        return [each for each in measures if each.metric in request.metrics]
+    if request.options.metrics:
+        return [each for each in measures if each.metric in request.options.metrics]
     return [
         each
         for each in measures

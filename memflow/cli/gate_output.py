@@ -149,8 +149,8 @@ def _shown(decisions: Sequence[GateDecision]) -> tuple[list[GateDecision], list[
 def _rest(decisions: Sequence[GateDecision]) -> str:
     undecided = sum(decision.state == CANNOT_TELL for decision in decisions)
     return (
-        f"{len(decisions):,} more slices: no regression in {len(decisions) - undecided:,}, cannot tell in "
-        f"{undecided:,}. Require one with `--slice NAME`; list all with `--format json`."
+        f"{len(decisions):,} more that are not required: no regression in {len(decisions) - undecided:,}, cannot "
+        f"tell in {undecided:,}. Require a metric or slice with `--metric` or `--slice`; `--format json` lists all."
     )
 
 

@@ -1,7 +1,9 @@
-"""Memories named by the import path of a class on the command line."""
+"""Memories named by the import path of a class, or by the address of a memory server, on the command line."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from memflow.errors import BadSettings
 
@@ -21,11 +23,30 @@ def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserM
 
 
 def assistant_name(assistant: str) -> str:
-    """Return an assistant's name, in which an import path is replaced by the memory name derived from the path."""
+    """Return an assistant's name, in which an import path or address is replaced by the name derived from it."""
     from memflow.memories.user_memories import memory_name
 
     memory, at, model = assistant.partition("@")
+    if is_address(memory):
+        return f"{address_name(memory)}{at}{model}"
     return f"{memory_name(memory)}{at}{model}" if ":" in memory else assistant
+
+
+def is_address(memory: str) -> bool:
+    """Return whether a memory is given by the address of a memory server."""
+    return memory.startswith(("http://", "https://"))
+
+
+def address_name(url: str) -> str:
+    """Return the memory name for an address, such as `server_127_0_0_1_9000` for `http://127.0.0.1:9000`."""
+    parts = urlsplit(url)
+    return "_".join(["server", *re.findall(r"[a-z0-9]+", f"{parts.netloc}{parts.path}".lower())])
+
+
+def addresses(named: Sequence[str]) -> dict[str, str]:
+    """Return the addresses in a list of memories and assistants, by derived memory name."""
+    urls = [each.partition("@")[0] for each in named]
+    return {address_name(url): url for url in urls if is_address(url)}
 
 
 def import_paths(named: Sequence[str]) -> dict[str, str]:
@@ -33,7 +54,7 @@ def import_paths(named: Sequence[str]) -> dict[str, str]:
     paths: dict[str, str] = {}
     for assistant in named:
         path = assistant.partition("@")[0]
-        if ":" not in path:
+        if ":" not in path or is_address(path):
             continue
         name = assistant_name(path)
         if not name:

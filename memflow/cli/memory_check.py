@@ -10,7 +10,7 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.front import front_of
-from memflow.cli.import_paths import own_of
+from memflow.cli.import_paths import address_name, is_address, own_of
 from memflow.cli.output import Format, FormatOption, Text, answer, note, table
 from memflow.errors import BadSettings
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from resources.settings.settings import Settings
 
 SERVER = "server"
-"""The name of a memory server that is given as a command or an address."""
+"""The name of a memory server that is given as a command."""
 COLORS = {"ok": "green", "wrong": "red", "note": "yellow", "skipped": "dim"}
 
 WordsArgument = Annotated[
@@ -80,8 +80,8 @@ def _server(
         if not own.is_server:
             return first, None
         return first, own if timeout is None else OwnMemory(**{**own.model_dump(exclude_unset=True), **given})
-    if not more and first.startswith(("http://", "https://")):
-        return SERVER, OwnMemory(url=first, **given)
+    if not more and is_address(first):
+        return address_name(first), OwnMemory(url=first, **given)
     command = list(words) if more else shlex.split(first)
     if len(command) == 1 and "/" not in first:
         return first, None
@@ -96,11 +96,30 @@ def _check_server(settings: "Settings", name: str, own: "OwnMemory") -> "list[Ch
 
     if own.command and (wrong := check_command(name, own)):
         raise BadSettings(wrong.replace(f"`command` of [memories.{SERVER}]", "the command"))
+    if name != SERVER:
+        return check_named_server(
+            settings.model_copy(update={"memories": {**settings.memories, name: own}}), name
+        )
     with tempfile.TemporaryDirectory(prefix="memflow-check-") as folder:
-        home = settings.home if name in settings.memories else Path(folder)
         starts = iter(range(1000))
-        checks = ServerChecks(lambda: open_server(name, own, home, log=f"{name}/check.{next(starts)}"))
+        checks = ServerChecks(
+            lambda: open_server(name, own, Path(folder), log=f"{name}/check.{next(starts)}")
+        )
         return asyncio.run(checks.run())
+
+
+def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "list[CheckLine]":
+    """Check a memory server of the settings with the models that it is given, and store the result."""
+    from resources.ledger.sql_ledger import SqlLedger
+    from resources.models.memory_check import check_memory_server
+    from resources.models.models import Models
+
+    settings.home.mkdir(parents=True, exist_ok=True)
+    models = Models(settings, SqlLedger(settings.ledger_url), budget)
+    try:
+        return check_memory_server(models, name, settings.memories[name])
+    finally:
+        models.close()
 
 
 def _check_python(settings: "Settings", words: Sequence[str]) -> "list[CheckLine]":

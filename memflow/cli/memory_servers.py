@@ -30,3 +30,18 @@ def memory_server_notes(settings: "Settings", assistants: Iterable[str]) -> list
         else:
             notes.append(f"requests of the memory server {name} through the model proxy are not counted here")
     return notes
+
+
+def planned_checks(settings: "Settings", assistants: Iterable[str]) -> dict[str, str]:
+    """Return the writes of the check of each memory server of assistants that a run would check first, in words."""
+    from memflow.cli.required_checks import memory_servers_of
+    from resources.memory_servers.declaration import read_hello
+    from resources.memory_servers.server_checks import planned_writes
+    from resources.memory_servers.stored_checks import has_passed
+
+    planned = {}
+    for name in memory_servers_of(settings, assistants):
+        own, hello = settings.memories[name], read_hello(name, settings.home)
+        if not own.unchecked and not has_passed(name, own, settings.home, hello):
+            planned[name] = planned_writes(None if hello is None else hello.can)
+    return planned

@@ -21,8 +21,9 @@ MemoryOption = Annotated[
     list[str] | None,
     _option(
         "--memory",
-        "A memory, or the import path of your own (my_module:MyMemory), with the default model; may be repeated."
-        " none and oracle are added, and previous if the answers can change in every selected domain.",
+        "A memory, the import path of your own (my_module:MyMemory), or the address of a memory server (http://...), "
+        "with the default model; may be repeated. none and oracle are added, and previous if the answers can change in "
+        "every selected domain.",
         _WHAT,
     ),
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.memory_servers import memory_server_notes
+from memflow.cli.memory_servers import memory_server_notes, planned_checks
 from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, heading, note, table
 from memflow.cli.selection import Selection, with_selection
 from memflow.records import TABLES
@@ -77,6 +77,7 @@ def plan(
             "failing": planned.failing,
             "annotated": {name: asdict(each) for name, each in planned.annotated.items()},
             "missing": {name: [each.name for each in lacking] for name, lacking in planned.missing.items()},
+            "checks": planned_checks(settings, planned.assistants),
             "assumptions": _assumptions(planned, settings, latency),
         },
         *_shown(planned, stages, assistants, parts, total, settings, latency),
@@ -123,6 +124,10 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> l
         "no request is repeated, and none is in the ledger",
         "requests to an embedding endpoint are not counted",
         *memory_server_notes(settings, planned.assistants),
+        *(
+            f"{name}: check: {writes} planned, before it is played"
+            for name, writes in planned_checks(settings, planned.assistants).items()
+        ),
         *(["annotators keep as many questions as the scripted chat does"] if planned.annotated else []),
     ]
 

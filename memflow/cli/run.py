@@ -6,6 +6,7 @@ pipeline.py orders and executes the runs, progress.py shows progress, summary.py
 import gc
 import os
 import signal
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -77,6 +78,10 @@ ProcessesOption = Annotated[
         help="Divide the episodes of a partition among this many processes; 0 takes `processes` of the settings.",
     ),
 ]
+UncheckedOption = Annotated[
+    bool,
+    typer.Option("--unchecked", help="Run memory servers without a passed `memflow memories check`."),
+]
 # The former name of --force.
 AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 
@@ -103,6 +108,7 @@ def run(
     parallel: ParallelOption = 0,
     processes: ProcessesOption = 0,
     force: ForceOption = False,
+    unchecked: UncheckedOption = False,
     again: AgainOption = False,
     format: FormatOption = Format.text,
 ) -> None:
@@ -120,6 +126,7 @@ def run(
     from memflow.cli.pipeline import run_pipeline
     from memflow.cli.planned_runs import RunRequest
     from memflow.cli.progress import ProgressWatcher
+    from memflow.cli.required_checks import run_required_checks, skip_checks
     from memflow.cli.summary import Summary
     from resources.process import allow_open_files
     from resources.runs.added_partitions import add_partitions
@@ -131,6 +138,9 @@ def run(
     )
     if processes:
         settings = settings.model_copy(update={"processes": processes})
+    if unchecked:
+        settings = skip_checks(settings)
+    selection = replace(selection, settings=settings)
     at_once = parallel or settings.partitions_at_once(selection.assistants)
     needed = settings.open_files(at_once)
     if (allowed := allow_open_files(needed)) < needed:
@@ -150,8 +160,10 @@ def run(
         message(unset)
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
-        with open_budget(limits, settings.ledger_url) as shared, ProgressWatcher() as watcher:
-            outcome = run_pipeline(settings, request, watcher, shared)
+        with open_budget(limits, settings.ledger_url) as shared:
+            run_required_checks(selection, force or again, shared)
+            with ProgressWatcher() as watcher:
+                outcome = run_pipeline(settings, request, watcher, shared)
     except KeyboardInterrupt:
         message(
             "memflow: interrupted. Rerun the command to continue: answered requests come from the ledger."

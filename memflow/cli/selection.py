@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memflow.cli.front import Front, front_of
-from memflow.cli.import_paths import assistant_name, check_memory_names, import_paths
+from memflow.cli.import_paths import (
+    addresses,
+    assistant_name,
+    check_memory_names,
+    import_paths,
+)
 from memflow.cli.model_options import embedder_settings, model_settings
 from memflow.cli.options import (
     AnnotatorOption,
@@ -102,6 +107,8 @@ def select(
     if paths:
         check_memory_names(front.load(), paths)
         over["memories"] = {name: {"path": path} for name, path in paths.items()}
+    if urls := addresses([*(memories or ()), *(assistants or ())]):
+        over["memories"] = {**over.get("memories", {}), **{name: {"url": url} for name, url in urls.items()}}
     settings = front.load(**over)
     chosen = domains or (demo_domains() if demo else settings.domains)
     if profile is not None:

@@ -25,7 +25,7 @@ from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading,
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
-from memflow.labels import caveat_of, score_label
+from memflow.labels import caveat_of, no_interval, score_label
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
 from memflow.scoring.failure_attributions import variant_text
 from memflow.scoring.noise import noise_notes, noise_text
@@ -51,6 +51,7 @@ class ShowGroup(ViewGroup):
         "costs": CommandReference("memflow.cli.costs:costs"),
         "deviations": CommandReference("memflow.cli.deviations:deviations"),
         "made": CommandReference("memflow.cli.made:made"),
+        "health": CommandReference("memflow.cli.show_health:health"),
         "drift": CommandReference("memflow.cli.show_drift:drift"),
         "judges": CommandReference("memflow.cli.show_judges:judges"),
         "memory": CommandReference("memflow.cli.memory:memory"),
@@ -331,7 +332,7 @@ def _ranks(score: "Score") -> str:
 
 def _rest(score: "Score") -> list[Any]:
     return [
-        _range(score, score.low, score.high),
+        _range(score, score.low, score.high) or no_interval(score).replace("no interval", "none"),
         count(score),
         score.n_episodes,
         f"{score.coverage:.0%}",

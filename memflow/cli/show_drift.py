@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memflow.scoring.drift_summary import DomainDrift
 
 DRIFT, ALL = "score.drift", "all"
-NUMBERS = ("before", "after", "change", "95 % interval", "users", "answers", "judging", "p")
+NUMBERS = ("before", "after", "change", "95 % interval", "users", "answers", "judging", "adjusted p")
 NARROW = 7
 """How many columns fit into 80 characters."""
 WIDTH_WITH_PARTS = 120
@@ -24,9 +24,9 @@ NOTHING = (
     "regenerate what changed, and publish."
 )
 EXPLANATION = (
-    "\n* beyond noise: the p value, adjusted over all scores of the publication, is at most 0.05. change = users + "
-    "answers + judging: other messages and probes, other answers to the same messages, other verdicts on the same "
-    "answers."
+    "\n* beyond noise: the p value, adjusted (Holm) over all changed scores of the publication, is at most 0.05. "
+    "change = users + answers + judging: other messages and probes, other answers to the same messages, other verdicts "
+    "on the same answers."
 )
 
 

@@ -106,7 +106,9 @@ def _shown(found: list["JudgeAgreement"]) -> Iterator[RenderableType]:
 
 def _row(each: "JudgeAgreement") -> tuple[str | int | None, ...]:
     low, high = each.alpha.low, each.alpha.high
-    interval = None if low is None or high is None else f"{low:.2f} – {high:.2f}"
+    interval = f"none: {each.alpha.reason}" if each.alpha.reason else None
+    if low is not None and high is not None:
+        interval = f"{low:.2f} – {high:.2f}"
     values = (each.agreement.value, each.ac1.value, each.kappa, each.alpha.value)
     return (_name(each), len(each.judges), each.items, *map(_number, values), interval, _number(each.tau))
 

@@ -14,7 +14,8 @@ from memflow.cli.stored_names import check_names
 from memflow.labels import caveat_of, score_label
 
 if TYPE_CHECKING:
-    from memflow.metrics.variance import Component, Deviation
+    from memflow.metrics.chi_square import Deviation
+    from memflow.metrics.variance import Component
     from memflow.records import Score
     from resources.publishing.noise import MetricNoise
 

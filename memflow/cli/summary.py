@@ -24,10 +24,11 @@ from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, Text, heading, note, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
+from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
 from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
 from memflow.cli.usage import address_table
-from memflow.labels import caveat_of, score_label
+from memflow.labels import caveat_of, no_interval, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
@@ -67,6 +68,8 @@ class Summary:
     """Partitions that the leaderboard leaves out, because one of their files is damaged."""
     restored: list[str] = field(default_factory=list)
     """Outputs that were missing or damaged, and are rebuilt."""
+    unchecked: list[str] = field(default_factory=list)
+    """Memory servers that ran without a check."""
     drifts: list[DomainDrift] = field(default_factory=list)
     """The changes of inputs that this run was the first to publish, of its domains."""
 
@@ -100,6 +103,7 @@ class Summary:
             {run.name: outcome.damaged[run.name] for run in outcome.ran if run.name in outcome.damaged},
             outcome.left_out,
             outcome.restored,
+            unchecked(selection.settings, selection.assistants),
             [each for each in grouped(outcome.drift) if each.domain in selection.domains],
         )
 
@@ -129,6 +133,7 @@ class Summary:
                 "skipped": self.skipped,
             },
             "failed_requests": self.failed_requests,
+            "unchecked": self.unchecked,
             "drift": {each.domain: each.sentence() for each in self.drifts},
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
@@ -147,6 +152,14 @@ class Summary:
         ]
         shown += replaced_prompts(self.scores)
         shown += map(note, noise_notes(self.primary))
+        if self.unchecked:
+            names = ", ".join(self.unchecked)
+            shown.append(
+                Text(
+                    f"\n{names}: unchecked. Run `memflow memories check`: faults may be in the scores.",
+                    style="yellow",
+                )
+            )
         shown += [
             Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
             for each in self.drifts
@@ -302,9 +315,13 @@ def cell(score: Score | None) -> str:
         return "none"
     metric = find_metric(score.metric)
     value, ends = (",.0f", ",.0f") if metric.unit == "tokens" else (".3f", ".2f")
-    if metric.group in ("bound", "failure") or score.low is None or score.high is None:
+    if metric.group in ("bound", "failure"):
         return f"{score.value:{value}}"
-    return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}] {noise_text(score)}".strip()
+    if score.low is None or score.high is None:
+        interval = f"({no_interval(score)})" if no_interval(score) else ""
+    else:
+        interval = f"[{score.low:{ends}} {score.high:{ends}}]"
+    return " ".join(filter(None, (f"{score.value:{value}}", interval, noise_text(score))))
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memflow.errors import BadInput
-from memflow.metrics.intervals import DRAWS, Interval, bootstrap
+from memflow.metrics.intervals import Interval, Units, proportion_interval, statistic_interval
 
 Array = npt.NDArray[np.float64]
 Ratings = Sequence[Sequence[str | None]]
@@ -22,19 +22,17 @@ def percent_agreement(
     categories: Sequence[str],
     *,
     episodes: Sequence[Hashable] | None = None,
-    seed: int = 0,
-    draws: int = DRAWS,
 ) -> Interval:
     """Return the share of equal pairs of ratings, averaged over items, with its 95 % confidence interval.
 
-    `episodes` is the episode of each item, the unit of the bootstrap; None makes every item an episode. The value is
+    `episodes` is the episode of each item, the unit of the interval; None makes every item an episode. The value is
     None if no item has two ratings. Raises BadInput for an unknown label or lists of different lengths.
     """
     counts = _counted(ratings, categories)
     paired, alike = _pairs(counts)
     groups, size = _groups(episodes, len(counts))
     paired, alike = (_summed(each, groups, size) for each in (paired, alike))
-    return bootstrap(lambda weights: (weights @ alike) / (weights @ paired), size, seed=seed, draws=draws)
+    return proportion_interval(Units.of_episodes(alike.tolist(), paired.tolist()))
 
 
 def gwet_ac1(
@@ -43,7 +41,6 @@ def gwet_ac1(
     *,
     episodes: Sequence[Hashable] | None = None,
     seed: int = 0,
-    draws: int = DRAWS,
 ) -> Interval:
     """Return Gwet's AC1, (a - e) / (1 - e), with its 95 % confidence interval.
 
@@ -68,7 +65,7 @@ def gwet_ac1(
         found: Array = (agreed - chance) / (1 - chance)
         return found
 
-    return bootstrap(statistic, size, seed=seed, draws=draws)
+    return statistic_interval(statistic, size, seed=seed)
 
 
 def cohen_kappa(
@@ -77,7 +74,6 @@ def cohen_kappa(
     *,
     episodes: Sequence[Hashable] | None = None,
     seed: int = 0,
-    draws: int = DRAWS,
 ) -> Interval:
     """Return Cohen's kappa of two raters over the items that both rated, with its 95 % confidence interval.
 
@@ -104,7 +100,7 @@ def cohen_kappa(
         found: Array = (agreed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
         return found
 
-    return bootstrap(statistic, size, seed=seed, draws=draws)
+    return statistic_interval(statistic, size, seed=seed)
 
 
 def krippendorff_alpha(
@@ -112,7 +108,6 @@ def krippendorff_alpha(
     *,
     episodes: Sequence[Hashable] | None = None,
     seed: int = 0,
-    draws: int = DRAWS,
 ) -> Interval:
     """Return Krippendorff's alpha for values on an interval scale, with its 95 % confidence interval.
 
@@ -138,7 +133,7 @@ def krippendorff_alpha(
         found: Array = 1 - (weights @ observed) / np.where(expected > 1e-9, expected, np.nan)
         return found
 
-    return bootstrap(statistic, size, seed=seed, draws=draws)
+    return statistic_interval(statistic, size, seed=seed)
 
 
 def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None:

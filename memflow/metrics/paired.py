@@ -1,11 +1,9 @@
-"""Paired differences over episodes: expanded percentile bootstrap, sign-flip test and sample size.
+"""Paired differences over episodes: expanded percentile bootstrap and sign-flip test.
 
 Both draw episodes, not probes: the probes of an episode share one history and are not independent. Functions take any
 number of differences at once, one per column. scoring/comparison.py pairs the values of two assistants.
 
-The interval is the percentile bootstrap with wider quantiles for few episodes (Hesterberg, The American Statistician
-69, 2015, section 5), below `FEW` episodes Student's t with the jackknife's standard error. bench/comparison.py measures
-the coverage of both.
+intervals.py has the interval (`resampled`); bench/comparison.py measures its coverage.
 """
 
 import math
@@ -17,21 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from memflow.errors import BadInput
-from memflow.metrics.intervals import DRAWS, draw_weights, student_t
+from memflow.metrics.intervals import Statistic, resampled
 
 Array = npt.NDArray[np.float64]
-Statistic = Callable[[Array], Array]
-"""Maps weights or signs of episodes, shape (m, episodes), to values of shape (m, columns)."""
-FEW = 8
 SIGN_DRAWS = 9_999
 """Random sign patterns of the test; with no more patterns than this in all, every pattern is used."""
 LEVEL = 0.05
 """The significance level of p values after correction."""
 MINIMUM = 6
 """The smallest number of episodes with which one sign-flip test can be significant: 2 / 2**6 < 0.05."""
-MOST_EPISODES = 10**12
-"""Number of episodes above which no number is stated."""
-POWER = 0.8
 BLOCK = 512
 """Columns (and rows of signs) that are computed at once, which bounds memory."""
 _NORMAL = NormalDist()
@@ -42,7 +34,8 @@ _BOUND = 1 / (4 * (1 - _NORMAL.cdf(math.sqrt(2))))
 class Differences(NamedTuple):
     """Differences, their 95 % intervals, standard errors and p values: arrays of shape (columns,).
 
-    All but `value` are NaN for a single episode, and all are NaN without episodes. `episodes` counts the episodes.
+    All are NaN without episodes, and all but `value` for a single one. `low` and `high` are NaN below three episodes
+    and without variation between episodes. `episodes` counts the episodes.
     """
 
     value: Array
@@ -82,7 +75,7 @@ def _mean_differences(totals: Array, counts: Array, seed: int) -> Differences:
     if not episodes:
         return _empty(columns)
     shared = counts[:, :1] if (counts == counts[:, :1]).all() else counts
-    value, low, high, error = interval(
+    value, low, high, error = resampled(
         lambda weights: (weights @ totals) / (weights @ shared), episodes, seed
     )
     if episodes == 1:
@@ -118,32 +111,13 @@ def aggregate_difference(
         return np.asarray(score(rest + change) - score(rest - change))[:, None]
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = interval(
+        found = resampled(
             lambda weights: np.asarray(score(weights @ sums_a) - score(weights @ sums_b))[:, None],
             episodes,
             seed,
         )
         p = sign_flip(swapped, episodes, seed) if episodes > 1 else _missing(1)
     return Differences(*found, p, np.full(1, episodes))
-
-
-def interval(statistic: Statistic, episodes: int, seed: int) -> tuple[Array, Array, Array, Array]:
-    """Return the value, the ends of the 95 % interval and the standard error of each column of `statistic`."""
-    value = statistic(np.ones((1, episodes)))[0]
-    if episodes == 1:
-        return value, *(_missing(value.size) for _ in range(3))
-    t = student_t(episodes - 1)
-    if episodes < FEW:
-        left_out = statistic(1 - np.eye(episodes))
-        error = np.sqrt((episodes - 1) / episodes * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
-        return value, value - t * error, value + t * error, error
-    drawn = statistic(draw_weights(episodes, seed, DRAWS))
-    scale = math.sqrt(episodes / (episodes - 1))
-    share = _NORMAL.cdf(-t * scale)
-    finite = np.isfinite(drawn).all()
-    low, high = (np.quantile if finite else np.nanquantile)(drawn, [share, 1 - share], axis=0)
-    error = (np.std if finite else np.nanstd)(drawn, axis=0) * scale
-    return value, low, high, error
 
 
 def sign_flip(statistic: Statistic, episodes: int, seed: int) -> Array:
@@ -156,12 +130,19 @@ def sign_flip(statistic: Statistic, episodes: int, seed: int) -> Array:
     extreme = observed - 1e-9 * np.maximum(1.0, observed)
     exact = 2 ** (episodes - 1) <= SIGN_DRAWS
     count, patterns = np.zeros(observed.size), 0
-    for signs in _all_signs(episodes) if exact else _random_signs(episodes, seed):
+    for signs in [sign_patterns(episodes)] if exact else _random_signs(episodes, seed):
         count += (np.abs(statistic(signs)) >= extreme).sum(axis=0)
         patterns += len(signs)
     p: Array = count / patterns if exact else (count + 1) / (patterns + 1)
     p[np.isnan(observed)] = np.nan
     return p
+
+
+def sign_patterns(episodes: int) -> Array:
+    """Return the sign patterns whose first sign is 1, the observed one first; the rest give equal absolute sums."""
+    patterns = np.arange(2 ** (episodes - 1))
+    bits = (patterns[:, None] >> np.arange(episodes - 1)) & 1
+    return np.hstack([np.ones((patterns.size, 1)), 1.0 - 2.0 * bits])
 
 
 def smallest_p(episodes: int) -> float:
@@ -195,33 +176,11 @@ def cannot_be_significant(episodes: int, comparisons: int = 1, level: float = LE
     )
 
 
-def episodes_needed(difference: float, error: float, episodes: int) -> int | None:
-    """Return the number of episodes with which a difference of this size is found in 80 % of all studies.
-
-    The formula is that of the paired t test at the two-sided 5 % level, with Guenther's correction for few episodes
-    (The American Statistician 35, 1981). None for a difference of 0 or an unknown error, and above MOST_EPISODES: such
-    a difference is a rounding error.
-    """
-    if not math.isfinite(error) or not difference:
-        return None
-    level = _NORMAL.inv_cdf(0.975)
-    ratio = (level + _NORMAL.inv_cdf(POWER)) * error / difference
-    needed = ratio * ratio * episodes + level**2 / 2
-    return max(MINIMUM, math.ceil(needed)) if needed <= MOST_EPISODES else None
-
-
 def _normal_bound(totals: Array) -> Array:
     """Return an upper bound of the exact sign-flip p value, for tails that random patterns do not reach."""
     squares = np.sqrt((totals**2).sum(axis=0))
     z = np.divide(np.abs(totals.sum(axis=0)), squares, out=np.zeros_like(squares), where=squares > 0)
     return np.minimum(1.0, [_BOUND * math.erfc(each / math.sqrt(2)) for each in z])
-
-
-def _all_signs(episodes: int) -> Iterator[Array]:
-    """Yield all sign patterns whose first sign is 1. The other half gives the same absolute values."""
-    patterns = np.arange(2 ** (episodes - 1))
-    bits = (patterns[:, None] >> np.arange(episodes - 1)) & 1
-    yield np.hstack([np.ones((patterns.size, 1)), 1.0 - 2.0 * bits])
 
 
 def _random_signs(episodes: int, seed: int) -> Iterator[Array]:

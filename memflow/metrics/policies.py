@@ -1,7 +1,7 @@
 """Comparison of on-policy with off-policy evaluation: paired differences and ranks (AMemGym, section 4.2).
 
-The bootstrap draws the same users for both policies, so that difficulty shared by both does not widen the interval of
-the difference.
+The interval of a difference draws the same users for both policies, so that difficulty shared by both does not widen
+it.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memflow.errors import BadInput
 from memflow.metrics.diagnosis import memory_score
-from memflow.metrics.intervals import Array, Interval, bootstrap
+from memflow.metrics.intervals import Array, Interval, Units, statistic_interval
 
 _SAME = 9
 """Decimals to which two values must agree to share a rank."""
@@ -36,6 +36,10 @@ class PolicyCounts:
         shares: Array = (weights @ self.right).sum(-1) / (weights @ self.asked).sum(-1)
         return shares
 
+    def units(self) -> Units:
+        """Return the users as units of the accuracy."""
+        return Units.of_episodes(self.right.sum(-1).tolist(), self.asked.sum(-1).tolist())
+
     def memory_score(self, weights: Array) -> Array:
         """Return the memory score (diagnosis.memory_score) from accuracies that are pooled over users per period."""
         asked = weights @ self.asked
@@ -53,11 +57,11 @@ class PairedIntervals(NamedTuple):
 
 
 def paired_intervals(on: Statistic, off: Statistic, users: int, *, seed: int = 0) -> PairedIntervals:
-    """Return both values and their difference, with 95 % intervals from the same bootstrap draws of users."""
+    """Return both values and their difference, with 95 % intervals over the same users."""
     return PairedIntervals(
-        bootstrap(on, users, seed=seed),
-        bootstrap(off, users, seed=seed),
-        bootstrap(lambda weights: off(weights) - on(weights), users, seed=seed),
+        statistic_interval(on, users, seed=seed),
+        statistic_interval(off, users, seed=seed),
+        statistic_interval(lambda weights: off(weights) - on(weights), users, seed=seed),
     )
 
 

@@ -14,11 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from memflow.errors import BadInput
-from memflow.metrics.intervals import DRAWS, student_t
+from memflow.metrics.intervals import DRAWS, FEW, FEWEST, draw_weights, student_t
 
 Array = npt.NDArray[np.float64]
-FEW = 8
-"""Episodes of a sample below which the interval is Welch's, with jackknife standard errors."""
 PERMUTATIONS = 9_999
 """Random divisions of the test; with no more divisions than this in all, every division is used."""
 _NORMAL = NormalDist()
@@ -33,10 +31,19 @@ class TwoSampleDifference(NamedTuple):
     p: float | None
 
 
+def smallest_division_p(a: int, b: int) -> float:
+    """Return the smallest p value of the test for samples of `a` and `b` episodes: the share of one division.
+
+    With equal sizes, exchanging the samples gives the same difference, so two divisions are as extreme.
+    """
+    return (1 + (a == b)) / math.comb(a + b, b)
+
+
 def compare_samples(a: Array, b: Array, *, seed: int = 0) -> TwoSampleDifference:
     """Return mean b - mean a. Both have one row per episode: the sum of its values and their number, shape (n, 2).
 
-    A sample with a single episode gives no interval and no p value. Raises BadInput for a sample without values.
+    A sample with a single episode gives no p value; with fewer than FEWEST, or without variation within both, there is
+    no interval. Raises BadInput for a sample without values.
     """
     if not len(a) or not len(b) or not a[:, 1].sum() or not b[:, 1].sum():
         raise BadInput("a sample has no values. Pass at least one episode with a value in each sample.")
@@ -44,16 +51,17 @@ def compare_samples(a: Array, b: Array, *, seed: int = 0) -> TwoSampleDifference
     if len(a) < 2 or len(b) < 2:
         return TwoSampleDifference(difference, None, None, None)
     errors, degrees = (_jackknife(a), _jackknife(b)), (len(a) - 1, len(b) - 1)
-    t = student_t(_welch_degrees(errors, degrees))
     error = math.hypot(*errors)
+    p = _p(a, b, difference, error, seed)
+    if min(len(a), len(b)) < FEWEST or error <= 1e-12:
+        return TwoSampleDifference(difference, None, None, p)
+    t = student_t(_welch_degrees(errors, degrees))
     if min(len(a), len(b)) < FEW:
-        return TwoSampleDifference(
-            difference, difference - t * error, difference + t * error, _p(a, b, difference, error, seed)
-        )
+        return TwoSampleDifference(difference, difference - t * error, difference + t * error, p)
     drawn = difference + _spread(b, seed) - _spread(a, seed + 1)
     share = _NORMAL.cdf(-t)
     low, high = np.quantile(drawn, [share, 1 - share])
-    return TwoSampleDifference(difference, float(low), float(high), _p(a, b, difference, error, seed))
+    return TwoSampleDifference(difference, float(low), float(high), p)
 
 
 def _mean(sample: Array) -> float:
@@ -63,7 +71,7 @@ def _mean(sample: Array) -> float:
 def _spread(sample: Array, seed: int) -> Array:
     """Return the deviations of bootstrap means from the mean, scaled by sqrt(n / (n - 1)), an array of DRAWS values."""
     n = len(sample)
-    drawn = _weights(n, seed) @ sample
+    drawn = draw_weights(n, seed, DRAWS) @ sample
     with np.errstate(divide="ignore", invalid="ignore"):
         means: Array = drawn[:, 0] / drawn[:, 1]
     deviations: Array = (np.nan_to_num(means, nan=_mean(sample)) - _mean(sample)) * math.sqrt(n / (n - 1))
@@ -131,10 +139,3 @@ def _all_divisions(n: int, size: int) -> Array:
     np.put_along_axis(found, chosen, 1.0, axis=1)
     found.flags.writeable = False
     return found
-
-
-@lru_cache(maxsize=16)
-def _weights(n: int, seed: int) -> Array:
-    weights = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(np.float64)
-    weights.flags.writeable = False
-    return weights

@@ -1,4 +1,4 @@
-"""Variance components of repeated evaluations by expected mean squares, and chi-square intervals of deviations.
+"""Variance components of repeated evaluations by expected mean squares.
 
 A value is the sum of independent random effects: episode, question in episode, play (repeat of an episode's playing),
 answer, judging. Each mean square has a known expectation, so differences of mean squares estimate the components
@@ -6,19 +6,16 @@ answer, judging. Each mean square has a known expectation, so differences of mea
 degrees of freedom of a difference are Satterthwaite's.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from memflow.metrics.chi_square import Deviation, deviation, spread
+
 Array = npt.NDArray[np.float64]
-MANY = 300
-"""Degrees of freedom above which Wilson and Hilferty's approximation is exact to four digits."""
-Z = 1.959963984540054
 UNMEASURED = {
     "episodes": "needs two episodes",
     "questions": "needs an episode with two questions",
@@ -28,15 +25,6 @@ UNMEASURED = {
 }
 """The components in order, and what each needs to be measured."""
 NO_JUDGE = "no judge scores this metric"
-
-
-class Deviation(NamedTuple):
-    """A standard deviation with its 95 % interval and degrees of freedom. The ends are None without an interval."""
-
-    value: float
-    low: float | None
-    high: float | None
-    degrees: float
 
 
 class Component(NamedTuple):
@@ -79,6 +67,10 @@ class _MeanSquare:
         return self.squares / self.divisor
 
 
+Term = tuple[float, _MeanSquare | None]
+"""A factor and the mean square that it multiplies, if there is one."""
+
+
 @dataclass
 class _Sums:
     """The mean squares of all assistants, and the means of the numbers in their expectations."""
@@ -104,45 +96,55 @@ def components(assistants: Iterable[RepeatedValues], *, judged: bool = True) -> 
     """Return the components of variance, pooled over assistants, in the order of UNMEASURED.
 
     `judged` states whether a judge gives the values; otherwise judging has no variance to measure.
-    A component that the repeats do not measure has no deviation, and is part of the component before it; a negative
-    estimate is 0 with a note. Without questions, no component is measured.
+    A component that the repeats do not measure has no deviation, and is part of another, whose note names it; a
+    negative estimate is 0 with a note. Without questions, no component is measured.
     """
     sums = _Sums()
-    runs = False
     for assistant in assistants:
         if assistant.values.size:
-            runs |= assistant.is_run
             _add(sums, assistant)
     found = sums.of
-    residual, play = found.get("residual"), found.get("play")
+    questions, play, residual = (found.get(name) for name in ("questions", "play", "residual"))
     judge = found.get("judge") if judged else None
-    repeats, n0 = (sums.number(name) if sums.numbers else 1.0 for name in ("repeats", "n0"))
-    rest = "contains play, answers and judge" if residual is None else ""
+    within = residual or judge
+    per_repeat, n0, items_per_episode = (
+        sums.number(name) if sums.numbers else 1.0 for name in ("per_repeat", "n0", "items_per_episode")
+    )
+    # E[episodes] - E[questions] is n0 (episodes + per_repeat x play), E[play] - E[within] is items_per_episode x play.
+    of_play = per_repeat * n0 / items_per_episode
+    inner = (-1.0, questions) if questions else (0.0 if play else -per_repeat, within)
+    terms: dict[str, list[Term]] = {
+        "episodes": [
+            (1.0, found.get("episodes")),
+            inner,
+            (-of_play, play),
+            (of_play if play else 0.0, within),
+        ],
+        "questions": [(1.0, questions), (-per_repeat, within)],
+        "play": [(1.0, play), (-1.0, within)],
+        "answers": [(1.0, residual), (-1.0, judge)],
+        "judge": [(1.0, judge)],
+    }
+    of_judge = ["judge"] if judged and judge is None else []
+    of_answers = ["answers", *of_judge] if residual is None else []
+    contained = {
+        "episodes": [
+            *([] if questions else ["questions"]),
+            *([] if play else ["play"]),
+            *([] if play or questions else of_answers),
+        ],
+        "questions": of_answers,
+        "play": of_answers,
+        "answers": of_judge,
+        "judge": [],
+    }
+    divisors = {"episodes": n0, "play": items_per_episode}
     rows = [
-        _component("episodes", _episode_terms(sums, repeats, runs), rest, divisor=n0),
-        _component("questions", [(1.0, found.get("questions")), (-1.0 / repeats, residual)], rest),
-        _component("play", [(1.0, play), (-1.0, residual)], divisor=_size(sums, "items_per_episode")),
-        _component(
-            "answers", [(1.0, residual), (-1.0, judge)], "" if judge or not judged else "contains judge"
-        ),
-        _component("judge", [(1.0, judge)]) if judged else Component("judge", None, None, NO_JUDGE),
+        _component(name, terms[name], contained[name], divisor=divisors.get(name, 1.0)) for name in UNMEASURED
     ]
+    if not judged:
+        rows[-1] = Component("judge", None, None, NO_JUDGE)
     return [_with_share(row, sums) for row in rows]
-
-
-def _episode_terms(sums: _Sums, repeats: float, runs: bool) -> list[tuple[float, _MeanSquare | None]]:
-    """Return the terms whose sum has the expectation n0 times the variance of episodes."""
-    found = sums.of
-    inner = found.get("questions") or found.get("residual")
-    terms: list[tuple[float, _MeanSquare | None]] = [(1.0, found.get("episodes")), (-1.0, inner)]
-    if runs and (play := found.get("play")) is not None:
-        share = _size(sums, "n0") / (_size(sums, "items_per_episode") * repeats)
-        terms += [(-share, play), (share, found.get("residual"))]
-    return terms
-
-
-def _size(sums: _Sums, name: str) -> float:
-    return sums.number(name) if sums.numbers else 1.0
 
 
 def _add(sums: _Sums, assistant: RepeatedValues) -> None:
@@ -160,23 +162,18 @@ def _add(sums: _Sums, assistant: RepeatedValues) -> None:
         episodes - 1,
         is_crossed=True,
     )
+    left = spread(values)
     if repeats > 1 and assistant.is_run:
-        by_repeat = np.stack([np.bincount(of, weights=row) / sizes for row in values])
-        sums.add(
-            "play",
-            float((sizes * (by_repeat - episode_means) ** 2).sum()),
-            episodes * (repeats - 1),
-        )
-        left = values - item_means - by_repeat[:, of] + episode_means[of]
-        sums.add("residual", _squares(left), (items - episodes) * (repeats - 1))
+        played = np.stack([np.bincount(of, weights=row) / sizes for row in left])
+        sums.add("play", float((sizes * played**2).sum()), episodes * (repeats - 1))
+        sums.add("residual", _squares(left - played[:, of]), (items - episodes) * (repeats - 1))
     elif repeats > 1:
-        sums.add("residual", _squares(values - item_means), items * (repeats - 1))
+        sums.add("residual", _squares(left), items * (repeats - 1))
     if assistant.judgings is not None and len(assistant.judgings) > 1:
-        judgings = assistant.judgings
-        sums.add("judge", _squares(judgings - judgings.mean(axis=0)), items * (len(judgings) - 1))
+        sums.add("judge", _squares(spread(assistant.judgings)), items * (len(assistant.judgings) - 1))
     concentration = float((sizes**2).sum()) / items
     for name, number in {
-        "repeats": repeats,
+        "per_repeat": 1 / repeats,
         "items": items,
         "items_per_episode": items / episodes,
         "concentration": concentration,
@@ -190,7 +187,7 @@ def _squares(values: Array) -> float:
 
 
 def _component(
-    name: str, terms: Sequence[tuple[float, _MeanSquare | None]], note: str = "", *, divisor: float = 1.0
+    name: str, terms: Sequence[Term], contained: Sequence[str], *, divisor: float = 1.0
 ) -> Component:
     """Return the component that a sum of mean squares estimates, divided by `divisor`.
 
@@ -198,13 +195,14 @@ def _component(
     """
     if terms[0][1] is None:
         return Component(name, None, None, UNMEASURED[name])
-    known = [(factor, square) for factor, square in terms if square is not None]
+    note = f"contains {', '.join(contained)}" if contained else ""
+    known = [(factor, square) for factor, square in terms if square is not None and factor]
     variance = sum(factor * square.value for factor, square in known)
     if variance < 0:
         note = ", ".join(filter(None, [note, "estimate below 0"]))
         return Component(name, Deviation(0.0, None, None, 0.0), None, note)
-    spread = sum((factor * square.value) ** 2 / square.degrees for factor, square in known)
-    degrees = variance**2 / spread if spread else known[0][1].degrees
+    squared = sum((factor * square.value) ** 2 / square.degrees for factor, square in known)
+    degrees = variance**2 / squared if squared else known[0][1].degrees
     return Component(name, deviation(variance / divisor, degrees), None, note)
 
 
@@ -216,50 +214,3 @@ def _with_share(component: Component, sums: _Sums) -> Component:
     if component.name in ("episodes", "play"):
         variance *= sums.number("concentration")
     return component._replace(of_score=variance / sums.number("items"))
-
-
-def deviation(variance: float, degrees: float) -> Deviation:
-    """Return the standard deviation of a variance that has a chi-square distribution, with its 95 % interval.
-
-    Below one degree of freedom there is no interval.
-    """
-    value = math.sqrt(variance)
-    if degrees < 1:
-        return Deviation(value, None, None, degrees)
-    low, high = (value * math.sqrt(degrees / chi_square(share, degrees)) for share in (0.975, 0.025))
-    return Deviation(value, low, high, degrees)
-
-
-def pooled_deviation(groups: Iterable[Sequence[float]]) -> Deviation | None:
-    """Return the standard deviation within groups of values, pooled; None if no group has two values."""
-    squares, degrees = 0.0, 0
-    for group in groups:
-        if len(group) > 1:
-            squares += _squares(np.asarray(group) - np.mean(group))
-            degrees += len(group) - 1
-    return deviation(squares / degrees, degrees) if degrees else None
-
-
-@lru_cache(maxsize=1024)
-def chi_square(share: float, degrees: float) -> float:
-    """Return the quantile of the chi-square distribution, for 0.025 or 0.975, by bisection to nine digits."""
-    if degrees > MANY:
-        step = 2 / (9 * degrees)
-        return degrees * (1 - step + (Z if share > 0.5 else -Z) * math.sqrt(step)) ** 3
-    low, high = 0.0, degrees + 10 * math.sqrt(2 * degrees) + 10
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if _chi_square_share(middle, degrees) < share else (low, middle)
-    return high
-
-
-def _chi_square_share(x: float, degrees: float) -> float:
-    """Return the probability of a value up to x: the series of the regularized incomplete gamma function."""
-    a, half = degrees / 2, x / 2
-    term = total = 1 / a
-    at = a
-    while term > 1e-16 * total:
-        at += 1
-        term *= half / at
-        total += term
-    return total * math.exp(a * math.log(half) - half - math.lgamma(a)) if half else 0.0

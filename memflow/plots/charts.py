@@ -194,12 +194,14 @@ def resting(scores: Sequence[Score], what: str = "probes") -> str:
 def intervals(scores: Sequence[Score], *, drawn: bool = True) -> str:
     """Return a caption: how the intervals were computed and, if they are not drawn, their maximum width."""
     widths = [each.high - each.low for each in scores if each.low is not None and each.high is not None]
-    by_variance = any(each.deviation is not None for each in scores)  # who tells it has intervals of it
+    reasons = list(dict.fromkeys(each.interval_reason for each in scores if each.interval_reason))
     if not widths:
-        return f"no interval, which takes two {'independent draws' if by_variance else 'episodes'}"
+        return f"no interval: {' or '.join(reasons)}" if reasons else "no interval"
+    units = " and ".join(
+        dict.fromkeys(each.interval_units or "episodes" for each in scores if each.low is not None)
+    )
     wide = "" if drawn else f" are at most {max(widths):.2f} wide"
-    how = "from the variance between independent draws" if by_variance else "by bootstrap over episodes"
-    return f"95 % intervals {how}{wide}"
+    return f"95 % intervals over {units}{wide}"
 
 
 def _range(numbers: AbstractSet[int]) -> str:

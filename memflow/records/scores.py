@@ -110,6 +110,12 @@ class Score:
     value: Annotated[float | None, "The score; null where it may not be shown."] = None
     low: Annotated[float | None, "Lower end of the 95 % interval, over what is independent."] = None
     high: Annotated[float | None, "Upper end of the 95 % interval."] = None
+    interval_reason: Annotated[
+        str | None, "Why there is no interval, such as `2 episodes`; null where there is one, or no value."
+    ] = None
+    interval_units: Annotated[
+        str | None, "What the interval is over: `episodes`, or independent `cases`; null without an interval."
+    ] = None
     judge_low: Annotated[float | None, "The lowest judge's score, where there are several judges."] = None
     judge_high: Annotated[float | None, "The highest judge's score, where there are several judges."] = None
     self_judges: Annotated[
@@ -193,19 +199,23 @@ class Comparison:
     value_a: Annotated[float | None, "The score of a over the pairs."] = None
     value_b: Annotated[float | None, "The score of b over the pairs."] = None
     difference: Annotated[float | None, "value_a - value_b; null without pairs."] = None
-    low: Annotated[float | None, "Lower end of the 95 % interval over episodes; null for one episode."] = None
+    low: Annotated[float | None, "Lower end of the 95 % interval over episodes; null without one."] = None
     high: Annotated[float | None, "Upper end of the 95 % interval."] = None
     p: Annotated[float | None, "Two-sided p value of the sign-flip test over episodes."] = None
     p_adjusted: Annotated[
         float | None, "p by Holm's method, over all pairs of assistants under this metric, variant and slice."
     ] = None
+    family: Annotated[int | None, "The number of comparisons that p is adjusted over."] = None
     n: Annotated[int, "Pairs: probes (or questions) with a value for both."]
     n_episodes: Annotated[int, "Episodes of the pairs."]
     unpaired_a: Annotated[int, "Probes with a value for a only."] = 0
     unpaired_b: Annotated[int, "Probes with a value for b only."] = 0
     episodes_needed: Annotated[
-        int | None, "Episodes with which a difference of this size is found in 80 % of all studies."
+        int | None,
+        "Episodes of which 80 % of studies find such a difference, over all probes; 100000 stands for more.",
     ] = None
+    episodes_needed_low: Annotated[int | None, "Lower end of its 5 to 95 % range."] = None
+    episodes_needed_high: Annotated[int | None, "Upper end of its 5 to 95 % range."] = None
     better: Annotated[str | None, "`a` or `b` if p_adjusted is at most 0.05; otherwise null."] = None
     health_a: Annotated[str | None, "The health of a: score.leaderboard describes it."] = None
     health_b: Annotated[str | None, "The health of b."] = None
@@ -229,7 +239,9 @@ class PublishedScore(Score):
     inputs: Annotated[list[str], "Content hashes of the probes and of the verdicts."] = field(
         default_factory=list
     )
-    judge: Annotated[str | None, "The judges that decided the values behind the score; null where no judge did."] = None
+    judge: Annotated[
+        str | None, "The judges that decided the values behind the score; null where no judge did."
+    ] = None
     removed: Annotated[bool, "The score is no longer on the leaderboard; its value is null."] = False
 
 
@@ -254,6 +266,12 @@ class Drift:
     high: Annotated[float | None, "Upper end of the 95 % interval."] = None
     p: Annotated[float | None, "p value of no difference; null for a single episode."] = None
     p_adjusted: Annotated[float | None, "p adjusted over all scores of the publication (Holm)."] = None
+    family: Annotated[
+        int | None, "The number of scores that p is adjusted over: those with a changed value."
+    ] = None
+    can_be_significant: Annotated[bool, "Whether `p_adjusted` can be at most 0.05 with these episodes."] = (
+        True
+    )
     moved: Annotated[bool, "The difference is beyond noise: `p_adjusted` is at most 0.05."] = False
     improved: Annotated[bool | None, "The score is better after the change; null if equal or unordered."] = (
         None
@@ -270,7 +288,9 @@ class Drift:
     episodes_before: Annotated[int, "Episodes of the probes before the change."]
     episodes_after: Annotated[int, "Episodes of the probes after the change."]
     evaluations: Annotated[str, "Content hash of both evaluations, of before and after the change."] = ""
-    reason: Annotated[str | None, "Why there is no difference or no test; null where both exist."] = None
+    reason: Annotated[str | None, "Why there is no difference, interval or test; null where all exist."] = (
+        None
+    )
 
 
 BY_EVIDENCE = "by_evidence"

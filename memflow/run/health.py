@@ -1,12 +1,14 @@
 """The inputs of the measures of health: observations of all played episodes, and BM25 over their stored entries."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from memflow.errors import MemflowError
-from memflow.memories.entries import EntryStore
+from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Recall
 from memflow.memories.search import Bm25
+from memflow.memories.server.evidence import declared_capabilities
 from memflow.records import Probe, TranscriptMessage
 from memflow.run.context import StepContext
 from memflow.run.transcripts import episode_histories
@@ -45,12 +47,10 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
 
     observed = []
     for episodes in _groups(said.starts):
-        lines: dict[str, list[TranscriptMessage]] = defaultdict(list)
-        for line in context.stream("memory.transcripts", episodes=episodes):
-            lines[line.episode_id].append(line)
+        lines = _by_episode(context, episodes)
         pasts = episode_histories(
             context.stream("memory.indexes", vectors=False, episodes=episodes),
-            (line for name in episodes for line in lines[name]),
+            chain(*lines.values()),
             (probe for name in episodes for probe in probes[name]),
         )
         replies = {row.probe_id: row for row in context.stream("answer.replies", episodes=episodes)}
@@ -73,7 +73,10 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
 
 
 def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Mapping[str, bool]:
-    """Return whether BM25 recalls evidence of each read among `k` of the entries that were live then, by probe."""
+    """Return whether BM25 recalls evidence of each read among `k` of the entries that were live then, by probe.
+
+    For a memory server that does not export its items, BM25 searches the messages.
+    """
     places: dict[str, dict[int, list[ProbeRead]]] = defaultdict(lambda: defaultdict(list))
     for read in reads:
         if read.evidence:
@@ -81,13 +84,14 @@ def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Ma
     ignored = context.memory.system.kinds_without_evidence
     hits: dict[str, bool] = {}
     for episodes in _groups(places):
+        lines = _by_episode(context, episodes)
         pasts = episode_histories(
-            context.stream("memory.indexes", vectors=False, episodes=episodes),
-            context.stream("memory.transcripts", episodes=episodes),
-            (),
+            context.stream("memory.indexes", vectors=False, episodes=episodes), chain(*lines.values()), ()
         )
         for name in episodes:
             items = [item for item in pasts[name].items if item.kind not in ignored]
+            if hides_items(pasts[name].items):
+                items = [_as_item(line) for line in lines[name]]
             kinds = {item.kind for item in items}
             for sequence, of_place in sorted(places[name].items()):
                 index = Bm25(EntryStore.restored(items, sequence), *kinds)
@@ -95,6 +99,27 @@ def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Ma
                     sources = {source for item in index.search(read.query, k) for source in item.sources}
                     hits[read.probe_id] = not sources.isdisjoint(read.evidence)
     return hits
+
+
+def hides_items(items: Iterable[Item]) -> bool:
+    """Return whether the entries are of a memory server that does not export its items."""
+    declared = (declared_capabilities(item.kind, item.meta) for item in items)
+    return any(can.export == "none" for can in declared if can is not None)
+
+
+def _as_item(line: TranscriptMessage) -> Item:
+    """Return a message as an entry that was written with it."""
+    return Item(
+        line.message_id, "message", line.text, (line.message_id,), line.sequence + 1, order=line.sequence
+    )
+
+
+def _by_episode(context: StepContext, episodes: Collection[str]) -> dict[str, list[TranscriptMessage]]:
+    lines: dict[str, list[TranscriptMessage]] = defaultdict(list)
+    for line in context.stream("memory.transcripts", episodes=episodes):
+        if line.reason is None and line.episode_id in episodes:
+            lines[line.episode_id].append(line)
+    return lines
 
 
 def _groups(names: Iterable[str]) -> Iterator[list[str]]:

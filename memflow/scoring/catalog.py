@@ -22,11 +22,14 @@ _CHANGE: dict[str, Any] = {"group": "change", "counts": "questions", "source": "
 _FAILURE: dict[str, Any] = {
     "group": "failure",
     "source": "AMemGym, section 3.3",
+    "proportion": True,
     "variants": {
-        "by_evidence": "attributed by the messages that entries came from; it leads in all tables",
+        BY_EVIDENCE: "attributed by the messages that entries came from; it leads in all tables",
         "standard": "attributed by state probes, in AMemGym alone; tables name it so",
     },
+    "graded_variants": frozenset({BY_EVIDENCE}),
 }
+_CHANCE = frozenset({"chance_for_unparsed"})
 _COMPLETE = {"complete": "of the questions with an answer at every checkpoint"}
 _IN_ALL = {"in_all": "by all tokens said before the probe, not by those since its first evidence"}
 
@@ -35,6 +38,8 @@ ACCURACY = Metric(
     "Accuracy",
     "higher",
     "Share of the probes answered correctly.",
+    proportion=True,
+    graded_variants=_CHANCE,
     variants={
         **_COMPLETE,
         **_IN_ALL,
@@ -56,6 +61,8 @@ UPPER_BOUND = Metric(
     "neither",
     "Accuracy of the same model with the gold context: the memory `oracle`.",
     group="bound",
+    proportion=True,
+    graded_variants=_CHANCE,
     variants={"chance_for_unparsed": "an unparsed reply counts 1 / options"},
 )
 GUESS = Metric(
@@ -65,10 +72,15 @@ GUESS = Metric(
     "Accuracy before anything was said: the start of every history.",
     group="bound",
     source="CoMem, section 3.3",
+    proportion=True,
     variants=_COMPLETE,
 )
 UNPARSED = Metric(
-    "unparsed", "Unparsed replies", "lower", "Share of the replies in which no answer could be read."
+    "unparsed",
+    "Unparsed replies",
+    "lower",
+    "Share of the replies in which no answer could be read.",
+    proportion=True,
 )
 CUT_REPLIES = Metric(
     "cut_replies",
@@ -76,17 +88,14 @@ CUT_REPLIES = Metric(
     "lower",
     "Share of the assistant's texts (answers, and replies in dialogues) that the token limit ended.",
     counts="replies",
+    proportion=True,
 )
 FAILURES = tuple(
-    Metric(f"{name}_failure", f"{name.capitalize()} failure", "lower", text, former_name=former, **_FAILURE)
-    for name, former, text in (
-        ("write", "", "Share of the probes lost because the evidence was never stored."),
-        ("read", "", "Share of the probes lost because stored evidence was not recalled."),
-        (
-            "utilization",
-            "utilisation_failure",
-            "Share of the probes lost although the evidence was recalled.",
-        ),
+    Metric(f"{name}_failure", f"{name.capitalize()} failure", "lower", text, **_FAILURE)
+    for name, text in (
+        ("write", "Share of the probes lost because the evidence was never stored."),
+        ("read", "Share of the probes lost because stored evidence was not recalled."),
+        ("utilization", "Share of the probes lost although the evidence was recalled."),
     )
 )
 EVIDENCE = tuple(
@@ -113,9 +122,15 @@ EVIDENCE = tuple(
     )
 )
 CHANGE = (
-    Metric("forgetting", "Forgetting", "lower", "Mean drop from the best earlier answer.", **_CHANGE),
     Metric(
-        "forward_transfer", "Forward transfer", "higher", "Mean gain over the best earlier answer.", **_CHANGE
+        *("forgetting", "Forgetting", "lower", "Mean drop from the best earlier answer."),
+        proportion=True,
+        **_CHANGE,
+    ),
+    Metric(
+        *("forward_transfer", "Forward transfer", "higher", "Mean gain over the best earlier answer."),
+        proportion=True,
+        **_CHANGE,
     ),
     Metric(
         "backward_transfer",
@@ -126,9 +141,15 @@ CHANGE = (
         **_CHANGE,
     ),
     Metric(
-        "all_correct", "Always correct", "higher", "Share of the questions correct throughout.", **_CHANGE
+        *("all_correct", "Always correct", "higher", "Share of the questions correct throughout."),
+        proportion=True,
+        **_CHANGE,
     ),
-    Metric("all_wrong", "Always wrong", "lower", "Share of the questions wrong throughout.", **_CHANGE),
+    Metric(
+        *("all_wrong", "Always wrong", "lower", "Share of the questions wrong throughout."),
+        proportion=True,
+        **_CHANGE,
+    ),
     Metric("flip_rate", "Flip rate", "lower", "Mean change from one checkpoint to the next.", **_CHANGE),
 )
 EFFICIENCY = tuple(

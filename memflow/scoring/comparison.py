@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memflow.metrics.intervals import no_interval
 from memflow.metrics.multiple_tests import holm
-from memflow.metrics.paired import LEVEL, Differences, episodes_needed, mean_differences
+from memflow.metrics.paired import LEVEL, Differences, mean_differences
+from memflow.metrics.power import EpisodesNeeded
 
 NO_PAIRS = "no probe has a value for both"
-ONE_EPISODE = "all pairs are of one episode, so there is no interval"
 NOT_FINITE = "the score is not defined for both over these episodes"
 
 
@@ -40,9 +41,9 @@ class PairedDifference:
     """The difference `value_a - value_b` over pairs, with its 95 % interval and p value.
 
     The values are over the `n` pairs only. `unpaired_a` and `unpaired_b` count probes with a value for only one of the
-    two. `low`, `high` and `p` are None for a single episode; without pairs, all values are None. `reason` states why.
-    `episodes_needed` is the number of episodes with which a true difference of this size would be found in 80 % of all
-    studies.
+    two. `low` and `high` are None without an interval, `p` for a single episode, and all values without pairs.
+    `reason` states why. `episodes_needed` is the number of episodes of which 80 % of all studies find a difference like
+    this one (memflow/metrics/power.py), with its 5 to 95 % range.
     """
 
     difference: float | None
@@ -56,6 +57,8 @@ class PairedDifference:
     unpaired_a: int = 0
     unpaired_b: int = 0
     episodes_needed: int | None = None
+    episodes_needed_low: int | None = None
+    episodes_needed_high: int | None = None
     reason: str | None = None
 
 
@@ -93,7 +96,13 @@ def compare_pairs(
 
 
 def paired_difference(
-    found: Differences, values: Sequence[float], *, n: int, unpaired: tuple[int, int], column: int = 0
+    found: Differences,
+    values: Sequence[float],
+    *,
+    n: int,
+    unpaired: tuple[int, int],
+    column: int = 0,
+    needed: EpisodesNeeded | None = None,
 ) -> PairedDifference:
     """Return one column of `found` as a row, given the `values` of a and b over the `n` pairs."""
     difference, low, high, error, p = (_known(array[column]) for array in found[:5])
@@ -102,7 +111,7 @@ def paired_difference(
     if difference is None:
         reason = NOT_FINITE if n else NO_PAIRS
     elif low is None:
-        reason = ONE_EPISODE
+        reason = no_interval(episodes, math.nan if error is None else error)
     value_a, value_b = (_known(value) for value in values)
     return PairedDifference(
         difference=difference,
@@ -115,9 +124,9 @@ def paired_difference(
         value_b=value_b,
         unpaired_a=unpaired[0],
         unpaired_b=unpaired[1],
-        episodes_needed=None
-        if error is None or difference is None
-        else episodes_needed(difference, error, episodes),
+        episodes_needed=needed and needed.value,
+        episodes_needed_low=needed and needed.low,
+        episodes_needed_high=needed and needed.high,
         reason=reason,
     )
 

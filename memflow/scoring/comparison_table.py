@@ -7,7 +7,7 @@ from memflow.scoring.failure_attributions import metric_text
 from memflow.scoring.published_health import FAULTY, SUSPECT
 
 ROWS = 30
-HEAD = "| domain | metric | assistants | difference | 95 % interval | p | pairs |"
+HEAD = "| domain | metric | assistants | difference | 95 % interval | adjusted p | pairs |"
 
 
 def comparison_markdown(rows: Iterable[Comparison]) -> str:
@@ -35,7 +35,7 @@ def comparison_markdown(rows: Iterable[Comparison]) -> str:
     for row in ordered[:ROWS]:
         first, second, sign = (row.b, row.a, -1) if row.better == "b" else (row.a, row.b, 1)
         relation = "not told apart from" if row.better is None else "better than"
-        interval = ""
+        interval = f"none: {row.reason}"
         if row.low is not None and row.high is not None:
             low, high = sorted((sign * row.low, sign * row.high))
             interval = f"{low:+.3f} to {high:+.3f}"

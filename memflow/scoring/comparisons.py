@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memflow.metrics.paired import aggregate_difference, mean_differences
+from memflow.metrics.power import episodes_needed, pseudo_values
 from memflow.records import Comparison, Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.comparison import PairedDifference, adjust, better, paired_difference, within
@@ -79,15 +80,18 @@ def compare(
             if not by_slice and name != WHOLE:
                 continue
             if chosen and np.isfinite(measure.values[:, mask]).any():
-                rows = mean_pairs(measure, mask, chosen, context.seed)
+                rows = mean_pairs(measure, mask, chosen, context.seed, with_needed=name == WHOLE)
                 found += [context.row(measure, name, pair, rows[pair]) for pair in chosen]
     return found
 
 
 def mean_pairs(
-    measure: MeanMeasure, mask: Mask, pairs: Sequence[Positions], seed: int
+    measure: MeanMeasure, mask: Mask, pairs: Sequence[Positions], seed: int, *, with_needed: bool = False
 ) -> dict[Positions, PairedDifference]:
-    """Return the difference of each of `pairs` over the items of a slice that both have a value of."""
+    """Return the difference of each of `pairs` over the items of a slice that both have a value of.
+
+    With `with_needed`, the number of episodes needed is simulated.
+    """
     _, episodes = np.unique(
         [each for each, chosen in zip(measure.episodes, mask, strict=True) if chosen], return_inverse=True
     )
@@ -116,7 +120,9 @@ def mean_pairs(
             totals.append(sums[a] - sums[b])
             counts.append(of_episode)
             columns.append(((a, b), float(sums[a].sum()), float(sums[b].sum()), n))
-    found = mean_differences(np.stack(totals, axis=1), np.stack(counts, axis=1), seed=seed)
+    sums_of, counts_of = np.stack(totals, axis=1), np.stack(counts, axis=1)
+    found = mean_differences(sums_of, counts_of, seed=seed)
+    needed = episodes_needed(np.where(counts_of > 0, sums_of, np.nan), seed=seed) if with_needed else None
     asked = known.sum(axis=1)
     return {
         (a, b): paired_difference(
@@ -125,6 +131,7 @@ def mean_pairs(
             n=n,
             unpaired=(int(asked[a]) - n, int(asked[b]) - n),
             column=column,
+            needed=needed and needed[column],
         )
         for column, ((a, b), of_a, of_b, n) in enumerate(columns)
     }
@@ -150,7 +157,13 @@ def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Position
     with np.errstate(divide="ignore", invalid="ignore"):
         values = [float(measure.score(each.sum(axis=0, keepdims=True))[0]) for each in sums[:2]]
     found = aggregate_difference(sums.a, sums.b, measure.score, seed=context.seed)
-    row = paired_difference(found, values, n=sums.n, unpaired=(sums.unpaired_a, sums.unpaired_b))
+    without = [each.sum(axis=0) - each for each in sums[:2]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out = measure.score(without[0]) - measure.score(without[1])
+    added = pseudo_values(left_out[:, None], np.array([values[0] - values[1]]))
+    needed = episodes_needed(added, seed=context.seed)[0] if np.isfinite(added).all() else None
+    unpaired = (sums.unpaired_a, sums.unpaired_b)
+    row = paired_difference(found, values, n=sums.n, unpaired=unpaired, needed=needed)
     return context.row(measure, WHOLE, pair, row)
 
 
@@ -164,10 +177,24 @@ def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
         families.setdefault((row.domain, row.metric, row.variant, row.slice), []).append(at)
     found = list(rows)
     for members in families.values():
-        for at, p in zip(members, adjust([rows[at].p for at in members]), strict=True):
-            side = better(rows[at].difference, p, find_metric(rows[at].metric).direction)
-            found[at] = replace(rows[at], p_adjusted=p, better=side)
+        for at, row in zip(members, adjust_family([rows[at] for at in members]), strict=True):
+            found[at] = row
     return found
+
+
+def adjust_family(rows: Sequence[Comparison]) -> list[Comparison]:
+    """Return the rows of one family of tests with adjusted p values, their number, and the better assistant."""
+    ps = [row.p for row in rows]
+    family = sum(p is not None for p in ps)
+    return [
+        replace(
+            row,
+            p_adjusted=p,
+            family=family,
+            better=better(row.difference, p, find_metric(row.metric).direction),
+        )
+        for row, p in zip(rows, adjust(ps), strict=True)
+    ]
 
 
 def with_ranks(scores: Iterable[Score], comparisons: Iterable[Comparison]) -> list[Score]:

@@ -9,10 +9,10 @@ Histories are in sql/views/score/histories.sql, their sums in sql/queries/contin
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memflow.metrics.intervals import Interval, mean_interval
+from memflow.metrics.intervals import Units
 from memflow.records import Score
-from memflow.scoring.estimate import MetricContext, Sample, estimate
-from memflow.scoring.groups import Group, interval
+from memflow.scoring.catalog import find_metric
+from memflow.scoring.estimate import MetricContext, Sample, estimate, metric_interval
 
 COMPLETE = "complete"
 """The variant of an accuracy of the questions with an answer at every checkpoint."""
@@ -75,38 +75,17 @@ def _score(rows: Sequence[CheckpointSums], asked: int, context: MetricContext, n
     if reason is None and all(row.low is None for row in counted):
         reason = ONE_CHECKPOINT
 
-    def over_episodes() -> Interval:
-        """Return a bootstrap interval over episodes, or Student's t over the questions of a single episode."""
-        if len(counted) == 1:
-            return interval([_group(counted[0])], frozenset())
-        return mean_interval(
-            [row.total for row in counted], [row.complete for row in counted], seed=context.seed
-        )
-
+    variant = COMPLETE if metric in (ACCURACY, GUESS) else "standard"
+    units = Units.of_sums(
+        (row.total, row.complete, row.squares if row.episode_id in context.independent else None)
+        for row in counted
+    )
     return estimate(
         context,
         metric,
         sample,
-        over_episodes,
+        lambda: metric_interval(find_metric(metric), variant, units),
         slice_name="all" if metric in (*OVER_ALL, GUESS) else f"checkpoint {checkpoint}",
-        variant=COMPLETE if metric in (ACCURACY, GUESS) else "standard",
+        variant=variant,
         reason=reason,
-    )
-
-
-def _group(row: CheckpointSums) -> Group:
-    return Group(
-        assistant=row.assistant,
-        dataset="",
-        category=None,
-        metric=row.measure,
-        variant=COMPLETE,
-        checkpoint=row.checkpoint,
-        episode_id=row.episode_id,
-        asked=row.questions,
-        scored=row.complete,
-        total=row.total,
-        squares=row.squares,
-        low=row.low,
-        high=row.high,
     )

@@ -79,11 +79,13 @@ class GateResult:
 class GateOptions:
     """What is gated. Without `slices`, all probes are required, and a regression in any slice counts.
 
-    With `slices`, exactly these are compared, and all of them are required; `all` stands for all probes. `identical`
-    states that nothing that the verdicts depend on differs.
+    With `slices`, exactly these are compared, and all of them are required; `all` stands for all probes. The named
+    `metrics` are required; without any, those of enough episodes for a decision are. `identical` states that nothing
+    that the verdicts depend on differs.
     """
 
     margin: float = MARGIN
+    metrics: Collection[str] = ()
     slices: Collection[str] = ()
     identical: bool = False
 
@@ -93,4 +95,4 @@ class GateOptions:
 
     def required(self, slice_name: str) -> bool:
         """Return whether exit code 0 depends on a slice."""
-        return slice_name in self.slices if self.slices else slice_name == WHOLE
+        return slice_name in (self.slices or {WHOLE})

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memflow.metrics.paired import LEVEL, aggregate_difference, mean_differences
-from memflow.metrics.two_samples import compare_samples
+from memflow.metrics.intervals import no_interval
+from memflow.metrics.paired import LEVEL, aggregate_difference, mean_differences, smallest_p
+from memflow.metrics.two_samples import compare_samples, smallest_division_p
 from memflow.records import Drift, Probe
 from memflow.scoring.catalog import find_metric
-from memflow.scoring.comparison import ONE_EPISODE, adjust
+from memflow.scoring.comparison import adjust
 from memflow.scoring.measures import MeanMeasure
 from memflow.scoring.published_health import NOT_MEASURED
 from memflow.scoring.stages import STAGES, EvaluationRows, Stage, first_stages, stages_of_metric
@@ -189,7 +190,7 @@ class ScoreChange:
             low=low,
             high=high,
             p=p,
-            reason=ONE_EPISODE if p is None else None,
+            reason=no_interval(min(len(old), len(new)), 0.0) if low is None else None,
             improved=None
             if direction == "neither" or not difference
             else (difference > 0) == (direction == "higher"),
@@ -211,9 +212,11 @@ class ScoreChange:
             found = mean_differences(b[:, :1] - a[:, :1], a[:, 1:], seed=self.seed)
         else:
             found = aggregate_difference(b, a, lambda sums: sums[:, 0] / sums[:, 1], seed=self.seed)
-        low, high, p = (float(each[0]) for each in (found.low, found.high, found.p))
         # All values may be in one episode, although another one has them before or after the change.
-        return (low, high, p) if all(map(math.isfinite, (low, high, p))) else (None, None, None)
+        if math.isnan(found.error[0]):
+            return None, None, None
+        low, high = (float(end[0]) if math.isfinite(end[0]) else None for end in (found.low, found.high))
+        return low, high, float(found.p[0])
 
 
 def adjusted(rows: Sequence[Drift]) -> list[Drift]:
@@ -224,14 +227,25 @@ def adjusted(rows: Sequence[Drift]) -> list[Drift]:
     tested = [
         row.p if row.changed_users or row.changed_answers or row.changed_judging else None for row in rows
     ]
+    family = sum(p is not None for p in tested)
     return [
         replace(
             row,
+            family=family,
+            can_be_significant=smallest_p_of(row) * max(1, family) <= LEVEL,
             p_adjusted=row.p if p is None else p,
             moved=p is not None and p <= LEVEL and bool(row.difference),
         )
         for row, p in zip(rows, adjust(tested), strict=True)
     ]
+
+
+def smallest_p_of(row: Drift) -> float:
+    """Return the smallest p value that the test of this row could have; 1 without a test."""
+    if row.p is None:
+        return 1.0
+    before, after = row.episodes_before, row.episodes_after
+    return smallest_p(max(before, after)) if row.paired else smallest_division_p(before, after)
 
 
 def _mean(values: Values) -> float:

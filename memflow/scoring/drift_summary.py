@@ -20,7 +20,7 @@ MOVED = " *"
 """The mark of a difference beyond noise."""
 COLUMNS = (
     *("assistant", "metric", "slice", "before", "after", "change", "from"),
-    *("users", "answers", "judging", "95 % interval", "p"),
+    *("users", "answers", "judging", "95 % interval", "adjusted p"),
 )
 
 
@@ -53,6 +53,26 @@ class DomainDrift:
         """Whether no probe has another history, answer or value."""
         return not any(row.changed_users or row.changed_answers or row.changed_judging for row in self.rows)
 
+    @property
+    def cannot_move(self) -> str | None:
+        """The statement that no change can be significant, with the largest one; None where one can be."""
+        changed = [row for row in self.rows if row.difference]
+        if not changed or any(row.can_be_significant for row in changed):
+            return None
+        episodes = max(max(row.episodes_before, row.episodes_after) for row in changed)
+        family = max(row.family or 0 for row in changed)
+        largest = max(changed, key=lambda row: (row.slice == "all", abs(row.difference or 0)))
+        interval = (
+            "no interval"
+            if largest.low is None or largest.high is None
+            else (f"95 % interval of the change {signed(largest.low)} to {signed(largest.high)}")
+        )
+        return (
+            f"No change can be significant with {episodes:,} episode{'s' * (episodes != 1)} and {family:,} "
+            f"comparison{'s' * (family != 1)}, however large. The largest: {largest.metric} of {largest.assistant} "
+            f"from {number(largest.before)} to {number(largest.after)} ({interval}), {origin([largest])}."
+        )
+
     def sentence(self) -> str:
         """Return what changed, how many scores moved, and from which stages, in one or two sentences."""
         changed = "; ".join(self.changes)
@@ -64,7 +84,8 @@ class DomainDrift:
         moved = self.moved
         scores = sum(row.assistant not in self.faults for row in self.rows)
         if not moved:
-            return f"{changed}. None of {scores} scores moved beyond noise.{faults}"
+            unmoved = self.cannot_move or f"None of {scores} scores moved beyond noise."
+            return f"{changed}. {unmoved}{faults}"
         largest = max(moved, key=lambda row: (row.slice == "all", abs(row.difference or 0)))
         verb = "rose" if (largest.difference or 0) > 0 else "fell"
         return (
@@ -135,7 +156,9 @@ def stage_shares(rows: Sequence[Drift]) -> dict[Stage, float]:
 
 def cells(row: Drift) -> tuple[str, ...]:
     """Return the values of COLUMNS as text."""
-    ends = "" if row.low is None or row.high is None else f"{signed(row.low)} to {signed(row.high)}"
+    ends = "" if row.difference is None else f"none: {row.reason}"
+    if row.low is not None and row.high is not None:
+        ends = f"{signed(row.low)} to {signed(row.high)}"
     shares = stage_shares([row])
     from_stages = ", ".join(
         stage if len(shares) == 1 else f"{stage} {share:.0%}" for stage, share in shares.items()

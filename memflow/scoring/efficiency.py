@@ -8,7 +8,6 @@ from sql/queries/operations.sql.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memflow.fingerprint import seeded
 from memflow.records import Probe, Score
 from memflow.scoring.catalog import CUT_REPLIES, EFFICIENCY
 from memflow.scoring.estimate import MetricContext, mean_score
@@ -81,7 +80,6 @@ def _score(metric: str, name: str, rows: Sequence[OperationSums], context: Metri
         metric,
         sums,
         sum(count for _, count in sums) if writing else sum(row.asked for row in rows),
-        seed=seeded(context.seed, context.base, metric, name),
         slice_name=name,
         reason=reason,
         items="reads",

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memflow.benchmarks.samples import base_of
-from memflow.metrics.intervals import Interval, mean_interval
+from memflow.metrics.intervals import Interval, Units, mean_interval, proportion_interval
 from memflow.records import Probe, Score
+from memflow.scoring.catalog import find_metric
+from memflow.scoring.metric import Metric
 
 if TYPE_CHECKING:
     from memflow.benchmarks.api import AssistantResults
@@ -22,7 +24,7 @@ NO_VALUE = Interval(None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricContext:
-    """The assistant and domain that a score is computed for. `seed` is the seed of the domain."""
+    """The assistant and domain that a score is computed for. `seed` is the domain's: of resampled intervals."""
 
     domain: str
     assistant: str
@@ -31,10 +33,12 @@ class MetricContext:
     simulator: str
     scripted: bool
     seed: int = 0
+    independent: frozenset[str] = frozenset()
+    """The episodes whose questions are independent (`Benchmark.independent_episodes`)."""
 
     @property
     def base(self) -> str:
-        """The domain without the limit of a sample. Seeds of intervals are derived from it."""
+        """The domain without the limit of a sample. Seeds are derived from it."""
         return base_of(self.domain)
 
     @classmethod
@@ -87,8 +91,7 @@ def estimate(
     """Return the row of a score with its value and interval, or with a reason instead of a value.
 
     A score has no value in three cases: `reason` is given, too few of the `items` have a value, or `interval` returns
-    no value (then the reason is `undefined`). `interval` is called only if the coverage suffices: a bootstrap over
-    episodes (`mean_score`) or Student's t over groups (groups.py).
+    no value (then the reason is `undefined`). `interval` is called only if the coverage suffices.
     """
     reason = reason or sample.shortage(items)
     shown = NO_VALUE if reason is not None else interval()
@@ -105,6 +108,8 @@ def estimate(
         value=shown.value,
         low=shown.low,
         high=shown.high,
+        interval_reason=shown.reason,
+        interval_units=None if shown.low is None else shown.units,
         deviation=None if shown.value is None else deviation,
         n=sample.n,
         planned=sample.asked,
@@ -116,26 +121,66 @@ def estimate(
     )
 
 
+def metric_interval(metric: Metric, variant: str, units: Units) -> Interval:
+    """Return the mean of a metric over independent units, with the interval of its kind of values.
+
+    The metric's declaration decides: a proportion, or a mean of values in its range.
+    """
+    return (
+        proportion_interval(units) if metric.is_proportion(variant) else mean_interval(units, *metric.range)
+    )
+
+
 def mean_score(
     context: MetricContext,
     metric: str,
     sums: Sequence[tuple[float, int]],
     asked: int,
     *,
-    seed: int | None = None,
-    episodes: int | None = None,
+    variant: str = "standard",
     **options: Any,
 ) -> Score:
-    """Return the score sum / count over all episodes, with a bootstrap interval; `sums` has one pair per episode.
+    """Return the score sum / count over all episodes, with its interval; `sums` has one pair per episode.
 
-    By default, `seed` is the domain's seed and `episodes` the number of pairs. `options` are arguments of `estimate`.
+    `options` are arguments of `estimate`.
     """
     totals, counts = [total for total, _ in sums], [count for _, count in sums]
     return estimate(
         context,
         metric,
-        Sample(asked, sum(counts), len(sums) if episodes is None else episodes),
-        lambda: mean_interval(totals, counts, seed=context.seed if seed is None else seed),
+        Sample(asked, sum(counts), len(sums)),
+        lambda: metric_interval(find_metric(metric), variant, Units.of_episodes(totals, counts)),
+        variant=variant,
+        **options,
+    )
+
+
+def value_score(
+    context: MetricContext,
+    metric: str,
+    values: Iterable[tuple[str, float]],
+    asked: int,
+    *,
+    variant: str = "standard",
+    declared: Metric | None = None,
+    **options: Any,
+) -> Score:
+    """Return the mean of the values, given (episode, value) pairs, with its interval over episodes.
+
+    In the episodes in `context.independent`, each value is a unit of its own. `declared` is the metric where the
+    catalog lacks it. `options` are arguments of `estimate`.
+    """
+    episodes = by_episode(values)
+    units = Units.of_sums(
+        (sum(each), len(each), sum(value * value for value in each) if name in context.independent else None)
+        for name, each in episodes.items()
+    )
+    return estimate(
+        context,
+        metric,
+        Sample(asked, sum(map(len, episodes.values())), len(episodes)),
+        lambda: metric_interval(declared or find_metric(metric), variant, units),
+        variant=variant,
         **options,
     )
 
@@ -152,10 +197,8 @@ def probe_score(
     Probes without a value lower the coverage.
     """
     probes = list(asked)
-    sums = sums_by_episode(
-        (each.episode_id, values[each.probe_id]) for each in probes if each.probe_id in values
-    )
-    return mean_score(context, metric, sums, len(probes), **options)
+    pairs = [(each.episode_id, values[each.probe_id]) for each in probes if each.probe_id in values]
+    return value_score(context, metric, pairs, len(probes), **options)
 
 
 def sums_by_episode(values: Iterable[tuple[str, float]]) -> list[tuple[float, int]]:

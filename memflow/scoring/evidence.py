@@ -5,11 +5,10 @@ attribution.py attributes the loss of each probe; estimate.py computes a score f
 
 from collections.abc import Callable, Mapping, Sequence
 
-from memflow.fingerprint import seeded
 from memflow.records import BY_EVIDENCE, RECALL_AT_10, FailureAttribution, Score
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import EVIDENCE, FAILURES
-from memflow.scoring.estimate import MetricContext, by_episode, mean_score
+from memflow.scoring.estimate import MetricContext, value_score
 
 CHECKPOINTS = 30
 """Up to so many checkpoints have slices: more are steps of episodes, and have none in common."""
@@ -42,14 +41,7 @@ def evidence_scores(
         parts[name] = [row for row in rows if row.probe_id in probes]
     metrics = [*((each, "standard") for each in EVIDENCE), *((each, BY_EVIDENCE) for each in FAILURES)]
     return [
-        _score(
-            each.name,
-            variant,
-            name,
-            part,
-            context,
-            seeded(context.seed, context.base, each.seed_name, variant, name),
-        )
+        _score(each.name, variant, name, part, context)
         for name, part in parts.items()
         for each, variant in metrics
     ]
@@ -61,18 +53,12 @@ def _score(
     name: str,
     rows: Sequence[FailureAttribution],
     context: MetricContext,
-    seed: int,
 ) -> Score:
     value = _VALUES[metric]
     asked = [row for row in rows if row.reason != NO_EVIDENCE]
     if metric == "evidence_precision":  # undefined where nothing was recalled
         asked = [row for row in asked if row.entries != 0]
     values = [(row.episode_id, found) for row in asked if (found := value(row)) is not None]
-    episodes = by_episode(values)
-    # In a single episode, probes are resampled instead.
-    sums = [(sum(each), len(each)) for each in episodes.values()]
-    if len(episodes) == 1:
-        sums = [(each, 1) for _, each in values]
     reason = None
     if not asked:
         reason = "no probe here has evidence to follow"
@@ -80,16 +66,14 @@ def _score(
         reason = f"{context.memory} does not rank what it recalls, so it has no ten best entries"
     elif not values:
         reason = next((row.reason for row in asked if value(row) is None), None)
-    return mean_score(
+    return value_score(
         context,
         metric,
-        sums,
+        values,
         len(asked),
-        seed=seed,
         slice_name=name,
         variant=variant,
         reason=reason,
-        episodes=len(episodes),
     )
 
 

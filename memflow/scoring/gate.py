@@ -36,6 +36,9 @@ from memflow.scoring.measures import MeanMeasure, Measure
 CORRELATION = 0.1
 """The correlation within episodes that a loss of the margin is assumed to have at least. Without it, few episodes in
 which nothing was lost would pass: bench/gate.py measures a rare loss."""
+SMALL = 20
+"""Below this number of episodes an interval that reaches below 0 excludes no loss. The intervals of fewer episodes are
+too narrow where changes are concentrated in some of them: bench/gate.py measures it."""
 RUN = 0
 """The position of the run in a measure."""
 
@@ -78,11 +81,48 @@ def gate(
         column = columns.get((row.metric, row.variant, row.slice))
         return column is not None and not column.differences.any()
 
-    rows = _adjusted(rows, columns, episodes, context.seed)
+    rows = [_with_interval(row, columns) for row in _adjusted(rows, columns, episodes, context.seed)]
     rows += _unmeasured(context, measures, rows, options, baseline)
+    required = _required_metrics(measures, options, baseline)
     return GateResult(
-        [decide(row, options, same=options.identical and unchanged(row)) for row in rows], families(rows)
+        [
+            decide(
+                row,
+                options,
+                same=options.identical and unchanged(row),
+                required=options.required(row.slice) and row.metric in required,
+            )
+            for row in rows
+        ],
+        families(rows),
     )
+
+
+def _required_metrics(measures: Sequence[Measure], options: GateOptions, baseline: int) -> set[str]:
+    """Return the named metrics; without any, those with values in enough episodes, or all if there are none."""
+    every = {measure.metric for measure in measures}
+    if options.metrics or options.slices:
+        return every
+    enough = set()
+    for measure in measures:
+        if isinstance(measure, MeanMeasure):
+            known = np.isfinite(measure.values[[RUN, baseline]]).any(axis=0)
+            episodes = {name for name, value in zip(measure.episodes, known, strict=True) if value}
+            if len(episodes) >= MINIMUM:
+                enough.add(measure.metric)
+    return enough or every
+
+
+def _with_interval(row: Comparison, columns: Mapping[tuple[str, str, str], _Column]) -> Comparison:
+    """Return a comparison with an interval where a difference of means does not vary between enough episodes.
+
+    Such an interval is the difference itself. A regression also needs a small p value, and no regression also needs
+    `margin_error`, which assumes a variance.
+    """
+    mean = (row.metric, row.variant, row.slice) in columns
+    if mean and row.low is None and row.difference is not None and row.n_episodes >= MINIMUM:
+        return replace(row, low=row.difference, high=row.difference)
+    return row
 
 
 def _unmeasured(
@@ -146,10 +186,13 @@ def _adjusted(
     return [replace(row, p_adjusted=adjusted.get(at)) for at, row in enumerate(rows)]
 
 
-def decide(row: Comparison, options: GateOptions, *, same: bool = False) -> GateDecision:
+def decide(
+    row: Comparison, options: GateOptions, *, same: bool = False, required: bool = True
+) -> GateDecision:
     """Return the decision on a comparison of the run (a) with the baseline (b).
 
     `same` states that all values are equal, and so is all that they depend on: nothing is left to chance.
+    `required` states whether exit code 0 depends on it.
     """
     metric = find_metric(row.metric)
     span = metric.range[1] - metric.range[0] if metric.is_bounded else None
@@ -163,7 +206,7 @@ def decide(row: Comparison, options: GateOptions, *, same: bool = False) -> Gate
         metric=row.metric,
         variant=row.variant,
         slice=row.slice,
-        required=options.required(row.slice),
+        required=required,
         state=state,
         value=row.value_a,
         baseline=row.value_b,
@@ -220,6 +263,8 @@ def _open_reasons(row: Comparison, share: float, span: float | None, same: bool)
     elif gain.low <= -share * span:
         also = ", although the difference is not significant" if gain.high < 0 else ""
         yield f"a loss of {share * span:.3g} is not excluded{also}"
+    elif gain.low < 0 and row.n_episodes < SMALL:
+        yield f"with fewer than {SMALL} episodes, only an interval above 0 excludes a loss"
     elif gain.value - span * margin_error(share, row.n, row.n_episodes) <= -share * span:
         few = f"{_count(row.n, 'probe')} in {_count(row.n_episodes, 'episode')}"
         yield f"{few} are too few to exclude a rare loss of {share * span:.3g}"

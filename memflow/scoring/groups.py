@@ -1,4 +1,4 @@
-"""Groups of verdicts with the sums of their values, and means over groups with intervals by Student's t.
+"""Groups of verdicts with the sums of their values, and means over groups with their intervals.
 
 sql/queries/verdict_groups.sql groups a million rows in a fraction of a second; `groups_of` groups rows in memory.
 """
@@ -8,8 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memflow.metrics.intervals import Interval, student_t
+from memflow.metrics.intervals import NO_VARIATION, Interval, Units, cluster_error, student_t
 from memflow.records import Verdict
+from memflow.scoring.estimate import metric_interval
+from memflow.scoring.metric import Metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,55 +112,54 @@ def spread(groups: Iterable[Group]) -> Spread:
     )
 
 
-def interval(groups: Sequence[Group], independent: frozenset[str]) -> Interval:
-    """Return the mean over all values and its 95 % interval by Student's t, cut off at the extremes.
+def interval(metric: Metric, variant: str, groups: Sequence[Group], independent: frozenset[str]) -> Interval:
+    """Return the mean over all values with the interval of the metric's kind of values.
 
-    The values of one episode are dependent and count as one sample. In the episodes in `independent`, or in a single
-    episode, each value counts as one sample.
+    The units are episodes; in the episodes in `independent`, each value is a unit of its own, a case.
     """
-    whole = spread(groups)
-    if whole.mean is None or whole.low is None or whole.high is None:
-        return Interval(None, None, None)
-    error, draws = _error([group for group in groups if group.scored], independent, whole.mean)
-    if draws < 2:
-        return Interval(whole.mean, None, None)
-    reach = student_t(draws - 1) * error
-    return Interval(whole.mean, max(whole.low, whole.mean - reach), min(whole.high, whole.mean + reach))
+    found = metric_interval(metric, variant, units_of(groups, independent))
+    # A mean over groups is summed exactly.
+    return found._replace(value=spread(groups).mean)
 
 
 def mean_of_means(slices: Sequence[Sequence[Group]], independent: frozenset[str]) -> Interval:
-    """Return the unweighted mean of the means of `slices`, with a 95 % interval computed as in `interval`."""
+    """Return the unweighted mean of the means of `slices`, with a 95 % interval from their CR2 standard errors.
+
+    The degrees of freedom are those of Welch and Satterthwaite. Units are as in `interval`.
+    """
     held = [[group for group in part if group.scored] for part in slices]
     means = [spread(part).mean for part in held]
     known = [mean for mean in means if mean is not None]
     if not known or len(known) < len(slices):
         return Interval(None, None, None)
-    errors = [_error(part, independent, mean) for part, mean in zip(held, known, strict=True)]
+    units = [units_of(part, independent) for part in held]
     value = math.fsum(known) / len(known)
-    if any(draws < 2 for _, draws in errors):
-        return Interval(value, None, None)
-    error = math.sqrt(math.fsum(error * error for error, _ in errors)) / len(known)
-    reach = student_t(sum(draws - 1 for _, draws in errors)) * error
-    return Interval(value, value - reach, value + reach)
+    if reason := next(filter(None, (each.too_few() for each in units)), None):
+        return Interval(value, None, None, reason)
+    errors = [cluster_error(each, mean) for each, mean in zip(units, known, strict=True)]
+    total = math.fsum(error**2 for error, _ in errors)
+    if not total:
+        return Interval(value, None, None, NO_VARIATION)
+    degrees = total**2 / math.fsum(error**4 / freedom for error, freedom in errors)
+    reach = student_t(degrees) * math.sqrt(total) / len(known)
+    names = dict.fromkeys(each.name for each in units)
+    return Interval(value, value - reach, value + reach, units=" and ".join(names))
 
 
-def _error(groups: Sequence[Group], independent: frozenset[str], mean: float) -> tuple[float, int]:
-    """Return the standard error of the mean, and the number of independent samples."""
+def units_of(groups: Iterable[Group], independent: frozenset[str]) -> Units:
+    """Return the independent units of `groups`: episodes, and the cases of the episodes in `independent`."""
     episodes: dict[str, list[Group]] = {}
     for group in groups:
-        episodes.setdefault(group.episode_id, []).append(group)
-    separate = set(episodes) & independent if len(episodes) > 1 else set(episodes)
-    n = sum(group.scored for group in groups)
-    draws, squares = 0, 0.0
-    for episode, held in episodes.items():
-        count = sum(group.scored for group in held)
-        if episode in separate:
-            draws += count
-            squares += _around(held, mean)
-        else:
-            draws += 1
-            squares += (math.fsum(group.total for group in held) - mean * count) ** 2
-    return (math.sqrt(squares * draws / (draws - 1)) / n if draws > 1 else 0.0), draws
+        if group.scored:
+            episodes.setdefault(group.episode_id, []).append(group)
+    return Units.of_sums(
+        (
+            math.fsum(group.total for group in held),
+            sum(group.scored for group in held),
+            math.fsum(group.squares for group in held) if episode in independent else None,
+        )
+        for episode, held in episodes.items()
+    )
 
 
 def _around(groups: Sequence[Group], mean: float) -> float:

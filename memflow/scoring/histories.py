@@ -96,6 +96,7 @@ class History:
             "value": score.value,
             "low": score.low,
             "high": score.high,
+            "interval_reason": score.interval_reason,
             "n": score.n,
             "episodes": score.n_episodes,
             "coverage": score.coverage,

@@ -104,7 +104,7 @@ def _agreement(
     if all(value in (None, *CATEGORIES) for row in rows for value in row):
         labels = [[None if value is None else str(float(value)) for value in row] for row in rows]
         names = [str(value) for value in CATEGORIES]
-        agreement = percent_agreement(labels, names, episodes=episodes, seed=seed)
+        agreement = percent_agreement(labels, names, episodes=episodes)
         ac1 = gwet_ac1(labels, names, episodes=episodes, seed=seed)
         kappa = _mean(
             cohen_kappa([[row[one], row[other]] for row in labels], names, seed=seed).value

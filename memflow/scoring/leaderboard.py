@@ -45,6 +45,8 @@ class DomainRows:
     checkpoints: Mapping[str, Sequence[CheckpointSums]]
     read: Callable[[str, str], list[Any] | None]
     scripted_judge: Callable[[str], bool]
+    independent: frozenset[str] = frozenset()
+    """`Benchmark.independent_episodes`."""
     health: Mapping[str, AssistantHealth] = field(default_factory=dict)
 
     def has_valid(self, assistant: str) -> bool:
@@ -127,6 +129,7 @@ def shared_scores(
         simulator=meta["simulator"],
         scripted=meta["scripted"] == "yes",
         seed=rows.domain.seed,
+        independent=rows.independent,
     )
     replies = rows.read("answer.replies", assistant) or []
     attributions = rows.read("score.attributions", assistant)
@@ -182,7 +185,7 @@ def reply_scores(
                     values[probe.probe_id] = float(value)
         except Exception as wrong:  # noqa: BLE001  (a metric of a plug-in may raise anything)
             reason = f"the metric failed: {type(wrong).__name__}: {wrong}"
-        scores.append(probe_score(context, metric.name, valid, values, reason=reason))
+        scores.append(probe_score(context, metric.name, valid, values, declared=metric, reason=reason))
     return scores
 
 

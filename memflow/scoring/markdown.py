@@ -6,12 +6,13 @@ primary.py selects and orders the scores.
 from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.control_characters import visible
-from memflow.labels import score_label
+from memflow.labels import no_interval, score_label
 from memflow.records import BY_EVIDENCE, Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import incomplete_results
 from memflow.scoring.failure_attributions import NAMES, contradictions, failure_scores
 from memflow.scoring.judges import STANDARD
+from memflow.scoring.noise import noise_text
 from memflow.scoring.primary import ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged, health_alarms
 
@@ -48,6 +49,8 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
     lines += [f"| {' | '.join(head)} |", f"|--:|---|{'--:|' * (len(metrics) + 1)}"]
     for place, (assistant, found) in enumerate(ranked[:MOST_ASSISTANTS], start=1):
         values = [_value(found.get(name)) for name in metrics]
+        if _is_faulty(found):
+            values = [NOT_MEASURED, *("" for _ in metrics[1:])]
         cells = [_rank(found, place), escape(flagged(assistant, found.values())), *values, _count(found)]
         lines.append(f"| {' | '.join(cells)} |")
     notes = []
@@ -79,11 +82,15 @@ def _value(score: Score | None) -> str:
     if score is None:
         return ""
     if score.value is None:
-        return NOT_MEASURED if score.health == FAULTY else "none"
+        return "none"
     digits = ".3f" if find_metric(score.metric).unit != "tokens" else ",.0f"
-    if score.low is None or score.high is None or find_metric(score.metric).group in ("bound", "failure"):
+    if find_metric(score.metric).group in ("bound", "failure"):
         return f"{score.value:{digits}}"
-    return f"{score.value:{digits}} \\[{score.low:{digits}}, {score.high:{digits}}\\]"
+    if score.low is None or score.high is None:
+        interval = f"({no_interval(score)})" if no_interval(score) else ""
+    else:
+        interval = f"\\[{score.low:{digits}}, {score.high:{digits}}\\]"
+    return " ".join(filter(None, (f"{score.value:{digits}}", interval, noise_text(score))))
 
 
 def _rank(found: Mapping[str, Score], place: int) -> str:
@@ -91,7 +98,7 @@ def _rank(found: Mapping[str, Score], place: int) -> str:
 
     A faulty assistant has no rank.
     """
-    if any(score.health == FAULTY for score in found.values()):
+    if _is_faulty(found):
         return ""
     for score in found.values():
         if score.rank_low is not None and score.rank_high is not None:
@@ -101,6 +108,10 @@ def _rank(found: Mapping[str, Score], place: int) -> str:
                 else f"{score.rank_low}–{score.rank_high}"
             )
     return str(place)
+
+
+def _is_faulty(found: Mapping[str, Score]) -> bool:
+    return any(score.health == FAULTY for score in found.values())
 
 
 def _count(found: Mapping[str, Score]) -> str:

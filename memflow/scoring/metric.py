@@ -7,7 +7,7 @@ An installed package declares a metric in a few lines:
     # my_package/metrics.py
     from memflow.scoring.metric import metric
 
-    @metric("Brevity", "higher", "1 for an answer of at most 20 characters, else 0.")
+    @metric("Brevity", "higher", "1 for an answer of at most 20 characters, else 0.", proportion=True)
     def brevity(probe, reply):
         return None if reply.parsed is None else float(len(reply.parsed) <= 20)
 
@@ -54,8 +54,10 @@ class Metric:
     """The paper and its section."""
     variants: Mapping[str, str] = field(default_factory=dict)
     """The named deviations from the metric, and what each is."""
-    former_name: str = ""
-    """The name under which the metric was first published; the seeds of its intervals are derived from it."""
+    proportion: bool = False
+    """Whether each value is 0 or 1. It decides how the interval is computed (memflow/metrics/intervals.py)."""
+    graded_variants: frozenset[str] = frozenset()
+    """The variants of a proportion whose values may lie between 0 and 1."""
     value: Callable[[Probe, Reply], float | None] | None = field(default=None, repr=False)
     """Return the value of a reply, or None without one; only for metrics that no benchmark computes."""
 
@@ -68,6 +70,10 @@ class Metric:
         low, high = self.range
         if not low < high:
             raise BadSettings(f"metric {self.name!r}: the range {low} to {high} is empty. Set low < high.")
+        if self.proportion and (low, high) != (0, 1):
+            raise BadSettings(
+                f"metric {self.name!r}: a proportion has the range 0 to 1. Leave out `low` and `high`, or `proportion`."
+            )
 
     @property
     def range(self) -> tuple[float, float]:
@@ -77,15 +83,9 @@ class Metric:
             math.inf if self.high is None else self.high,
         )
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether the range has two ends."""
-        return self.low is not None and self.high is not None
-
-    @property
-    def seed_name(self) -> str:
-        """The name that seeds are derived from, so that the intervals of a renamed metric do not change."""
-        return self.former_name or self.name
+    def is_proportion(self, variant: str) -> bool:
+        """Return whether each value under this variant is 0 or 1, apart from means over several judges."""
+        return self.proportion and variant not in self.graded_variants
 
     def primary_in(self, *benchmarks: str) -> "Metric":
         """Return a copy of the metric that is a primary metric of these benchmarks."""
@@ -100,6 +100,11 @@ class Metric:
         """Return a value rescaled from the metric's range to [0, 1]; unchanged if the range is unbounded."""
         low, high = self.range
         return (value - low) / (high - low) if math.isfinite(high - low) else value
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the range has two ends."""
+        return self.low is not None and self.high is not None
 
     def sort_key(self, value: float | None) -> float:
         """Return a number that sorts values best first and missing values last.

@@ -8,9 +8,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
+from typing import NamedTuple
 
+from memflow.metrics.chi_square import Deviation, pooled_deviation
 from memflow.metrics.intervals import student_t
-from memflow.metrics.variance import pooled_deviation
 from memflow.records import Comparison, Score
 from memflow.repeats import Kind, repeat_in
 
@@ -30,36 +31,44 @@ def with_noise(scores: Iterable[Score], repeated: Iterable[Score]) -> list[Score
         plain, kind, _ = repeat_in(score.assistant)
         values.setdefault(_key(score, plain), {}).setdefault(kind, []).append(score.value)
     scores = list(scores)
-    samples: dict[Key, tuple[str, list[float]]] = {}
-    groups: dict[tuple[str, ...], list[list[float]]] = {}
-    for score in scores:
-        by_kind = values.get(_key(score, score.assistant), {})
-        kind = next((kind for kind in PREFERRED if kind in by_kind), None)
-        sample = [] if kind is None else [score.value, *by_kind[kind]]
-        known = [value for value in sample if value is not None]
-        if kind is not None and len(known) == len(sample):
-            samples[_key(score, score.assistant)] = kind, known
-            groups.setdefault((*_group(score), kind), []).append(known)
+    samples = [_sample(score, values.get(_key(score, score.assistant), {})) for score in scores]
+    groups: dict[tuple[str, ...], list[Sequence[float]]] = {}
+    for score, sample in zip(scores, samples, strict=True):
+        groups.setdefault((*_group(score), sample.kind), []).append(sample.values)
     pooled = {group: pooled_deviation(members) for group, members in groups.items()}
-    found = []
-    for score in scores:
-        kind, sample = samples.get(_key(score, score.assistant), ("", []))
-        noise = pooled.get((*_group(score), kind))
-        found.append(
-            score
-            if noise is None
-            else replace(
-                score,
-                repeats=len(sample),
-                repeats_of=str(kind),
-                repeat_mean=fmean(sample),
-                noise=noise.value,
-                noise_low=noise.low,
-                noise_high=noise.high,
-                noise_degrees=int(noise.degrees),
-            )
-        )
-    return found
+    return [
+        _with_noise(score, sample, pooled[(*_group(score), sample.kind)])
+        for score, sample in zip(scores, samples, strict=True)
+    ]
+
+
+class _Sample(NamedTuple):
+    """The values of a score in all evaluations of a kind of repeat; empty without repeats."""
+
+    kind: str = ""
+    values: Sequence[float] = ()
+
+
+def _sample(score: Score, by_kind: Mapping[str, list[float | None]]) -> _Sample:
+    kind = next((kind for kind in PREFERRED if kind in by_kind), None)
+    values = [] if kind is None else [score.value, *by_kind[kind]]
+    known = [value for value in values if value is not None]
+    return _Sample() if kind is None or len(known) < len(values) else _Sample(kind.value, known)
+
+
+def _with_noise(score: Score, sample: _Sample, noise: Deviation | None) -> Score:
+    if noise is None or not sample.values:
+        return score
+    return replace(
+        score,
+        repeats=len(sample.values),
+        repeats_of=sample.kind,
+        repeat_mean=fmean(sample.values),
+        noise=noise.value,
+        noise_low=noise.low,
+        noise_high=noise.high,
+        noise_degrees=int(noise.degrees),
+    )
 
 
 def with_difference_noise(comparisons: Iterable[Comparison], scores: Iterable[Score]) -> list[Comparison]:

@@ -29,10 +29,10 @@ class PartitionCatalog:
     """The partitions of some tables of a lake, as of the time when the catalog was created, without damaged ones.
 
     Of the partitions of assistants, it contains the first evaluations, or with `repeat`, such as `answers2`, the
-    repeats of that name.
+    repeats of that name; with None all.
     """
 
-    def __init__(self, lake: Lake, tables: Sequence[str], repeat: str = "") -> None:
+    def __init__(self, lake: Lake, tables: Sequence[str], repeat: str | None = "") -> None:
         lake = lake.listing_view()
         self._entries = {table: dict(_entries(lake, table, repeat)) for table in tables}
 
@@ -60,10 +60,10 @@ def scored_domains(settings: Settings, stored: Collection[str]) -> list[str]:
     return [*(name for name in settings.domains if name in stored), *others]
 
 
-def _entries(lake: Lake, table: str, repeat: str) -> Iterator[tuple[str, CatalogEntry]]:
+def _entries(lake: Lake, table: str, repeat: str | None) -> Iterator[tuple[str, CatalogEntry]]:
     is_measured = any(column.name in MEASURED for column in columns(table))
     for partition in lake.partitions(table):
-        if "/" in partition and suffix(partition) != repeat:
+        if "/" in partition and repeat not in (None, suffix(partition)):
             continue
         state = lake.state(table, partition)
         facts = lake.intact_facts(table, partition)

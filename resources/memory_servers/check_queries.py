@@ -21,15 +21,13 @@ QUERY_PHRASES: Phrases = {
 
 def queries_for(messages: Sequence[CheckMessage]) -> Iterator[tuple[CheckMessage, str, Traits]]:
     """Yield queries with the words of messages: message, query and traits."""
-    latin = [message for message in messages if message.kind in ("statement", "numbers", "emoji")] or [
-        *messages
-    ]
+    latin = [message for message in messages if message.kind == "statement"] or [*messages]
     for number, message in zip(range(QUERIES), cycle(latin), strict=False):
         length = WORDS[number % len(WORDS)]
         for query in (
             message.query,
             f"What did I say about {message.query}?",
-            " ".join([message.query, *PADDING[: length - 2]]),
+            " ".join([*message.words[:2], *message.text.split(), *PADDING][:length]),
             f"{message.query} 2031",
         ):
             yield message, query, _traits(message, query)

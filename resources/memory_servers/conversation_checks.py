@@ -361,7 +361,7 @@ class ConversationChecks:
         reason = f". The server reports: {main.errors[0]}" if main.errors else ""
         if memory.design.threshold and (where or failed):
             raise CheckNote(f"{said}; the memory declares a threshold")
-        if failed > len(results) / 2:
+        if failed > len(results) * FAILED_SHARE:
             said += " (a threshold that is too high?)"
         if where or failed > len(results) * FAILED_SHARE:
             self._fail(f"{said}: {where or 'also short ones'}{reason}")

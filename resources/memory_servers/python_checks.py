@@ -24,19 +24,23 @@ from resources.memory_servers.check_messages import (
     SECRETS,
     message,
 )
+from resources.memory_servers.checked_memory import CheckedMemory
+from resources.memory_servers.conversation_checks import SIZES, ConversationChecks
+from resources.memory_servers.python_space import PythonSpace
 from resources.memory_servers.server_checks import contains
 
 
 class PythonChecks:
-    """The checks of one memory. `create` returns the memory on a store."""
+    """The checks of one memory. `create` returns the memory on a store. `sizes` are those of the conversations."""
 
-    def __init__(self, create: Callable[[EntryStore], Memory]) -> None:
+    def __init__(self, create: Callable[[EntryStore], Memory], sizes: tuple[int, int] = SIZES) -> None:
         self.create = create
+        self.sizes = sizes
 
     async def run(self) -> list[CheckLine]:
         """Run all checks. Return one line per check."""
         in_store = "Keep all state in `self.store`; use a memory server for a service with state of its own."
-        return await run_checks(
+        first = await run_checks(
             [
                 Check("write", self._write, "Fix `write`.", needed=True),
                 Check("read", self._read, "Fix `read`.", needed=True),
@@ -45,15 +49,54 @@ class PythonChecks:
                 Check("restored_equals_living", self._restored, in_store),
                 Check("pure_reads", self._pure_reads, "Store nothing in `read` when `frozen` is true."),
                 Check("deterministic", self._deterministic, "Use no clock, random number or set order."),
-                Check("as_of", self._as_of, in_store),
                 Check(
-                    "sources", self._sources, "Give `store.add` the ids of the messages that were written."
+                    "source_ids",
+                    self._sources,
+                    "Give `store.add` the ids of the messages that were written.",
                 ),
-                Check("dates", self._dates, "Use `sent_at` of the messages, and no clock."),
-                Check("texts", self._texts, "Nothing to fix if the memory rewrites what it stores."),
-                Check("contradictions", self._contradictions, "Nothing to fix."),
+                Check("clock", self._dates, "Use `sent_at` of the messages, and no clock."),
             ]
         )
+        failed = [line for line in first if line.verdict == "wrong"]
+        conversation = self._conversation()
+        # State outside the store, or a changing one, would show in every line of the conversation.
+        lines = (
+            [
+                CheckLine(check.name, "skipped", f"because {failed[0].name} failed")
+                for check in conversation.checks()
+            ]
+            if failed
+            else await run_checks(conversation.checks())
+        )
+        last = [
+            Check("texts", self._texts, "Nothing to fix if the memory rewrites what it stores."),
+            Check("contradictions", self._contradictions, "Nothing to fix."),
+        ]
+        return [
+            *first,
+            *lines,
+            *([] if any(line.name in ("write", "read") for line in failed) else await run_checks(last)),
+        ]
+
+    def _conversation(self) -> ConversationChecks:
+        """Return the checks with the long conversation."""
+        memory = self.create(EntryStore())
+        names_sources = memory.recalls_entries and not memory.design.merges
+
+        async def open_space(name: str) -> PythonSpace:
+            return PythonSpace(self.create)
+
+        checked = CheckedMemory(
+            open_space,
+            memory.design,
+            "message" if names_sources else "none",
+            ranked=memory.ranks_entries,
+            has_k=False,
+            time_travel=True,
+            deterministic=True,
+            uses_models=memory.calls.chat_write + memory.calls.chat_read > 0,
+        )
+        return ConversationChecks(checked, 0.0, self.sizes)
 
     async def _filled(self, *texts: str, store: EntryStore | None = None, first: int = 1) -> Memory:
         """Return a memory to which each text was written as a message of its own."""
@@ -77,7 +120,7 @@ class PythonChecks:
 
     async def _found(self) -> str:
         recall = await (await self._filled(SECRETS[0])).read(CODE_QUERY)
-        if not contains(_texts(recall), "xylophone42"):
+        if not contains(_texts(recall), "xylophone"):
             raise CheckNote("the words of a message are not found at the first read after its write")
         return "the words of a message are found at the first read after its write"
 
@@ -85,7 +128,7 @@ class PythonChecks:
         """Read a new memory on an empty store, after another memory was written."""
         await self._filled(SECRETS[0])
         recall = await self.create(EntryStore()).read(CODE_QUERY)
-        if contains(_texts(recall), "xylophone42"):
+        if contains(_texts(recall), "xylophone"):
             raise CheckFailed(
                 "a new memory on an empty store finds what another was given: it has state outside its store, "
                 "shared by all episodes"
@@ -102,7 +145,7 @@ class PythonChecks:
                     f"restored from its entries, it recalls other {difference}: state outside the store"
                 )
         for memory in (living, restored):
-            await _write(memory, 9, "The vault code of Fulbert is walrus99.")
+            await _write(memory, 9, "The vault code of Fulbert is walrus.")
         if difference := _difference(await living.read(CODE_QUERY), await restored.read(CODE_QUERY)):
             raise CheckFailed(f"after one more write, the restored memory recalls other {difference}")
         return "restored from its entries, it recalls the same"
@@ -129,14 +172,6 @@ class PythonChecks:
         if difference := _difference(await first.read(CODE_QUERY), await second.read(CODE_QUERY)):
             raise CheckFailed(f"two memories with the same messages recall other {difference}")
         return "two memories with the same messages have the same entries"
-
-    async def _as_of(self) -> str:
-        """Restore a memory as of its first message."""
-        living = await self._filled(*SECRETS)
-        past = self.create(EntryStore.restored(list(living.store), 1))
-        if contains(_texts(await past.read(CODE_QUERY)), "zeppelin77"):
-            raise CheckFailed("restored as of the first message, it recalls the second: it knows the future")
-        return "restored as of the first message, it does not know the second"
 
     async def _sources(self) -> str:
         memory = await self._filled(*SECRETS)

@@ -30,6 +30,7 @@ from resources.endpoints.limits import Budget, Prices
 from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import open_server
+from resources.memory_servers.stored_checks import require_check
 from resources.model_proxy.access import GuardedConnection
 from resources.model_proxy.opening import given_variables, open_access, reaches_loopback
 from resources.model_proxy.server import ModelProxy
@@ -122,7 +123,8 @@ class Clients:
         if self._sends_nothing:
             server.forbid(f"the memory server {name} is not started, because no request may be sent.")
         else:
-            await connection.hello()  # so that a server that cannot be started ends the step
+            hello = await connection.hello()  # so that a server that cannot be started ends the step
+            require_check(name, own, self.settings.home, hello)
         return connection
 
     async def model_proxy(self) -> ModelProxy:

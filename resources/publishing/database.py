@@ -101,7 +101,7 @@ def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
 def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
     """Write the database to the file `written`, from a copy of `path` if possible. Return its record."""
     tables = [table for table in TABLES if table.startswith(STAGE) or not lake.local]
-    catalog = PartitionCatalog(lake, tables)
+    catalog = PartitionCatalog(lake, tables, None)
     versions = {
         table: {
             name: entry.version for name, entry in catalog.of(table).items() if entry.facts.of_current(table)

@@ -176,6 +176,7 @@ class DomainScorer:
             read=self._read,
             scripted_judge=self._scripted_judge,
             health=self._health,
+            independent=self._benchmark.independent_episodes,
         )
 
     @cached_property

@@ -19,7 +19,8 @@ def stored_health(lake: Lake, domain: str, assistant: str) -> AssistantHealth | 
     partition = partition_key(domain, assistant)
     if lake.facts(HEALTH, partition) is None:
         return None
-    return AssistantHealth(*overall(lake.read(HEALTH, partition)))
+    state, statement = overall(lake.read(HEALTH, partition))
+    return AssistantHealth(state, statement.rstrip("."))
 
 
 def cached_health(

@@ -11,7 +11,7 @@ import numpy as np
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.metrics.variance import Component, RepeatedValues, components
-from memflow.repeats import Kind, repeat_in, suffix
+from memflow.repeats import Kind, plain_name, repeat_in, suffix
 from memflow.scoring.measures import Array, MeanMeasure
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog
@@ -24,6 +24,7 @@ from resources.publishing.comparisons import (
     valid_test_probes,
     verdict_values,
 )
+from resources.publishing.health import stored_health
 from resources.publishing.leaderboard import same_inputs
 
 
@@ -45,7 +46,8 @@ class MetricNoise(NamedTuple):
 def domain_noise(domain: Domain, lake: Lake) -> Iterator[MetricNoise]:
     """Yield the variance components of each metric that assistants of a domain are compared under, if it is a mean.
 
-    If there are repeats of runs, those of answers are not used: equal requests of both share their completions.
+    If there are repeats of runs, those of answers are not used: equal requests of both share their completions. Faulty
+    assistants have no values.
     """
     found = current_assistants(PartitionCatalog(lake, (PROBES, VERDICTS)), domain.name)
     for repeat in sorted({suffix(name) for name in lake.partitions(VERDICTS)} - {""}):
@@ -54,7 +56,12 @@ def domain_noise(domain: Domain, lake: Lake) -> Iterator[MetricNoise]:
         repeated = current_assistants(catalog, domain.name)
         found |= {name: meta for name, meta in repeated.items() if f"{domain.name}/{name}" in current}
     names = list(found)
-    sources = [VerdictSource(lake, domain.name, name, meta) for name, meta in found.items()]
+    sources = [
+        VerdictSource(
+            lake, domain.name, name, meta, health=stored_health(lake, domain.name, plain_name(name))
+        )
+        for name, meta in found.items()
+    ]
     values = verdict_values(names, sources, oracles_of(names), valid_test_probes(lake, domain.name))
     scripted = any(meta.get("scripted") == "yes" for meta in found.values())
     benchmark = registry.benchmark(domain.benchmark)
@@ -98,9 +105,9 @@ def _repeated_values(episodes: Sequence[str], by_kind: dict[str, list[Array]]) -
     runs = by_kind.get(Kind.run)
     values = np.stack([*by_kind[""], *(runs or by_kind.get(Kind.answers, []))])
     judgings = np.stack([*by_kind[""], *by_kind.get(Kind.judge, [])])
-    known = np.isfinite(values).all(axis=0) & np.isfinite(judgings).all(axis=0)
+    known = np.isfinite(np.vstack([values, judgings])).all(axis=0)
     return RepeatedValues(
-        [episode for episode, is_known in zip(episodes, known, strict=True) if is_known],
+        [episode for episode, is_known in zip(episodes, known.tolist(), strict=True) if is_known],
         values[:, known],
         judgings[:, known],
         runs is not None,

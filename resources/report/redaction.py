@@ -15,6 +15,8 @@ ADDRESS = re.compile(
 PATH = re.compile(r"(?<![\w.<])(?:~?(?:/[\w.@+~-]+){2,}/?|[A-Za-z]:\\[^\s'\"]+)")
 SHORTEST_KEY = 8
 """Shorter values of key variables are no keys, and may be words of a text."""
+QUOTE = ", such as: "
+"""What precedes a quoted error message in a statement of health (memflow/scoring/health/states.py)."""
 LEFT_OUT = "(left out)"
 """The text in place of a reason in a report without texts, since a reason may quote an answer."""
 
@@ -38,6 +40,10 @@ class Redaction:
         for key in self._keys:
             text = text.replace(key, "<key>")
         return PATH.sub("<path>", ADDRESS.sub("<address>", text))
+
+    def statement(self, statement: str | None) -> str | None:
+        """Return a statement of memflow's own, redacted; in a report without texts, without what it quotes."""
+        return self.text(statement if self._texts or statement is None else statement.partition(QUOTE)[0])
 
     def reason(self, reason: str | None) -> str | None:
         """Return the reason of a row, redacted; LEFT_OUT in a report without texts."""

@@ -45,7 +45,7 @@ def score_file(source: ReportSource, name: str) -> dict[str, Any]:
             if shown(row):
                 values = list(row)
                 for place in redacted:
-                    values[place] = source.redaction.text(values[place])
+                    values[place] = source.redaction.statement(values[place])
                 rows.append(values)
     return {"columns": names, "rows": rows}
 

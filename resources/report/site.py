@@ -120,7 +120,7 @@ def _alarms(source: ReportSource, domain: str) -> dict[str, dict[str, str | None
     names = [name for name in source.assistants[domain] if partition_key(domain, name) in stored]
     health = {name: stored_health(source.lake, domain, name) for name in names}
     return {
-        name: {"state": each.state, "statement": source.redaction.text(each.statement)}
+        name: {"state": each.state, "statement": source.redaction.statement(each.statement)}
         for name, each in health.items()
         if each is not None and each.state in ALARMS
     }

@@ -26,7 +26,7 @@ def add_partitions(
     `settings` contains the settings of the run. Memories given by import path are stored with their assistants.
     """
     known = with_added_partitions(base)
-    new = [name for name in assistants if name not in known.assistants]
+    new = [name for name in assistants if name not in known.assistant_partitions]
     names = {memory_name(name) for name in new}
     line = {
         "domains": [name for name in domains if name not in known.domains],

@@ -75,6 +75,9 @@ class OwnMemory(StrictModel):
     revision: str = Field(
         "", description="Of a memory server: what its version does not identify, such as an image digest."
     )
+    unchecked: bool = Field(
+        False, description="Of a memory server: run it without a passed `memflow memories check`."
+    )
     folder: Path = Field(
         Path(), description="Of a command: the folder in which it runs, relative to the settings file."
     )

@@ -211,7 +211,7 @@ def _translated(expectation: Expectation) -> Any:
     import great_expectations.expectations as gxe
 
     more: dict[str, Any] = {
-        "severity": "critical" if expectation.severity == "error" else "warning",
+        "severity": "warning" if expectation.severity == "warn" else "critical",
         "notes": expectation.description,
         "meta": {"rule": expectation.name},
     }
@@ -260,9 +260,8 @@ def _result(suite: Suite, result: Any, expectation: Expectation | None = None) -
     at = sorted(set(counted.get("partial_unexpected_index_list") or ()))
     failed = not result.success
     findings = suite.findings.get(name, Findings())
-    severity: Severity = (
-        "warn" if getattr(config.severity, "value", config.severity) == "warning" else "error"
-    )
+    is_warning = getattr(config.severity, "value", config.severity) == "warning"
+    severity: Severity = expectation.severity if expectation else "warn" if is_warning else "error"
     return RuleResult(
         table=suite.table,
         name=name,

@@ -29,6 +29,7 @@ PAGES = (
     f"compare?domain={DOMAIN}&a=full&b=recent",
     "drift",
     f"history?domain={DOMAIN}",
+    f"health?domain={DOMAIN}",
 )
 
 
@@ -201,6 +202,28 @@ def test_leaderboard_labels_what_limits_a_score(report: Report) -> None:
     assert report.rows("Accuracy on ")[5][5] == "59 / 60"
     report.open(f"leaderboard?domain={DOMAIN}~1", "sample of 1 of 12 users")
     assert "scripted chat" in report.run("return document.querySelector('header').innerText")
+
+
+def test_suspect_memory_has_a_badge_beside_its_scores(report: Report) -> None:
+    report.open(f"leaderboard?domain={DOMAIN}")
+    names = {row[1].split()[0]: row[1] for row in report.rows("Accuracy on ") if len(row) > 3}
+    assert [name for name, text in names.items() if "suspect" in text] == [report_files.SUSPECT]
+    report.open(f"compare?domain={DOMAIN}")
+    rows = {row[0].split()[0]: row[0] for row in report.rows("Paired differences")}
+    assert [name for name, text in rows.items() if "suspect" in text] == [report_files.SUSPECT]
+    report.open("leaderboard", "suspect")
+
+
+def test_health_page_states_each_measure_and_links_to_probes(report: Report) -> None:
+    report.open("health", report_files.STATEMENT)
+    first = report.rows("The state of each measure")[0]
+    assert first == [report_files.SUSPECT, "suspect", "–"]
+    worst = report.rows("2 measures of ")[0]
+    assert worst[:4] == ["failed reads", "suspect", report_files.STATEMENT, "12 / 60"]
+    assert "entry <b>1</b>" in worst[4]
+    link = report.driver.find_element(By.LINK_TEXT, "p001")
+    assert "probe=p001" in link.get_attribute("href")
+    assert report.problems() == []
 
 
 def test_a_column_sorts_both_ways_and_the_address_keeps_the_order(report: Report) -> None:

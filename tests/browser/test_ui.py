@@ -61,18 +61,18 @@ def test_leaderboard_asset_previews_primary_scores_of_every_domain_best_first(pa
     page.picture("leaderboard")
 
 
-def test_verdicts_partition_has_scores_with_interval_and_a_plot_over_time(page, settings_file) -> None:
+def test_health_partition_has_scores_with_interval_and_a_plot_over_time(page, settings_file) -> None:
     settings = load(settings_file)
     score = next(
         each
         for each in published_primary_scores(settings, Lake(settings.lake_root))
         if (each.domain, each.assistant, each.metric) == (DOMAINS[0], CHANGED, "accuracy")
     )
-    page.open(f"/assets/score/verdicts?view=partitions&partition={CHANGED}%7C{DOMAINS[0]}", 1500, 1400)
+    page.open(f"/assets/score/health?view=partitions&partition={CHANGED}%7C{DOMAINS[0]}", 1500, 1400)
     page.reads(
         "accuracy", "accuracy low", "accuracy high", *(f"{end:g}"[:6] for end in (score.value, score.low))
     )
-    page.open("/assets/score/verdicts", 1500, 1000)
+    page.open("/assets/score/health", 1500, 1000)
     page.press("Plots")
     page.press("Events")
     page.reads("accuracy", "accuracy low", "accuracy high")
@@ -99,6 +99,23 @@ def test_backfill_of_two_domains_started_in_the_ui_succeeds(page, ui: Served) ->
     page.open(f"/runs/{run}", 1800, 1200)
     page.reads("RUN_SUCCESS")
     page.picture("run")
+
+
+def test_launchpad_refuses_fields_of_resources_and_starts_a_run(page, ui: Served) -> None:
+    page.open("/locations/memflow/jobs/publish_leaderboard", 1500, 1000)
+    page.find("//button[contains(., 'Materialize all')]/following::button[1]").click()
+    page.find("//*[contains(text(), 'Open launchpad')]").click()
+    page.reads("Launchpad", "No errors")
+    write = "[...document.querySelectorAll('.CodeMirror')].at(-1).CodeMirror.setValue(arguments[0])"
+    page.driver.execute_script(write, "resources:\n  models:\n    config:\n      memories: {}\n")
+    page.reads('Received unexpected config entry "config" at path root:resources:models')
+    page.picture("launchpad")
+    page.driver.execute_script(write, "loggers:\n  console:\n    config:\n      log_level: INFO\n")
+    page.reads("No errors")
+    before = ui.progress()
+    page.find("(//button[contains(., 'Materialize')])[last()]").click()
+    page.reads("RUN_SUCCESS")
+    assert len(ui.progress()) == len(before) + 1
 
 
 def test_run_page_updates_step_counts_without_reload_during_a_run(page, ui: Served) -> None:

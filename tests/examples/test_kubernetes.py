@@ -15,6 +15,7 @@ from dagster_k8s.container_context import K8sContainerContext
 from dagster_k8s.job import construct_dagster_k8s_job
 from kubernetes.client import ApiClient
 
+from resources.runs.owner_requests import HOSTS_VARIABLE, LOOPBACK
 from resources.settings.settings import load
 
 ROOT = Path(__file__).parents[2]
@@ -140,6 +141,14 @@ def test_misspelled_field_of_a_manifest_is_rejected() -> None:
     service["spec"]["selecter"] = service["spec"].pop("selector")
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(service, VERSION, strict=True)
+
+
+def test_probe_asks_the_web_server_under_a_host_that_it_answers() -> None:
+    web_server = values()["dagsterWebserver"]
+    (header,) = web_server["readinessProbe"]["httpGet"]["httpHeaders"]
+    (variable,) = web_server["env"]
+    assert variable["name"] == HOSTS_VARIABLE
+    assert header["name"] == "Host" and header["value"] in {*LOOPBACK, *variable["value"].split()}
 
 
 def test_instance_queues_monitors_and_retries_runs(instance: dg.DagsterInstance) -> None:

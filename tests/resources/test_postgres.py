@@ -10,6 +10,8 @@ import sqlalchemy as sa
 import yaml
 from sqlalchemy.engine import make_url
 
+from resources.runs.owner_requests import HOSTS_VARIABLE
+
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 SETTINGS = {
@@ -90,6 +92,7 @@ def test_compose_file_binds_ports_to_localhost_and_sets_every_variable() -> None
     services = COMPOSE["services"]
     ports = [port for service in services.values() for port in service.get("ports", ())]
     assert ports and all(port.startswith("127.0.0.1:") for port in ports)
+    assert services["webserver"]["command"][:3] == ["python", "-m", "resources.runs.webserver"]
     for name, needed in (("code", "postgres"), ("webserver", "code"), ("daemon", "code")):
         assert services[name]["depends_on"][needed]["condition"] == "service_healthy"
         assert services[needed]["healthcheck"]["test"]
@@ -97,4 +100,4 @@ def test_compose_file_binds_ports_to_localhost_and_sets_every_variable() -> None
     storages = [settings[name] for name in ("run_storage", "event_log_storage", "schedule_storage")]
     asked = {value["env"] for each in storages for value in each["config"]["postgres_db"].values()}
     for name in ("code", "webserver", "daemon"):
-        assert asked <= set(services[name]["environment"]), name
+        assert {*asked, HOSTS_VARIABLE} <= set(services[name]["environment"]), name

@@ -53,7 +53,7 @@ def unknown(default: Any, given: Any, place: str = "") -> list[str]:
     for name, value in given.items():
         if name not in default:
             found.append(f"{place}{name}")
-        else:
+        elif not name.endswith("Probe"):  # an object of Kubernetes, of which the chart sets a part
             found += unknown(default[name], value, f"{place}{name}.")
     return found
 

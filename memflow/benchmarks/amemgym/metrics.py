@@ -12,6 +12,7 @@ METRICS = (
         "neither",
         "Share of the probes whose answer has never changed: the accuracy of an outdated memory, by rule.",
         group="bound",
+        proportion=True,
     ),
     Metric(
         "memory_score",
@@ -33,6 +34,7 @@ METRICS = (
         "higher",
         "Share of a period's new states that the memory holds at its end.",
         counts="claims",
+        proportion=True,
         source="AMemGym, appendix E",
     ).primary_in(NAME),
     Metric(
@@ -40,6 +42,7 @@ METRICS = (
         "State match",
         "higher",
         "Share of the state variables that the assistant states correctly.",
+        proportion=True,
         source="AMemGym, section 3.3",
     ),
     Metric(
@@ -47,5 +50,6 @@ METRICS = (
         "Unparsed state replies",
         "lower",
         "Share of the replies to state probes in which no answer could be read.",
+        proportion=True,
     ),
 )

@@ -16,7 +16,7 @@ from memflow.benchmarks.amemgym.scoring import NO_ORACLE
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.memories.bounds import BOUNDS
-from memflow.metrics.intervals import Interval
+from memflow.metrics.intervals import Interval, proportion_interval
 from memflow.metrics.policies import PairedIntervals, PolicyCounts, paired_intervals, rank_changes, ranks
 from memflow.records import Probe, Reply, Verdict
 from memflow.scoring.estimate import Sample
@@ -162,6 +162,10 @@ def _compared(on: Side, off: Side, assistant: str, metric: str) -> Compared:
         sums = [_sums(scored, users, needed[0], needed[1]), _sums(scored, users, needed[2], needed[3])]
         statistics = [each.memory_score if metric == "memory_score" else each.accuracy for each in sums]
         pair = paired_intervals(statistics[0], statistics[1], len(users), seed=on.domain.seed)
+        if metric == "accuracy":
+            pair = pair._replace(
+                on=proportion_interval(sums[0].units()), off=proportion_interval(sums[1].units())
+            )
         if pair.difference.value is None:
             pair, reason = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE), NO_SCALE
     return Compared(metric, assistant, *pair, sample.n, sample.episodes, sample.coverage, reason=reason)

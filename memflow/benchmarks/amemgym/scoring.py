@@ -14,7 +14,7 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.verdicts import UNPARSED
 from memflow.metrics.diagnosis import memory_score
-from memflow.metrics.intervals import Array, bootstrap
+from memflow.metrics.intervals import Array, statistic_interval
 from memflow.records import Claim, Probe, Score, Verdict
 from memflow.scoring.estimate import (
     MetricContext,
@@ -135,7 +135,7 @@ class _PeriodSlice:
             MetricContext.of(self.domain, self.results),
             "memory_score",
             Sample(len(probes), len(scored), len(users)),
-            lambda: bootstrap(rule(*sums), len(users), seed=self.domain.seed),
+            lambda: statistic_interval(rule(*sums), len(users), seed=self.domain.seed),
             slice_name=self.name,
             variant=variant,
             reason=None if bound else NO_ORACLE,

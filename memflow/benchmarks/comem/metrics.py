@@ -13,6 +13,7 @@ METRICS = (
         "neither",
         "Accuracy of the best answer that is the same for every probe.",
         group="bound",
+        proportion=True,
         variants={"unknowing": 'always the "not enough information" option'},
     ).primary_in(NAME),
     Metric(
@@ -21,6 +22,7 @@ METRICS = (
         "lower",
         "Share of the wrong answers that are true of another speaker.",
         counts="errors",
+        proportion=True,
         source="CoMem, section 4.4",
     ),
     Metric(
@@ -36,6 +38,7 @@ METRICS = (
         "Answers of another speaker",
         "lower",
         "Share of all answers that are true of another speaker.",
+        proportion=True,
         source="CoMem, section 4.4",
     ),
 )

@@ -17,6 +17,7 @@ EXACT_MATCH = Metric(
     "Exact match",
     "higher",
     "Share of the answers that equal a gold answer, without case, outer white space and a final period.",
+    proportion=True,
 )
 ANSWER_F1 = Metric(
     "answer_f1",
@@ -35,18 +36,21 @@ JUDGED = Metric(
     "Judged correct",
     "higher",
     "Share of the answers that a judge finds correct by the gold answers or the rubric.",
+    proportion=True,
 )
 ABSTENTION = Metric(
     "abstention",
     "Abstention",
     "higher",
     "Share of the unanswerable open questions to which the answer is that there is no answer.",
+    proportion=True,
 )
 FALSE_ABSTENTION = Metric(
     "false_abstention",
     "False abstention",
     "lower",
     "Share of the answerable open questions to which the answer is that there is no answer.",
+    proportion=True,
 )
 METRIC_NAMES: Mapping[str, str] = {
     "accuracy": ACCURACY.name,

@@ -15,7 +15,9 @@ _VARIANTS = {
 
 
 def _j(metric: str, title: str, description: str, source: str = "") -> Metric:
-    return Metric(metric, title, "higher", description, source=source, variants=_VARIANTS).primary_in(NAME)
+    return Metric(
+        metric, title, "higher", description, source=source, proportion=True, variants=_VARIANTS
+    ).primary_in(NAME)
 
 
 _LOCOMO_F1 = next(each for each in MEMORYBENCH_METRICS if each.name == LOCOMO_F1)
@@ -47,6 +49,7 @@ METRICS = (
         "neither",
         "Share of the probes whose gold answer has no known error.",
         group="bound",
+        proportion=True,
     ),
     Metric(
         RUN_DEVIATION,

@@ -1,7 +1,7 @@
 """Scores of LoCoMo: each metric over all probes, by category, and without questions whose gold is known to be wrong.
 
 The score over all probes is the mean over questions, as vendors compute it, and not the mean over categories. Intervals
-are bootstrapped over conversations.
+are over conversations.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +28,7 @@ CATEGORY_NAMES = {
 }
 """LoCoMo's categories by number. Some vendors swap the names of 1 and 4."""
 _RUN = "run_"
+NO_INTERVAL = "a deviation over the runs of the judge"
 
 Values = Mapping[tuple[str, str], Mapping[str, float]]
 """Values by metric and variant, and by probe id."""
@@ -87,7 +88,11 @@ def _run_deviations(context: MetricContext, probes: Sequence[Probe], values: Val
         sample = Sample(len(probes), len(common), len({probe.episode_id for probe in common}))
         variant = STANDARD if contract == first else contract
         yield estimate(
-            context, RUN_DEVIATION, sample, partial(Interval, stdev(means), None, None), variant=variant
+            context,
+            RUN_DEVIATION,
+            sample,
+            partial(Interval, stdev(means), None, None, NO_INTERVAL),
+            variant=variant,
         )
 
 

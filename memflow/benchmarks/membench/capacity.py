@@ -126,6 +126,7 @@ class _Curve:
 
     def knee(self, asked: Sequence[Probe]) -> Score:
         like = replace(self.mean("accuracy", "all", asked), metric=CAPACITY, value=None, low=None, high=None)
+        like = replace(like, interval_reason=None, interval_units=None)
         if like.reason is not None:
             return like
         right = self.values["accuracy"]
@@ -138,7 +139,14 @@ class _Curve:
             unit="tokens",
             seed=seeded(self.context.seed, self.context.base, self.variant),
         )
-        return replace(like, value=found.place, low=found.low, high=found.high, reason=found.reason)
+        return replace(
+            like,
+            value=found.place,
+            low=found.low,
+            high=found.high,
+            interval_units=None if found.low is None else "episodes",
+            reason=found.reason,
+        )
 
 
 def _curve_scores(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:

@@ -33,6 +33,7 @@ from memflow.benchmarks.memorybench.scorers.registry import (
 from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE as SCORERS_PACKAGE
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
+from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.benchmarks.memorybench.users import reactions
 from memflow.benchmarks.memorybench.users.scripted import HANDLERS as USING
 from memflow.benchmarks.training import Action, TrainingSet
@@ -53,6 +54,7 @@ class MemoryBench(Benchmark):
 
     name = "memorybench"
     aggregates_in_sql = True
+    independent_episodes = INDEPENDENT_CASES
     judged_metrics = JUDGED_METRICS
     training_actions = ("like", "copy")
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from memflow.benchmarks.memorybench.scales import SCALES, pooled, population_of
-from memflow.benchmarks.memorybench.scoring import CATEGORIES, INDEPENDENT_CASES, POOLED
+from memflow.benchmarks.memorybench.scoring import CATEGORIES, POOLED
+from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.errors import BadInput
 from memflow.records import Probe

@@ -18,12 +18,13 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import paper
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.scales import SCALES, Population, pooled, population_of
-from memflow.benchmarks.memorybench.selection import DIALOGUES
+from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.errors import BadInput
 from memflow.metrics.intervals import Interval
 from memflow.metrics.meteor import METEOR_NOWORDNET
 from memflow.records import Score
+from memflow.scoring.catalog import find_metric
 from memflow.scoring.estimate import MetricContext, Sample, estimate
 from memflow.scoring.groups import Group, interval, mean_of_means, spread
 from memflow.scoring.judges import parse_variant
@@ -33,8 +34,6 @@ POOLED = "pooled"
 SUBSTITUTED = "substituted"
 CATEGORIES = ("locomo", "memorybench_sample")
 """Tasks whose categories have scores: the categories of other data sets are topics, not kinds of questions."""
-INDEPENDENT_CASES = frozenset({DIALOGUES})
-"""Episodes whose cases are independent: they share a memory, but no corpus."""
 
 
 class PooledScores(NamedTuple):
@@ -210,7 +209,7 @@ def _group_score(
             sum(group.scored for group in groups),
             len({group.episode_id for group in groups if group.scored}),
         ),
-        lambda: over or interval(groups, INDEPENDENT_CASES),
+        lambda: over or interval(find_metric(metric), variant, groups, INDEPENDENT_CASES),
         slice_name=name,
         variant=variant,
         reason=reason,

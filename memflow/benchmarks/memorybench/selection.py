@@ -14,6 +14,8 @@ from memflow.records import Record
 
 DIALOGUES = "dialogues"
 """The episode of a domain's feedback, the base of every corpus episode."""
+INDEPENDENT_CASES = frozenset({DIALOGUES})
+"""Episodes whose cases are independent: they share a memory, but no corpus."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Where failures concentrate: the single split of a property that explains the failures of writes or reads best.
 
-Every split of every property is tested at once. The p value is of the largest statistic over all splits (max-T, Westfall
-and Young 1993), with failures permuted within episodes, so that hard episodes explain nothing.
+Every split of every property is tested at once. The p value is of the largest statistic over all splits (max-T,
+Westfall and Young 1993), with failures permuted within episodes, so that hard episodes explain nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,8 +76,10 @@ def _splits(name: str, values: Sequence[Any]) -> Iterator[tuple[str, str, Flags]
     for category in categories if len(categories) > 1 or categories == [True] else []:
         mask = np.array([value == category for value in values])
         if SMALLEST <= mask.sum() <= len(mask) - SMALLEST:
-            label = f"with {name}" if category is True else f"of {name} {category}"
-            yield label, f"without {name}" if category is True else f"of another {name} than {category}", mask
+            if category is True:
+                yield f"with {name}", f"without {name}", mask
+            else:
+                yield f"of the {name} {category}", f"of another {name} than {category}", mask
 
 
 def _max_t(
@@ -97,7 +99,8 @@ def _max_t(
     variance = (shares * (1 - shares) * rate * (1 - rate) * weights).sum(axis=1)
     varies = variance > 1e-12
     deviation = np.sqrt(np.where(varies, variance, 1.0))
-    statistics = np.where(varies, np.abs(masks @ centered) / deviation, 0.0)
+    # Rounded, so that equal splits stay equal and the first property explains them.
+    statistics = np.where(varies, np.abs(masks @ centered) / deviation, 0.0).round(9)
     random = np.random.default_rng(SEED)
     # Rows are sorted by group, so sorting by group and a random number permutes within groups.
     orders = np.argsort(groups + random.random((ROUNDS, len(groups))), axis=1)

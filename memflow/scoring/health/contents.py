@@ -32,7 +32,7 @@ def cut_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> M
         message for message in messages if message.losses and not message.losses.isdisjoint(("end", "start"))
     ]
     ids = [message.message_id for message in cut]
-    longest = max((m.text.characters for m in messages if m not in cut), default=0) if cut else 0
+    longest = max((m.text.characters for m in messages if not m.losses), default=0)
     statement = f"{len(cut)} of {len(messages)} stored texts lack the end or the start of their message"
     if cut:
         shortest = min(message.text.characters for message in cut)
@@ -99,6 +99,22 @@ def retired_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     ]
     statement = f"{len(old)} of {len(reads)} reads returned entries that the memory had replaced or deleted"
     return share_measurement(RETIRED, old, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
+
+
+def unexported_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Measure the reads of a memory server that returned items which its export did not have at that moment."""
+    measure = "unexported_reads"
+    reads = [
+        read
+        for episode in episodes
+        for read in episode.reads
+        if episode.server is not None and episode.server.export != "none" and read.recalled
+    ]
+    if not reads:
+        return not_measurable(measure, "the memory is no server that exports its items")
+    other = [read.probe_id for read in reads if any(map(unstored, read.recalled))]
+    statement = f"{len(other)} of {len(reads)} reads returned items that the server did not export then"
+    return share_measurement(measure, other, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
 
 
 def reused_ids(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:

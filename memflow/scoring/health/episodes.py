@@ -85,8 +85,8 @@ def observe(
         _messages(given, by_message, past.items, system.memory.global_kinds),
         entries,
         _reads(given, items, past, probes, queries, replies, attributions),
-        has_sources=any(item.sources for item in items) or not (server and server.sources == "none"),
-        failures_without_source=sum(item.kind == FAILURE and not item.sources for item in past.items),
+        write_failures=[item.text for item in past.items if item.kind == FAILURE and item.sources],
+        export_failures=[item.text for item in past.items if item.kind == FAILURE and not item.sources],
         server=server,
     )
 
@@ -95,17 +95,21 @@ def _origins(given: Sequence[TranscriptMessage], items: Sequence[Item]) -> dict[
     """Return the source messages of each entry; for an entry without sources, the message with its text."""
     if all(item.sources for item in items):
         return {item.entry_id: item.sources for item in items}
-    by_start: dict[str, list[TranscriptMessage]] = defaultdict(list)
+    by_text: dict[str, list[TranscriptMessage]] = defaultdict(list)
     for line in given:
-        by_start[whole_key(line.text)[:KEY]].append(line)
+        key = whole_key(line.text)
+        by_text[key].append(line)
+        if len(key) > KEY:
+            by_text[key[:KEY]].append(line)
     found = {}
     for item in items:
         found[item.entry_id] = item.sources
         if not item.sources:
-            starts = (whole_key(body)[:KEY] for body in bodies(item.text))
-            same = next((by_start[start] for start in starts if start in by_start), [])
-            earlier = [line for line in same if line.sequence < item.since]
-            found[item.entry_id] = tuple(line.message_id for line in (earlier or same)[-1:])
+            whole = [whole_key(body) for body in bodies(item.text)]
+            of_whole = [line for key in whole for line in by_text.get(key, ())]
+            of_start = [line for key in whole for line in by_text.get(key[:KEY], ()) if len(key) >= KEY]
+            earlier = [line for line in (*of_start, *of_whole) if line.sequence < item.since]
+            found[item.entry_id] = tuple(line.message_id for line in (earlier or of_whole)[-1:])
     return found
 
 

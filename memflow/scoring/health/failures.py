@@ -41,14 +41,14 @@ def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
     if reason := _one_sided(lost, "messages", "stored"):
         return _uniform(measure, lost, reason)
     properties = {
+        "role": [m.role for _, m in rows],
+        "digits": [m.text.digits for _, m in rows],
+        "letters of another script": [m.text.other_script for _, m in rows],
+        "the words of an earlier message": [m.repeats for _, m in rows],
         "of {} words": [m.text.words for _, m in rows],
         "of {} characters": [m.text.characters for _, m in rows],
         "after {} messages of the episode": [m.position - 1 for _, m in rows],
         "after {} sessions": [m.session for _, m in rows],
-        "the role": [m.role for _, m in rows],
-        "digits": [m.text.digits for _, m in rows],
-        "letters of another script": [m.text.other_script for _, m in rows],
-        "the words of an earlier message": [m.repeats for _, m in rows],
     }
     splits = find_splits(lost, properties, [name for name, _ in rows])
     split = _alarming(splits, lost)
@@ -73,7 +73,9 @@ def missed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, s
         read
         for episode in episodes
         for read in episode.reads
-        if read.attribution is not None and read.attribution.stored and read.attribution.recalled is not None
+        if read.attribution is not None
+        and read.attribution.recalled is not None
+        and _has_evidence(episode, read)
     ]
     missed = np.array([not (read.attribution and read.attribution.recalled) for read in reads], dtype=bool)
     if len(reads) < SIDE:
@@ -93,8 +95,20 @@ def missed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, s
     return _measured(measure, OK, "queries", "recalled", splits[0], missed, ids)
 
 
+def _has_evidence(episode: EpisodeObservation, read: ProbeRead) -> bool:
+    """Return whether evidence is stored, or was given, where a server does not export what it stored."""
+    if read.attribution is None:
+        return False
+    if episode.server is not None and episode.server.export == "none":
+        return read.attribution.evidence > 0
+    return bool(read.attribution.stored)
+
+
 def _query_properties(reads: Sequence[ProbeRead]) -> Mapping[str, Sequence[Any]]:
     return {
+        "digits": [read.text.digits for read in reads],
+        "letters of another script": [read.text.other_script for read in reads],
+        **{name: [read.labels[name] for read in reads] for name in reads[0].labels},
         "of {} words": [read.text.words for read in reads],
         "of {} characters": [read.text.characters for read in reads],
         "after {} messages": [read.sequence for read in reads],
@@ -103,9 +117,6 @@ def _query_properties(reads: Sequence[ProbeRead]) -> Mapping[str, Sequence[Any]]
         "with {} messages of evidence": [
             read.attribution.evidence if read.attribution else 0 for read in reads
         ],
-        "digits": [read.text.digits for read in reads],
-        "letters of another script": [read.text.other_script for read in reads],
-        **{f"the {name}": [read.labels[name] for read in reads] for name in reads[0].labels},
     }
 
 

@@ -27,6 +27,9 @@ def item_cap(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Me
     measure = "item_cap"
     if memory.k is None:
         return not_measurable(measure, "the memory has no parameter `k`")
+    reads = [read for episode in episodes for read in episode.reads]
+    if sum(bool(read.failure) or read.empty for read in reads) > len(reads) / 2:
+        return not_measurable(measure, "most reads failed or were empty", len(reads))
     asked = memory.k or math.inf
     if memory.design.max_items is not None:
         asked = min(asked, memory.design.max_items)
@@ -106,7 +109,7 @@ def stale_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
         )
     worst = next((each for each in enough if each[1] <= OF_EXPECTED * each[0]), None)
     expected, returned, reads, name, state = worst or enough[0]
-    statement = f"{len(reads)} reads returned {returned} entries that were written {name}; chance would give {expected:.0f}"
+    statement = f"{len(reads)} reads returned {returned} entries that were written {name}; chance gives {expected:.0f}"
     share = returned / expected
     if worst is None:
         return Measurement(measure, OK, statement, share, len(reads))

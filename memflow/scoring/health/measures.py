@@ -9,6 +9,7 @@ from memflow.scoring.health.contents import (
     future_entries,
     retired_reads,
     reused_ids,
+    unexported_reads,
 )
 from memflow.scoring.health.failures import lost_writes, missed_reads
 from memflow.scoring.health.items import item_cap, reversed_order, same_items, stale_reads
@@ -19,6 +20,7 @@ from memflow.scoring.health.states import Measurement, not_measurable
 from memflow.scoring.health.writes import (
     failed_writes,
     forgotten_messages,
+    invalid_exports,
     stopped_storing,
     unstored_messages,
     unstored_repeats,
@@ -30,15 +32,16 @@ SearchedMeasure = Callable[[Sequence[EpisodeObservation], MemoryTraits, Search],
 
 OF_WRITES: tuple[Measure, ...] = (
     failed_writes,
+    invalid_exports,
     foreign_entries,
     future_entries,
     stopped_storing,
-    unstored_role,
-    unstored_repeats,
     reused_ids,
+    unstored_role,
+    lost_writes,
+    unstored_repeats,
     forgotten_messages,
     unstored_messages,
-    lost_writes,
     cut_texts,
     altered_texts,
 )
@@ -51,6 +54,7 @@ OF_READS: tuple[Measure | SearchedMeasure, ...] = (
     same_items,
     stale_reads,
     retired_reads,
+    unexported_reads,
     reversed_order,
     missed_reads,
 )

@@ -89,8 +89,10 @@ class EpisodeObservation:
     messages: Sequence[GivenMessage]
     entries: Mapping[str, StoredEntry]
     reads: Sequence[ProbeRead]
-    has_sources: bool
-    failures_without_source: int = 0
+    write_failures: Sequence[str] = ()
+    """Reasons of failed writes of messages."""
+    export_failures: Sequence[str] = ()
+    """Failures of a memory server that concern no message."""
     server: Capabilities | None = None
 
 

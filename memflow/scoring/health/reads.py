@@ -11,6 +11,7 @@ from memflow.scoring.health.states import (
     Measurement,
     not_measurable,
     share_measurement,
+    such_as,
 )
 
 FEW = 5
@@ -37,7 +38,8 @@ def failed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -
     if len(reads) < FEW:
         return not_measurable("failed_reads", f"only {len(reads)} probes were read", len(reads))
     failed = [read.probe_id for read in reads if read.failure]
-    statement = f"{len(failed)} of {len(reads)} reads failed"
+    reasons = [read.failure.partition("RecallFailed: ")[2] for read in reads if read.failure]
+    statement = f"{len(failed)} of {len(reads)} reads failed{such_as(reasons)}"
     return share_measurement("failed_reads", failed, len(reads), statement, faulty=NEARLY_ALL, suspect=FAILED)
 
 

@@ -19,6 +19,9 @@ STATES: tuple[State, ...] = (FAULTY, SUSPECT, OK, NOT_MEASURABLE)
 EXAMPLES = 5
 """Ids that a measurement names: enough to look at, few enough for a line."""
 
+LONGEST = 200
+"""Characters of a reason in a statement."""
+
 
 @dataclass(frozen=True)
 class Measurement:
@@ -78,6 +81,14 @@ def share_measurement(
         if faulty is not None and share >= faulty:
             state = FAULTY
     return Measurement(measure, state, statement, share, n, affected, len(affected))
+
+
+def such_as(reasons: Sequence[str]) -> str:
+    """Return the first reason as the end of a statement; empty without reasons."""
+    if not reasons:
+        return ""
+    reason = " ".join(reasons[0].split())
+    return f", such as: {reason if len(reason) <= LONGEST else reason[:LONGEST] + '...'}"
 
 
 def overall(rows: Iterable[HealthMeasure]) -> tuple[State, str]:

@@ -13,6 +13,8 @@ _MARKS = frozenset(".,!?;'\"()。，！？；")
 
 KEY = 24
 """Letters and digits at the start of a text by which an entry without sources is matched with a message."""
+SHORTEST_PART = 8
+"""Characters from which on the beginning of a text is no coincidence."""
 REST = 0.8
 """A text lacks one kind of words if it has at least this share of the others; otherwise it is another text."""
 
@@ -56,7 +58,7 @@ def losses(message: str, stored: Sequence[str]) -> frozenset[str] | None:
     """Return what the entries of a message lack of its text; None if they are another text.
 
     The losses are `end` and `start` (cut), `digits`, `letters` (of another script than ASCII), `case` and `marks`
-    (punctuation). `eligible` losses are those that the message could have: see `at_risk`.
+    (punctuation). `at_risk` returns the losses that a message can have.
     """
     if any(message in text for text in stored):
         return frozenset()
@@ -67,7 +69,7 @@ def losses(message: str, stored: Sequence[str]) -> frozenset[str] | None:
     missing = [token.lower() not in lower for token in tokens]
     if not any(missing):
         return frozenset(_surface_losses(message, tokens, together, raw))
-    if cut := _cut(missing):
+    if cut := _cut_text(message, stored) or _cut(missing):
         return frozenset({cut})
     kinds = {
         "digits": [any(map(str.isdigit, token)) for token in tokens],
@@ -101,6 +103,19 @@ def _surface_losses(message: str, tokens: Sequence[str], stored: str, raw: Itera
     if marks and marks.isdisjoint(bare):
         found.append("marks")
     return found
+
+
+def _cut_text(message: str, stored: Sequence[str]) -> str:
+    """Return which side of a text is cut: what is stored is its beginning or its end, letter by letter."""
+    for text in stored:
+        for body in bodies(text):
+            part = body.strip(" .…")
+            if len(part) >= SHORTEST_PART and part != message.strip(" .…"):
+                if message.startswith(part):
+                    return "end"
+                if message.rstrip(" .…").endswith(part):
+                    return "start"
+    return ""
 
 
 def _cut(missing: Sequence[bool]) -> str:

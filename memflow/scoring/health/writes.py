@@ -11,6 +11,7 @@ from memflow.scoring.health.states import (
     Measurement,
     not_measurable,
     share_measurement,
+    such_as,
 )
 
 FEW = 5
@@ -21,7 +22,7 @@ FAILED = 0.1
 """Share of failed writes that the check `failed_writes_at_most_10_percent` warns of, too."""
 LOST = 0.05
 """Share of messages that a memory which keeps everything may lose before it is suspect. Healthy ones lose none."""
-SILENT, SILENT_SHARE = 10, 0.2
+SILENT, SILENT_SHARE = 10, 0.1
 """Messages, and share of an episode, that must be missing at its end: less may be a buffer that is not written yet."""
 SILENT_MERGED, SILENT_MERGED_SHARE = 20, 0.5
 """The same for a memory that merges messages: it may find nothing to keep for a while."""
@@ -33,44 +34,58 @@ def failed_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     if len(messages) < FEW:
         return not_measurable("failed_writes", f"only {len(messages)} messages were given")
     failed = [message.message_id for message in messages if message.failed]
-    statement = f"the writes of {len(failed)} of {len(messages)} messages failed"
+    reasons = [reason for episode in episodes for reason in episode.write_failures] if failed else []
+    statement = f"the writes of {len(failed)} of {len(messages)} messages failed{such_as(reasons)}"
     return share_measurement(
         "failed_writes", failed, len(messages), statement, faulty=NEARLY_ALL, suspect=FAILED
     )
+
+
+def invalid_exports(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
+    """Measure the episodes in which a memory server's export failed or had invalid items."""
+    measure = "invalid_exports"
+    played = [episode for episode in episodes if episode.server is not None]
+    if not played:
+        return not_measurable(measure, "the memory is no server")
+    invalid = [episode.episode_id for episode in played if episode.export_failures]
+    statement = f"in {len(invalid)} of {len(played)} episodes an export failed or had invalid items"
+    statement += such_as([reason for episode in played for reason in episode.export_failures])
+    return share_measurement(measure, invalid, len(played), statement, suspect=FAILED)
 
 
 def stopped_storing(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the episodes from whose end nothing was stored, although earlier messages were."""
     if reason := unseen(episodes):
         return not_measurable("stopped_storing", reason)
-    last = {episode.episode_id: _last_stored(episode, memory) for episode in episodes}
-    merges = memory.design.merges
-    silent, share = (SILENT_MERGED, SILENT_MERGED_SHARE) if merges else (SILENT, SILENT_SHARE)
-    stopped: dict[str, tuple[int, int]] = {}
+    silent, share = (SILENT_MERGED, SILENT_MERGED_SHARE) if memory.design.merges else (SILENT, SILENT_SHARE)
+    long, stopped = [], {}
     for episode in episodes:
         expected = _expected(episode, memory)
-        stored, tail = last[episode.episode_id], len(expected) - last[episode.episode_id]
-        dense = merges or sum(message.stored for message in expected[:stored]) >= stored / 2
-        if stored and dense and tail >= max(silent, share * len(expected)):
-            stopped[episode.episode_id] = stored, len(expected)
-    first = min((stored for stored, _ in stopped.values()), default=0)
-    long = [each for each in episodes if stopped and len(_expected(each, memory)) >= first + silent]
+        stored = _last_stored(episode, expected, merges=memory.design.merges)
+        tail = len(expected) - stored
+        if len(expected) < silent:
+            continue
+        long.append((episode.episode_id, expected[0].sequence + len(expected)))
+        dense = memory.design.merges or sum(m.stored for m in expected[:stored]) >= stored / 2
+        # The first messages of an episode that continues another one were stored in that one.
+        begun = stored or (expected[0].sequence > 0 and episode.entries)
+        if begun and dense and tail >= max(silent, share * len(expected)):
+            stopped[episode.episode_id] = (expected[0].sequence + stored, stored, len(expected))
+    if not long:
+        return not_measurable("stopped_storing", f"no episode has {silent} messages")
+    first = min((moment for moment, _, _ in stopped.values()), default=0)
+    comparable = [name for name, end in long if end >= first + silent]
     if not stopped:
-        n = sum(len(episode.messages) >= silent for episode in episodes)
-        if not n:
-            return not_measurable("stopped_storing", f"no episode has {silent} messages")
-        return Measurement("stopped_storing", OK, f"0 of {n} episodes end unstored", 0.0, n)
-    kept = sum(stored for stored, _ in stopped.values())
-    total = sum(count for _, count in stopped.values())
-    state = FAULTY if len(stopped) >= NEARLY_ALL * len(long) else SUSPECT
+        return Measurement("stopped_storing", OK, f"0 of {len(long)} episodes end unstored", 0.0, len(long))
+    kept, total = (sum(counts[at] for counts in stopped.values()) for at in (1, 2))
+    later = "" if len({moment for moment, _, _ in stopped.values()}) == 1 else " or a later one"
     return Measurement(
         "stopped_storing",
-        state,
-        f"in {len(stopped)} of {len(long)} long episodes nothing is stored after message {first}"
-        f"{'' if len({stored for stored, _ in stopped.values()}) == 1 else ' or a later one'}: "
+        FAULTY if len(stopped) >= NEARLY_ALL * len(comparable) else SUSPECT,
+        f"in {len(stopped)} of {len(comparable)} long episodes nothing is stored after message {first}{later}: "
         f"{kept} of {total} messages are stored",
-        len(stopped) / len(long),
-        len(long),
+        len(stopped) / len(comparable),
+        len(comparable),
         [*stopped],
         len(stopped),
     )
@@ -195,10 +210,9 @@ def _expected(episode: EpisodeObservation, memory: MemoryTraits) -> list[GivenMe
     ]
 
 
-def _last_stored(episode: EpisodeObservation, memory: MemoryTraits) -> int:
-    """Return the number of the last message that should be stored and was, or after which an entry changed."""
-    expected = _expected(episode, memory)
-    if memory.design.merges:
+def _last_stored(episode: EpisodeObservation, expected: Sequence[GivenMessage], *, merges: bool) -> int:
+    """Return the number of the last of these messages that is stored, or after which an entry of the memory changed."""
+    if merges:
         moments = [moment for entry in episode.entries.values() for moment in (entry.since, entry.until or 0)]
         return sum(message.sequence < max(moments, default=0) for message in expected)
     return max((number for number, message in enumerate(expected, 1) if message.stored), default=0)

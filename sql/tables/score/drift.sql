@@ -17,6 +17,8 @@ CREATE TABLE IF NOT EXISTS score.drift (
     high DOUBLE,
     p DOUBLE,
     p_adjusted DOUBLE,
+    family BIGINT,
+    can_be_significant BOOLEAN NOT NULL,
     moved BOOLEAN NOT NULL,
     improved BOOLEAN,
     users DOUBLE,

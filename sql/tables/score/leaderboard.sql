@@ -12,6 +12,8 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     value DOUBLE,
     low DOUBLE,
     high DOUBLE,
+    interval_reason VARCHAR,
+    interval_units VARCHAR,
     judge_low DOUBLE,
     judge_high DOUBLE,
     self_judges VARCHAR[] NOT NULL,

@@ -88,6 +88,13 @@ async def test_chat_sends_identical_concurrent_requests_once() -> None:
     assert sum(ledger.uses.values()) == 9
 
 
+async def test_each_repeat_sends_requests_of_its_own_once() -> None:
+    inner, ledger = SlowChat(), MemoryLedger()
+    chats = [LedgeredChat(inner, ledger, RequestContext(), repeat=number) for number in (1, 2, 3, 2)]
+    texts = [(await chat.complete(REQUEST)).text for chat in chats]
+    assert texts == ["answer 1", "answer 2", "answer 3", "answer 2"]
+
+
 async def test_identical_requests_of_two_chats_are_sent_once() -> None:
     """Two partitions need the same completion at the same moment: the second one records a cache hit."""
     inner, ledger = SlowChat(), Counting()

@@ -37,6 +37,23 @@ def test_request_digest_changes_with_every_part_of_the_model_input() -> None:
     assert len(set(digests)) == len(digests)
 
 
+def test_repeat_changes_the_digest_and_the_seed_and_the_first_evaluation_neither() -> None:
+    assert REQUEST.of_repeat(1) is REQUEST
+    digests = [REQUEST.of_repeat(number).digest("model") for number in (1, 2, 3)]
+    assert digests[0] == REQUEST.digest("model") and len(set(digests)) == 3
+    assert REQUEST.of_repeat(2).sampling.seed is None
+    seeded = replace(REQUEST, sampling=Sampling(seed=7))
+    assert [seeded.of_repeat(number).sampling.seed for number in (1, 2, 3)] == [7, 8, 9]
+    assert seeded.of_repeat(2).of_repeat(2).sampling.seed == 8
+
+
+def test_digests_of_ledgers_without_repeats_stay_valid() -> None:
+    """The digest is that of memflow before repeats: ledgers of earlier versions are still used."""
+    messages = (ChatMessage("system", "s"), ChatMessage("user", "What?"))
+    request = ChatRequest("answer", {"a": 1}, messages, Sampling(0.5, 0.9, 64, 7), None, 1)
+    assert request.digest("model-fingerprint") == "670700db96cf76cf4caf2efa57e5b4ff"
+
+
 def test_digest_is_computed_once_per_request(monkeypatch: pytest.MonkeyPatch) -> None:
     request = replace(REQUEST)
     first = [request.digest("model"), request.digest("other")]

@@ -8,7 +8,7 @@ import pytest
 from factories import comparison
 
 from memflow.chat.scripted import LABEL
-from memflow.cli.comparison_text import power_note, sentence
+from memflow.cli.comparison_text import family_note, power_note, sentence
 from memflow.cli.operands import Operand, parse_operand
 from memflow.errors import BadInput
 
@@ -17,7 +17,8 @@ def test_compare_shows_difference_interval_slices_and_label(measured) -> None:
     shown = measured("compare", "oracle", "none").stdout
     assert "oracle and none cannot be told apart in accuracy" in shown
     assert "accuracy by slice" in shown and "period 1" in shown
-    assert "With 1 episode no difference can be significant" in shown
+    assert "accuracy cannot be significant with 1 episode and 1 comparison" in " ".join(shown.split())
+    assert "Adjusted p: Holm over" in shown or "there is no test" in shown
     assert LABEL in shown
     found = measured.json("compare", "oracle", "none", "--flips")
     [domain] = found["domains"]
@@ -95,7 +96,7 @@ ROW = comparison(
 
 def test_sentence_names_the_better_assistant_with_a_positive_difference() -> None:
     assert sentence(ROW) == (
-        "none is better than full by 0.250 [0.100, 0.400] in accuracy (480 pairs in 12 episodes, p = 0.020)."
+        "none is better than full by 0.250 [0.100, 0.400] in accuracy (480 pairs in 12 episodes, adjusted p = 0.020)."
     )
     assert power_note(ROW) is None
 
@@ -103,13 +104,44 @@ def test_sentence_names_the_better_assistant_with_a_positive_difference() -> Non
 def test_lower_is_better_is_stated_as_a_positive_difference() -> None:
     assert sentence(replace(ROW, metric="write_failure", better="a")) == (
         "full is better than none by 0.250 [0.100, 0.400] in write_failure by state probes (480 pairs in 12 episodes, "
-        "p = 0.020)."
+        "adjusted p = 0.020)."
     )
 
 
 def test_open_comparison_states_how_many_episodes_would_settle_it() -> None:
-    still_open = replace(ROW, better=None, p_adjusted=0.2, low=-0.6, episodes_needed=31)
+    still_open = replace(
+        ROW,
+        better=None,
+        p_adjusted=0.2,
+        low=-0.6,
+        family=3,
+        episodes_needed=31,
+        episodes_needed_low=12,
+        episodes_needed_high=100_000,
+    )
     assert sentence(still_open).startswith("full and none cannot be told apart in accuracy: A - B is -0.250")
     assert power_note(still_open) == (
-        "accuracy: a true difference of 0.250 would be found in 80 % of all studies with 31 episodes."
+        "accuracy: 80 % of studies with 31 episodes (12 to more than 100,000) would find a difference like this one."
+    )
+
+
+def test_open_comparison_states_that_its_episodes_cannot_be_significant() -> None:
+    few = replace(ROW, better=None, p_adjusted=0.75, n_episodes=6, family=20)
+    assert power_note(few) == (
+        "accuracy cannot be significant with 6 episodes and 20 comparisons: the sign-flip test needs at least 10 "
+        "episodes."
+    )
+    assert "cannot be significant" not in str(power_note(replace(few, n_episodes=10)))
+
+
+def test_missing_interval_has_its_reason_in_place() -> None:
+    two = replace(ROW, better=None, low=None, high=None, n_episodes=2, reason="2 episodes")
+    assert "A - B is -0.250 (no interval: 2 episodes)" in sentence(two)
+
+
+def test_family_of_adjusted_p_values_is_declared() -> None:
+    rows = [replace(ROW, family=2), replace(ROW, slice="period 1", family=6)]
+    assert family_note(rows) == (
+        "Adjusted p: Holm over 2 comparisons over all probes (the pairs under one metric of a domain), and over 6 "
+        "comparisons by slice (slices x pairs under one metric)."
     )

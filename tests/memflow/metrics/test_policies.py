@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.errors import BadInput
+from memflow.metrics.intervals import NO_VARIATION
 from memflow.metrics.policies import PolicyCounts, paired_intervals, rank_changes, ranks
 
 # AMemGym, Table 2: memory scores of memory agents, and by how many ranks each rises off-policy.
@@ -55,12 +56,13 @@ def answers(right, bound=None) -> PolicyCounts:
 
 
 def test_paired_difference_equals_difference_of_pooled_values():
-    on, off = answers([[4, 2], [2, 0]]), answers([[4, 4], [2, 0]])
-    pair = paired_intervals(on.accuracy, off.accuracy, 2)
-    assert (pair.on.value, pair.off.value) == (8 / 16, 10 / 16)
-    assert pair.difference.value == pytest.approx(2 / 16)
-    # The user whose answers are alike contributes nothing, the other 2 / 8, and both are drawn alone at times.
-    assert (pair.difference.low, pair.difference.high) == (0, 2 / 8)
+    on, off = answers([[4, 2], [2, 0], [1, 1]]), answers([[4, 4], [2, 0], [1, 1]])
+    pair = paired_intervals(on.accuracy, off.accuracy, 3)
+    assert (pair.on.value, pair.off.value) == (10 / 24, 12 / 24)
+    assert pair.difference.value == pytest.approx(2 / 24)
+    # The means of the three users are 2 / 8, 0 and 0; the 97.5 % quantile of Student's t is 4.303.
+    error = np.std([2 / 8, 0, 0], ddof=1) / np.sqrt(3)
+    assert pair.difference[1:3] == pytest.approx((2 / 24 - 4.303 * error, 2 / 24 + 4.303 * error), abs=1e-4)
 
 
 def test_memory_score_of_policy_counts_is_pooled_over_users_per_period():
@@ -74,22 +76,23 @@ def test_paired_intervals_resamples_the_same_users_for_both_policies():
     chance = np.random.default_rng(7)
     hard = chance.integers(0, 4, size=(12, 3)).astype(np.float64)
     pair = paired_intervals(answers(hard).accuracy, answers(hard + 1).accuracy, 12)
-    assert pair.difference == pytest.approx((0.25, 0.25, 0.25))
+    assert pair.difference == (pytest.approx(0.25), None, None, NO_VARIATION, "episodes")
     assert pair.on.high - pair.on.low > 0.1
 
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=2, max_size=6))
 def test_paired_difference_of_a_policy_with_itself_is_0(right):
     pair = paired_intervals(answers(right).memory_score, answers(right).memory_score, len(right))
-    assert pair.on == pair.off and pair.difference == (0, 0, 0)
+    assert pair.on == pair.off and pair.difference[:3] == (0, None, None)
+    assert pair.difference.reason in ("2 episodes", NO_VARIATION)
 
 
 def test_paired_difference_of_a_single_user_has_no_interval():
     pair = paired_intervals(answers([[4, 2]]).accuracy, answers([[2, 2]]).accuracy, 1)
-    assert pair.difference == (-0.25, None, None)
+    assert pair.difference[:4] == (-0.25, None, None, "1 episode")
 
 
 def test_memory_score_is_missing_if_upper_bound_equals_chance():
     flat = answers([[2], [2]], bound=[[1], [1]])
     pair = paired_intervals(flat.memory_score, flat.memory_score, 2)
-    assert pair.difference == (None, None, None)
+    assert pair.difference[:4] == (None, None, None, None)

@@ -1,4 +1,4 @@
-"""Variance components: known quantiles, a worked example, and the recovery of the variances of simulated values."""
+"""Variance components: a worked example, and the recovery of the variances of simulated values."""
 
 import math
 
@@ -9,10 +9,7 @@ from memflow.metrics.variance import (
     UNMEASURED,
     Component,
     RepeatedValues,
-    chi_square,
     components,
-    deviation,
-    pooled_deviation,
 )
 
 TRUE = {"episodes": 0.3, "questions": 0.2, "play": 0.15, "answers": 0.1, "judge": 0.05}
@@ -37,45 +34,18 @@ def simulated(rng: np.random.Generator, *, run: bool, assistants: int = 4) -> li
     return found
 
 
-# Abramowitz and Stegun, table 26.8.
-@pytest.mark.parametrize(
-    ("degrees", "low", "high"),
-    [(1, 0.000982069, 5.02389), (2, 0.0506356, 7.37776), (10, 3.24697, 20.4831), (100, 74.2219, 129.561)],
-)
-def test_chi_square_quantiles_equal_the_published_table(degrees: int, low: float, high: float) -> None:
-    assert chi_square(0.025, degrees) == pytest.approx(low, rel=5e-6)
-    assert chi_square(0.975, degrees) == pytest.approx(high, rel=5e-6)
-
-
-def test_approximation_for_many_degrees_continues_the_exact_quantile() -> None:
-    for share in (0.025, 0.975):
-        assert chi_square(share, 300.0001) == pytest.approx(chi_square(share, 300), rel=5e-5)
-
-
-def test_pooled_deviation_is_within_groups() -> None:
-    found = pooled_deviation([[1.0, 3.0], [10.0, 10.0, 10.0], [7.0]])
-    assert found is not None
-    assert found.value == pytest.approx(math.sqrt(2 / 3)) and found.degrees == 3
-    assert found.low == pytest.approx(math.sqrt(2 / chi_square(0.975, 3)))
-    assert pooled_deviation([[1.0], []]) is None
-
-
-def test_deviation_without_a_degree_of_freedom_has_no_interval() -> None:
-    assert deviation(4.0, 0.5) == (2.0, None, None, 0.5)
-
-
 @pytest.mark.parametrize("run", [True, False])
 def test_components_recover_the_variances_of_simulated_values(run: bool) -> None:
-    """Over 120 simulations each mean estimate is within 2 %, and the intervals cover as many as they should."""
+    """Over 120 simulations each mean estimate is within 3 % (episodes: 6 %), and 89 % of the intervals cover or more."""
     rng = np.random.default_rng(7)
     variances: dict[str, list[float]] = {}
     covered: dict[str, list[bool]] = {}
     for _ in range(120):
         for name, component in by_name(components(simulated(rng, run=run))).items():
-            if component.deviation is not None and component.deviation.low is not None:
+            if component.deviation is not None:
                 value, low, high, _ = component.deviation
                 variances.setdefault(name, []).append(value**2)
-                covered.setdefault(name, []).append(low <= TRUE[name] <= (high or 0.0))
+                covered.setdefault(name, []).append((low or 0.0) <= TRUE[name] <= (high or math.inf))
     assert set(variances) == (set(TRUE) if run else set(TRUE) - {"play"})
     for name, found in variances.items():
         tolerance = 0.06 if name == "episodes" else 0.03
@@ -111,7 +81,8 @@ def test_sources_that_no_repeats_measure_are_not_measured() -> None:
     values = np.random.default_rng(1).random((1, 12))
     found = by_name(components([RepeatedValues([*"aaabbbcccddd"], values)]))
     assert [name for name, each in found.items() if each.deviation is None] == ["play", "answers", "judge"]
-    assert found["questions"].note == "contains play, answers and judge"
+    assert found["questions"].note == "contains answers, judge"
+    assert found["episodes"].note.startswith("contains play")
     assert all(each.of_score is None for each in found.values() if each.deviation is None)
 
 
@@ -123,12 +94,10 @@ def test_judging_is_part_of_the_answers_without_repeats_of_the_judge() -> None:
 
 
 def test_negative_estimate_is_zero_with_a_note() -> None:
-    values = np.array(
-        [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]]
-    )  # equal means of all questions and episodes
+    # The means of all questions are equal.
+    values = np.array([[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]])
     found = by_name(components([RepeatedValues(["a", "a", "b", "b"], values)]))
-    for name in ("episodes", "questions"):
-        assert found[name].deviation is not None and found[name].deviation.value == 0.0
+    assert found["questions"].deviation == (0.0, None, None, 0.0)
     assert "estimate below 0" in found["questions"].note
     assert found["answers"].deviation is not None and found["answers"].deviation.value > 0
 
@@ -140,3 +109,50 @@ def test_degenerate_designs_name_what_is_missing(episodes: list[str], missing: s
     values = np.random.default_rng(1).random((2, len(episodes)))
     component = by_name(components([RepeatedValues(episodes, values)]))[missing]
     assert component.deviation is None and component.note == UNMEASURED[missing]
+
+
+@pytest.mark.parametrize("run", [True, False])
+def test_one_question_per_episode_is_part_of_the_episodes(run: bool) -> None:
+    """The variance of episodes then contains that of questions, and play that of answers; nothing is counted twice."""
+    rng = np.random.default_rng(5)
+    found: dict[str, list[float]] = {}
+    for _ in range(300):
+        values = rng.normal(0, 0.4, 40) + rng.normal(0, 0.3, (3, 40))
+        names = by_name(components([RepeatedValues([str(at) for at in range(40)], values, is_run=run)]))
+        assert names["questions"].deviation is None and "contains questions" in names["episodes"].note
+        for name, component in names.items():
+            if component.deviation is not None:
+                found.setdefault(name, []).append(component.deviation.value**2)
+    noise = "play" if run else "answers"
+    assert set(found) == {"episodes", noise}
+    assert np.mean(found["episodes"]) == pytest.approx(0.16, rel=0.05)
+    assert np.mean(found[noise]) == pytest.approx(0.09, rel=0.03)
+    if run:
+        assert names["play"].note == "contains answers, judge"
+
+
+def test_repeats_of_the_judge_alone_leave_the_answers_in_the_questions() -> None:
+    rng = np.random.default_rng(9)
+    of = np.repeat(np.arange(200), 5)
+    answers = rng.normal(0, 0.3, of.size)
+    judgings = answers + rng.normal(0, 0.2, (3, of.size))
+    values = RepeatedValues([str(each) for each in of], judgings[:1], judgings)
+    found = by_name(components([values]))
+    assert found["answers"].deviation is None and found["questions"].note == "contains answers"
+    assert found["judge"].deviation is not None and found["judge"].deviation.value == pytest.approx(
+        0.2, rel=0.03
+    )
+    assert found["questions"].deviation is not None
+    assert found["questions"].deviation.value == pytest.approx(0.3, rel=0.06)
+
+
+def test_assistants_with_and_without_repeats_are_pooled() -> None:
+    rng = np.random.default_rng(2)
+    estimates = []
+    for _ in range(60):
+        values = simulated(rng, run=False, assistants=2)
+        once = RepeatedValues(values[1].episodes, values[1].values[:1])
+        component = by_name(components([values[0], once]))["questions"]
+        assert component.deviation is not None
+        estimates.append(component.deviation.value**2)
+    assert np.mean(estimates) == pytest.approx(TRUE["questions"] ** 2, rel=0.05)

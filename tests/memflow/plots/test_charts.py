@@ -44,13 +44,13 @@ def test_chart_has_one_curve_per_assistant_sorted_by_score():
 
 def test_chart_caption_states_the_number_of_probes_and_episodes():
     drawn = chart(scores_of("accuracy"), "d", "accuracy")
-    assert drawn.caption == "10 probes of 2 episodes a period; 95 % intervals by bootstrap over episodes"
+    assert drawn.caption == "10 probes of 2 episodes a period; 95 % intervals over episodes"
     few = [
         replace(row, n=8 if row.slice == "period 1" else 10)
-        for row in scores_of("accuracy", low=None, high=None)
+        for row in scores_of("accuracy", low=None, high=None, interval_reason="2 episodes")
     ]
     assert chart(few, "d", "accuracy").caption == (
-        "8 to 10 probes of 2 episodes a period; no interval, which takes two episodes"
+        "8 to 10 probes of 2 episodes a period; no interval: 2 episodes"
     )
 
 
@@ -104,7 +104,7 @@ def test_failure_chart_stacks_failure_types_in_one_panel_per_assistant():
     assert [*drawn.panels[0].parts] == ["write", "read", "utilization"]
     assert drawn.panels[1].parts["read"] == pytest.approx({0: 0.01, 1: 0.11, 2: 0.21})
     assert drawn.caption.endswith(
-        "by bootstrap over episodes are at most 0.30 wide; attributed by state probes"
+        "95 % intervals over episodes are at most 0.30 wide; attributed by state probes"
     )
     found = [replace(row, variant="by_evidence", value=0.2) for row in scores_of(*FAILURES)]
     leading = chart([*scores_of(*FAILURES), *found], "d", "failures")
@@ -157,7 +157,7 @@ def test_chart_uses_pooled_scores_only_if_standard_scores_are_missing():
     drawn = chart(pooled, "d", "min_max")
     assert drawn.title == "Min-max score by period, d"
     assert drawn.caption == (
-        "10 probes of 2 episodes a period; 95 % intervals from the variance between independent draws; "
+        "10 probes of 2 episodes a period; 95 % intervals over episodes; "
         "measured against all that was run in the domain"
     )
     standard = scores_of("min_max", deviation=0.2)

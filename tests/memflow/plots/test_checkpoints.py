@@ -29,7 +29,7 @@ def test_accuracy_plot_starts_with_no_context_accuracy_and_shows_constant_answer
         Curve("chance", tuple(Point(at, 0.25) for at in range(3))),
     )
     assert drawing.caption == (
-        "4 questions of 5 episodes with an answer at every checkpoint; 95 % intervals by bootstrap over episodes"
+        "4 questions of 5 episodes with an answer at every checkpoint; 95 % intervals over episodes"
     )
 
 

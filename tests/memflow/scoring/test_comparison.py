@@ -1,8 +1,8 @@
 import pytest
 
+from memflow.metrics.intervals import NO_VARIATION
 from memflow.scoring.comparison import (
     NO_PAIRS,
-    ONE_EPISODE,
     Pair,
     adjust,
     better,
@@ -33,7 +33,13 @@ def test_difference_is_the_difference_of_the_values_over_the_pairs() -> None:
 def test_no_pairs_and_a_single_episode_have_a_reason() -> None:
     assert compare_pairs([]).reason == NO_PAIRS
     alone = compare_pairs([Pair("e", str(number), 1.0, 0.0) for number in range(5)])
-    assert (alone.difference, alone.low, alone.p, alone.reason) == (1.0, None, None, ONE_EPISODE)
+    assert (alone.difference, alone.low, alone.p, alone.reason) == (1.0, None, None, "1 episode")
+
+
+def test_differences_without_variation_have_a_reason_in_place_of_an_interval() -> None:
+    found = compare_pairs([Pair(f"e{number % 4}", str(number), 1.0, 0.0) for number in range(12)])
+    assert (found.low, found.high, found.reason) == (None, None, NO_VARIATION)
+    assert found.p == 0.125
 
 
 def test_missing_p_values_are_no_tests() -> None:

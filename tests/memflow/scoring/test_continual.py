@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from factories import metric_context
 
+from memflow.metrics.intervals import Units, proportion_interval
 from memflow.records import Score
 from memflow.scoring.continual import NO_NONE, ONE_CHECKPOINT, CheckpointSums, continual_scores
 
@@ -49,15 +50,21 @@ def test_overall_forgetting_equals_forgetting_at_the_last_checkpoint() -> None:
     }
     last = found["accuracy", "complete", "checkpoint 2"]
     assert (last.n, last.n_episodes, last.coverage, last.deviation) == (8, 2, 1.0, None)
-    # By chance one episode is drawn twice: the ends are the episodes' own means.
-    assert (last.low, last.high) == (0.25, 1.0)
+    assert (last.low, last.high, last.interval_reason) == (None, None, "2 episodes")
 
 
-def test_score_of_a_single_episode_has_an_interval_over_its_questions() -> None:
+def test_scores_of_three_episodes_have_the_interval_of_a_proportion() -> None:
+    third = [replace(each, episode_id="g") for each in ROWS if each.episode_id == "e"]
+    last = scores([*ROWS, *third])["accuracy", "complete", "checkpoint 1"]
+    units = Units.of_episodes([3, 2, 3], [4, 4, 4])
+    assert (last.low, last.high) == pytest.approx(proportion_interval(units)[1:3])
+    assert (last.interval_reason, last.interval_units) == (None, "episodes")
+
+
+def test_score_of_a_single_episode_has_no_interval() -> None:
     found = scores([each for each in ROWS if each.episode_id == "e"])
     last = found["accuracy", "complete", "checkpoint 1"]
-    assert last.value == 0.75 and last.low is not None and last.high == 1.0
-    assert 0 <= last.low < 0.75
+    assert (last.value, last.low, last.high, last.interval_reason) == (0.75, None, None, "1 episode")
 
 
 def test_episodes_with_fewer_checkpoints_lower_the_coverage_of_every_checkpoint() -> None:

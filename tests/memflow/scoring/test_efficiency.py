@@ -34,8 +34,7 @@ def test_efficiency_scores_are_mean_times_and_calls_per_operation() -> None:
     )
     write = found["write_time", "all"]
     assert (write.n, write.n_episodes, write.coverage, write.reason) == (6, 2, 1.0, None)
-    assert write.low is not None and write.high is not None
-    assert 0.3 <= write.low <= 0.5 <= write.high <= 0.6  # between the episodes' own means
+    assert (write.low, write.interval_reason) == (None, "2 episodes")
     assert found["read_time", "all"].n == 3
 
 

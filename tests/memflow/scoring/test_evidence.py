@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from factories import attribution, metric_context
 
-from memflow.fingerprint import seeded
-from memflow.metrics.intervals import mean_interval
+from memflow.metrics.intervals import Units, mean_interval
 from memflow.records import BY_EVIDENCE, RECALL_AT_10, FailureAttribution, Score
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import is_evidence_score
@@ -54,18 +53,16 @@ def test_evidence_scores_are_means_over_probes_with_evidence() -> None:
     assert all(is_evidence_score(each) for each in found.values())
 
 
-def test_renaming_the_utilization_failure_metric_does_not_change_its_interval() -> None:
+def test_shares_of_failures_have_the_interval_of_a_mean_of_bounded_values() -> None:
     rows = [row(f"p{at}", episode_id=f"u{at}", utilization=at / 4) for at in range(5)]
-    seed = seeded(7, "d", "utilisation_failure", BY_EVIDENCE, "all")
     found = scores(rows)["utilization_failure"]
-    assert (found.value, found.low, found.high) == mean_interval(
-        [row.utilization or 0.0 for row in rows], [1] * 5, seed=seed
-    )
+    units = Units.of_episodes([row.utilization or 0.0 for row in rows], [1] * 5)
+    assert (found.value, found.low, found.high) == mean_interval(units, 0.0, 1.0)[:3]
 
 
-def test_evidence_score_of_a_single_episode_has_an_interval_over_its_probes() -> None:
+def test_evidence_score_of_a_single_episode_has_no_interval() -> None:
     found = scores([row("p1"), row("p2", recalled=2)])["evidence_recall"]
-    assert (found.low, found.high, found.n_episodes) == (0.5, 1.0, 1)
+    assert (found.low, found.high, found.n_episodes, found.interval_reason) == (None, None, 1, "1 episode")
 
 
 def test_failure_score_with_low_coverage_has_a_reason_and_no_value() -> None:

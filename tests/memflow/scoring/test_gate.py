@@ -44,6 +44,8 @@ def row(difference: float, low: float, high: float, p: float, **more: object) ->
             "5 episodes; a decision needs at least 6",
         ),
         (row(0.0, 0.0, 0.0, 1.0, n=120, n_episodes=6), CANNOT_TELL, "too few to exclude a rare loss"),
+        (row(0.05, -0.01, 0.11, 1.0, n_episodes=19), CANNOT_TELL, "with fewer than 20 episodes"),
+        (row(0.1, 0.01, 0.19, 0.03, n_episodes=19), NO_REGRESSION, None),
         (
             row(0.0, -0.01, 0.01, 1.0, unpaired_b=70),
             CANNOT_TELL,
@@ -140,6 +142,17 @@ def test_regression_in_a_slice_is_a_regression_although_all_probes_are_equal() -
     assert only.exit_code == 1
 
 
+def test_equal_loss_in_every_episode_is_a_regression() -> None:
+    for lost in (1, PROBES):
+        result = run([measure(np.tile(np.where(np.arange(PROBES) < lost, -1.0, 0.0), (10, 1)))])
+        assert (result.exit_code, result.decisions[0].high) == (1, pytest.approx(-lost / PROBES))
+
+
+def test_unchanged_values_of_other_settings_need_many_probes() -> None:
+    assert [run([measure(np.zeros((episodes, PROBES)))]).exit_code for episodes in (6, 20, 30)] == [2, 2, 0]
+    assert run([measure(np.zeros((6, PROBES)))], identical=True).exit_code == 0
+
+
 def test_open_slice_decides_only_if_it_is_required() -> None:
     change = np.random.default_rng(3).choice([-0.5, 0.0, 0.5], p=[0.05, 0.9, 0.05], size=(60, PROBES))
     small = {"one probe": np.arange(PROBES) == 0}
@@ -191,3 +204,21 @@ def test_required_slice_without_values_is_left_open() -> None:
     result = run([replace(without, slices={"first": np.tile(~FIRST, EPISODES)})])
     assert [(each.slice, each.state) for each in result.decisions if each.required] == [(WHOLE, CANNOT_TELL)]
     assert result.exit_code == 2
+
+
+def test_metric_of_few_episodes_is_required_only_if_it_is_named_or_there_is_no_other() -> None:
+    rare = np.full((EPISODES, PROBES), np.nan)
+    rare[:5] = 0.0
+    few = replace(measure(rare, "exact_match"), values=np.vstack([rare.ravel(), rare.ravel()]))
+    both = [measure(np.zeros((EPISODES, PROBES))), few]
+    result = run(both)
+    assert [(each.metric, each.required) for each in result.decisions] == [
+        ("accuracy", True),
+        ("exact_match", False),
+    ]
+    assert result.exit_code == 0
+    assert run(both, metrics=("accuracy", "exact_match")).exit_code == 2
+    assert run([few]).exit_code == 2
+    lost = np.full((EPISODES, PROBES), np.nan)  # The run has no value where the baseline has.
+    unanswered = replace(few, values=np.vstack([lost.ravel(), np.zeros(lost.size)]))
+    assert run([both[0], unanswered]).exit_code == 2

@@ -7,10 +7,12 @@ import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from memflow.metrics.intervals import student_t
+from memflow.metrics.intervals import Units, mean_interval, proportion_interval, student_t
 from memflow.records import Verdict
 from memflow.scoring.groups import Group, groups_of, interval, mean_of_means, spread
+from memflow.scoring.metric import Metric
 
 rows = st.lists(
     st.builds(
@@ -63,38 +65,58 @@ def test_scaling_a_verdict_group_scales_its_values(verdicts: list[Verdict], by: 
         assert scaled.low == pytest.approx(min(values)) and scaled.high == pytest.approx(max(values))
 
 
-def test_interval_counts_an_episode_as_one_draw_unless_values_are_independent() -> None:
+GRADE = Metric("grade", "Grade", "higher", high=10.0)
+SHARE = Metric("share", "Share", "higher", proportion=True)
+NOTHING: frozenset[str] = frozenset()
+
+
+def test_units_are_episodes_unless_values_are_independent_cases() -> None:
     two = [group([1.0, 1.0], "one"), group([0.0, 0.0], "two")]
-    clustered = interval(two, frozenset())
-    # Two draws, 1 and 0: the standard error of their mean is 0.5, and the ends are cut to what there is.
-    assert clustered == (0.5, 0.0, 1.0)
-    apart = interval(two, frozenset({"one", "two"}))
-    # Four draws: the sample deviation is sqrt(1/3), the error half of it.
+    clustered = interval(GRADE, "standard", two, NOTHING)
+    assert clustered == (0.5, None, None, "2 episodes", "episodes")
+    apart = interval(GRADE, "standard", two, frozenset({"one", "two"}))
+    # Four cases: the sample deviation is sqrt(1/3), the error half of it.
     reach = student_t(3) * math.sqrt(1 / 3) / 2
-    assert apart.value == 0.5 and apart.low == pytest.approx(max(0.0, 0.5 - reach))
-    assert interval([group([0.2, 0.4, 0.9])], frozenset()).low is not None
-    assert interval([group([0.2])], frozenset()) == (0.2, None, None)
-    assert interval([group([], asked=2)], frozenset()) == (None, None, None)
+    assert apart.value == 0.5 and apart.high == pytest.approx(0.5 + reach)
+    assert (apart.low, apart.units) == (0.0, "cases")
+    mixed = interval(GRADE, "standard", [*two, group([0.5] * 3, "three")], frozenset({"three"}))
+    assert mixed.low is not None and mixed.units == "episodes and cases"
 
 
-def test_interval_of_three_draws_matches_hand_computed_values() -> None:
-    found = interval([group([1.0, 2.0, 6.0])], frozenset())
-    # mean 3, sample deviation sqrt(7), error sqrt(7/3) = 1.5275, t(2) = 4.303: 3 -+ 6.57, cut to 1 and 6.
-    assert found == (3.0, 1.0, 6.0)
-    many = interval([group([1.0, 2.0, 6.0] * 100)], frozenset())
+def test_values_of_a_single_episode_are_no_units() -> None:
+    assert interval(GRADE, "standard", [group([0.2, 0.4, 0.9])], NOTHING)[1:4] == (None, None, "1 episode")
+    assert interval(GRADE, "standard", [group([], asked=2)], NOTHING)[:4] == (None, None, None, None)
+
+
+def test_interval_of_cases_matches_hand_computed_values() -> None:
+    cases = frozenset({"one"})
+    found = interval(GRADE, "standard", [group([1.0, 2.0, 6.0])], cases)
+    # mean 3, sample deviation sqrt(7), error sqrt(7/3) = 1.5275, t(2) = 4.303: 3 -+ 6.57, cut to 0 and 10.
+    reach = student_t(2) * math.sqrt(7 / 3)
+    assert found[:3] == pytest.approx((3.0, 0.0, 3 + reach))
+    many = interval(GRADE, "standard", [group([1.0, 2.0, 6.0] * 100)], cases)
     # The sample variance of 300 such values is 14/3 * 300/299, the error the root of its 300th part.
     assert many.high == pytest.approx(3 + student_t(299) * math.sqrt(14 / 3 / 299), rel=1e-9)
 
 
+def test_declaration_of_the_metric_decides_the_method() -> None:
+    groups = [group([1.0, 0.0], "one"), group([1.0, 1.0], "two"), group([1.0], "three")]
+    units = Units.of_episodes([1, 2, 1], [2, 2, 1])
+    assert interval(SHARE, "standard", groups, NOTHING) == pytest.approx(proportion_interval(units))
+    assert interval(GRADE, "standard", groups, NOTHING) == pytest.approx(mean_interval(units, 0.0, 10.0))
+
+
 def test_mean_of_means_weights_data_sets_equally() -> None:
     parts = [[group([1.0] * 8 + [0.0] * 2)], [group([0.0, 0.2])]]
-    assert mean_of_means(parts, frozenset()).value == pytest.approx((0.8 + 0.1) / 2)
-    assert mean_of_means([*parts, [group([], asked=3)]], frozenset()) == (None, None, None)
+    found = mean_of_means(parts, NOTHING)
+    assert found.value == pytest.approx((0.8 + 0.1) / 2) and found.reason == "1 episode"
+    assert mean_of_means([*parts, [group([], asked=3)]], NOTHING)[:3] == (None, None, None)
 
 
-@pytest.mark.parametrize(
-    ("degrees", "t"),
-    [(1, 12.706), (10, 2.228), (30, 2.042), (40, 2.0211), (100, 1.9840), (1000, 1.9623)],
-)
-def test_student_t_quantile_matches_published_values(degrees: int, t: float) -> None:
-    assert student_t(degrees) == pytest.approx(t, abs=2e-4)
+def test_mean_of_means_has_the_degrees_of_freedom_of_welch_and_satterthwaite() -> None:
+    first, second = [1.0, 0.0, 0.5, 0.5], [0.3, 0.1, 0.2, 0.9, 0.5]
+    cases = frozenset({"one", "two"})
+    found = mean_of_means([[group(first)], [group(second, "two")]], cases)
+    expected = stats.ttest_ind(first, [-value for value in second], equal_var=False).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((expected.low / 2, expected.high / 2))
+    assert found.units == "cases"

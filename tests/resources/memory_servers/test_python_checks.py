@@ -122,8 +122,8 @@ async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
         (OwnList, "restored_equals_living", "restored from its entries, it recalls other notes"),
         (Counting, "pure_reads", "changed the store"),
         (Numbered, "deterministic", "other entries in a second memory"),
-        (Clocked, "dates", "today's date"),
-        (Invented, "sources", "never written: invented"),
+        (Clocked, "clock", "today's date"),
+        (Invented, "source_ids", "never written: invented"),
         (Failing, "write", "KeyError: 'no such index'"),
         (Clairvoyant, "as_of", "it knows the future"),
     ],
@@ -135,7 +135,7 @@ async def test_fault_of_a_memory_is_found_by_its_line(memory: type[Memory], line
 
 async def test_memory_without_a_fault_has_no_wrong_line() -> None:
     lines = await lines_of(Lines)
-    assert {name for name, line in lines.items() if line.verdict != "ok"} == {"contradictions"}
+    assert {name for name, line in lines.items() if line.verdict not in ("ok", "skipped")} == {"contradictions"}
 
 
 @pytest.mark.parametrize("name", ["full", "recent", "bm25_message", "bm25_session"])

@@ -15,6 +15,8 @@ from report_home import ASSISTANTS, DOMAIN, EPISODES, FORGOTTEN, MALICIOUS, SURR
 
 from memflow.errors import BadInput
 from memflow.records import Comparison, Score
+from memflow.scoring.health.states import such_as
+from memflow.scoring.published_health import AssistantHealth, with_health
 from resources.files import local_files
 from resources.report import folder as report_folder
 from resources.report.names import data_name
@@ -75,6 +77,21 @@ def test_site_names_faulty_and_suspect_assistants_and_the_health_file_has_all_me
         ("none", "ok", []),
     ]
     assert str(tmp_path) not in json.dumps(found)
+
+
+def test_report_without_texts_states_health_without_the_messages_of_errors(
+    home: ReportHome, tmp_path: Path
+) -> None:
+    statement = f"9 of 9 writes failed{such_as(['alert(1) is not JSON'])}"
+    row = health_measure(domain=DOMAIN, assistant="full", state="faulty", statement=statement)
+    home.write("score.health", [row], "full")
+    score = home.lake.read("score.leaderboard", "all")[1]
+    [withheld] = with_health([score], {"full": AssistantHealth("faulty", statement)})
+    home.lake.write("score.leaderboard", "all", [withheld], fingerprint="test")
+    home.export(tmp_path / "report", texts=False)
+    shown = [read_data(tmp_path / "report", name) for name in ("site", "health", "scores")]
+    assert all("9 of 9 writes failed" in json.dumps(each) for each in shown)
+    assert not any("alert(1)" in json.dumps(each) for each in shown)
 
 
 def test_probes_have_the_declared_columns_and_texts_unchanged(home: ReportHome, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def _retrieval(grain: str, name: str, k: int) -> Metric:
         f"{_MEANINGS[name].format(grain=grain, k=k)}.",
         group="evidence",
         source=SOURCE,
+        proportion=name.startswith("recall_"),
         variants=variants,
     )
 
@@ -60,6 +61,7 @@ METRICS = (
         "Unclear labels",
         "lower",
         "Share of the judge's replies that are neither yes nor no; the label is whether they contain yes.",
+        proportion=True,
         source="LongMemEval, evaluate_qa.py",
     ),
     *(_retrieval(grain, name, k) for grain in GRAINS for name in NAMES for k in KS),

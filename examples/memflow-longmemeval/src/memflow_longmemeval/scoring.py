@@ -9,7 +9,7 @@ import numpy as np
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
-from memflow.metrics.intervals import Array, Interval, bootstrap
+from memflow.metrics.intervals import Array, Interval, statistic_interval
 from memflow.records import Probe, Score
 from memflow.scoring.estimate import MetricContext, Sample, estimate, probe_score, valid_probes
 from memflow_longmemeval.judging import ACCURACY, UNCLEAR
@@ -83,11 +83,11 @@ def task_average(
 
 
 def _interval(values: Sequence[tuple[str, float]], seed: int) -> Interval:
-    """Return the mean over types with its bootstrap interval over questions, which are episodes of their own."""
+    """Return the mean over types with its interval over questions, which are episodes of their own."""
     of_type = np.array([[kind == name for kind, _ in values] for name in TYPES], dtype=float)
     value = np.array([each for _, each in values])
 
     def statistic(weights: Array) -> Array:
         return ((weights * value) @ of_type.T / (weights @ of_type.T)).mean(axis=1)
 
-    return bootstrap(statistic, len(values), seed=seed)
+    return statistic_interval(statistic, len(values), seed=seed)

@@ -6,7 +6,7 @@ VIEWS = (
     View(
         "policies",
         "Compare AMemGym on-policy with off-policy: scores, their difference, and the change of rank.\n\n"
-        "The difference is off-policy minus on-policy; its 95 % interval is a bootstrap over users, each drawn with "
+        "The difference is off-policy minus on-policy; its 95 % interval is over users, each drawn with "
         "the answers under both. Ranks are among the assistants shown, without none and oracle.",
         f"{__name__}.policies:show_policies",
         (

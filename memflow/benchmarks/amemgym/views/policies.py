@@ -133,5 +133,6 @@ def _cells(row: Compared) -> list[Any]:
 
 
 def _bounds(interval: Interval) -> str:
-    known = interval.low is not None and interval.high is not None
-    return f"{interval.low:.3f} – {interval.high:.3f}" if known else ""
+    if interval.low is None or interval.high is None:
+        return f"none: {interval.reason}" if interval.reason else ""
+    return f"{interval.low:.3f} – {interval.high:.3f}"

@@ -8,6 +8,7 @@ from memflow.benchmarks.locomo.metrics import KEY_CEILING
 from memflow.benchmarks.locomo.scoring import CATEGORY_NAMES, WITHOUT_KNOWN_ERRORS
 from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table
 from memflow.errors import BadInput
+from memflow.labels import no_interval
 from memflow.records import Score
 
 NO_SCORE = "–"
@@ -55,6 +56,7 @@ def _records(scores: Sequence[Score]) -> list[dict[str, Any]]:
             "value": score.value,
             "low": score.low,
             "high": score.high,
+            "interval_reason": score.interval_reason,
             "n": score.n,
             "imported": score.imported,
             "reason": score.reason,
@@ -108,8 +110,8 @@ def _parts(domain: str, scores: Sequence[Score]) -> list[Part]:
 def _cell(score: Score | None, name: str = "") -> str:
     if score is None or score.value is None:
         return NO_SCORE
-    interval = "" if name != "all" or score.low is None else f" ({score.low:.3f} to {score.high:.3f})"
-    return f"{score.value:.4f}{interval}"
+    interval = no_interval(score) if score.low is None else f"{score.low:.3f} to {score.high:.3f}"
+    return f"{score.value:.4f} ({interval})" if name == "all" and interval else f"{score.value:.4f}"
 
 
 def _span(values: dict[tuple[str, str, str], Score], assistant: str, judged: Sequence[str], name: str) -> str:

@@ -45,6 +45,12 @@ export function moment(iso) {
   return Number.isNaN(date.valueOf()) ? String(iso ?? NONE) : `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
+/** Return an interval as a text; `reason` is why there is none. */
+export function interval({ low, high }, text, reason) {
+  const missing = low === null || low === undefined;
+  return missing ? `no interval${reason ? `: ${reason}` : ""}` : `${text(low)} to ${text(high)}`;
+}
+
 /** Return a count with its noun. */
 export function count(number, noun) {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;

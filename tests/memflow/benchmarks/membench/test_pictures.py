@@ -36,7 +36,7 @@ def test_mechanisms_chart_has_one_curve_per_level_and_chance_line() -> None:
     )
     assert chart.beside == (Curve("chance", (Point(0, 0.25), Point(1, 0.25))),)
     assert chart.caption == (
-        "40 questions of 40 episodes a column; 95 % intervals by bootstrap over episodes; "
+        "40 questions of 40 episodes a column; 95 % intervals over episodes; "
         "1 without a value: see `memflow show mechanisms`"
     )
     assert chart.label == f"{LABEL}: factual"

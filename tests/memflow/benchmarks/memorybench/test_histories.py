@@ -55,5 +55,5 @@ async def test_forgetting_scores_match_hand_computation(run_domain: Any, sample:
     assert found["all_wrong", "all"].value == 1 / 4
     assert found["flip_rate", "all"].value == (0.5 / 2 + 2 / 2 + 0 + 1 / 2) / 4
     last = found["forgetting", "all"]
-    # There is one episode: its cases are what is drawn.
     assert (last.n, last.n_episodes) == (CASES, 1) and last.low is not None and last.low < 0.25 < last.high
+    assert last.interval_units == "cases", "there is one episode, of independent cases"

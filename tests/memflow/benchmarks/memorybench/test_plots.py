@@ -16,7 +16,7 @@ from memflow.plots.shapes import Point
 
 SCORE = factories.score(
     domain="memorybench_legal", assistant="rag", memory="rag", metric="min_max", value=0.5, low=0.4, high=0.6,
-    deviation=0.2, n=50,
+    interval_units="cases", deviation=0.2, n=50,
 )  # fmt: skip
 LEGAL, OPEN = find_domain("memorybench_legal"), find_domain("memorybench_open")
 LOST = {**dict.fromkeys(("value", "low", "high", "deviation")), "reason": "only 1 of 4 probes have a score"}
@@ -70,7 +70,7 @@ def test_partition_chart_has_one_column_per_partition_and_best_memory_first():
     assert [curve.name for curve in chart.curves] == ["none", "rag"]
     assert chart.curves[1].points == (Point(0, 0.1, 0.4, 0.6), Point(1, 0.5, 0.4, 0.6))
     assert chart.caption == (
-        "50 probes of 1 episode a column; 95 % intervals from the variance between independent draws; "
+        "50 probes of 1 episode a column; 95 % intervals over cases; "
         "1 without a score: see `memflow show partitions`"
     )
     assert chart.label == f"{LABEL}: none"

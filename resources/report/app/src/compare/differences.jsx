@@ -4,14 +4,15 @@ import { HeatMap } from "../components/heatmap.jsx";
 import { axisOf, AxisLabels, Interval } from "../components/interval.jsx";
 import { Table } from "../components/table.jsx";
 import { Tag } from "../components/tag.jsx";
-import { count, NONE, probability, score } from "../format.js";
+import { count, interval, NONE, probability, score } from "../format.js";
 import { href } from "../route.js";
 import { slicesOf } from "../site.js";
 
 const WIDTH = 260;
 const SIGNED = { sign: true };
-/** Episodes below which no p value of the sign-flip test is under 0.05: `MINIMUM` of memflow/metrics/paired.py. */
-const FEWEST = 6;
+const LEVEL = 0.05;
+/** The largest number of episodes that is distinguished: `MOST_EPISODES` of memflow/metrics/power.py. */
+const MOST_EPISODES = 100000;
 
 /**
  * Differences as a table with a common axis.
@@ -37,14 +38,14 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       ),
     },
     { key: "ci", label: "95 % interval", cell: (row) => range(row, text), numeric: true },
-    number("p_adjusted", "Adjusted p", (row) => probability(row.p_adjusted), "p of the sign-flip test over episodes, corrected by Holm's method for all pairs of assistants."),
+    number("p_adjusted", "Adjusted p", (row) => probability(row.p_adjusted), "p of the sign-flip test over episodes, corrected by Holm's method over all pairs of assistants under this metric and slice."),
     number("n", "Pairs", (row) => row.n.toLocaleString("en"), "Probes with a value for both."),
     number("n_episodes", "Episodes", (row) => row.n_episodes.toLocaleString("en"), "Episodes of the pairs."),
     number(
       "episodes_needed",
       "Needed",
-      (row) => (row.better ? NONE : (row.episodes_needed?.toLocaleString("en") ?? NONE)),
-      "Episodes with which a difference of this size is found in 80 % of all studies; – where the difference is clear.",
+      (row) => (row.better || !row.episodes_needed ? NONE : needed(row)),
+      "Episodes with which 80 % of studies find a difference like this one, and the 5 to 95 % range of this number; – where the difference is clear.",
     ),
     rows.some((row) => row.onlyOther + row.onlyBaseline > 0) && {
       key: "unpaired",
@@ -76,7 +77,7 @@ export function sentence(row, baseline, metric) {
   const points = metric.percent ? " points" : "";
   const size = score(Math.abs(row.difference), metric) + points;
   const text = (value) => score(value, metric, SIGNED);
-  const facts = `(95 % interval ${range(row, text)}, adjusted p ${probability(row.p_adjusted)}, ${count(row.n, "pair")} in ${count(row.n_episodes, "episode")})`;
+  const facts = `(${row.low === null ? "" : "95 % interval "}${range(row, text)}, adjusted p ${probability(row.p_adjusted)}, ${count(row.n, "pair")} in ${count(row.n_episodes, "episode")})`;
   if (!isTested(row)) {
     return `${row.other} minus ${baseline} is ${text(row.difference)}${points} over ${count(row.n, "pair")} in ${count(row.n_episodes, "episode")}. There is no test: ${row.reason ?? "it needs at least two episodes"}.`;
   }
@@ -84,7 +85,7 @@ export function sentence(row, baseline, metric) {
     return `${row.other} is ${row.better === "other" ? "better" : "worse"} than ${baseline} by ${size} ${facts}.`;
   }
   const power = row.episodes_needed
-    ? ` About ${count(row.episodes_needed, "episode")} would show a difference of this size.`
+    ? ` 80 % of studies with ${needed(row)} episodes would find a difference like this one.`
     : "";
   return `${row.other} and ${baseline} cannot be told apart: the difference is ${text(row.difference)}${points} ${facts}. ${whyOpen([row])}${power}`;
 }
@@ -95,10 +96,23 @@ export function whyOpen(rows) {
   if (open.length === 0) {
     return "";
   }
-  const few = open.some((row) => row.n_episodes < FEWEST)
-    ? `With fewer than ${FEWEST} episodes the sign-flip test finds no difference significant, whatever its size. `
+  const row = open.find((each) => cannotBeSignificant(each));
+  const few = row
+    ? `A difference cannot be significant with ${count(row.n_episodes, "episode")} and ${count(row.family ?? 1, "comparison")}, whatever its size. `
     : "";
   return `${few}An interval is that of one difference alone; the adjusted p allows for all pairs of assistants in the domain.`;
+}
+
+/** Whether no adjusted p of the sign-flip test can reach 0.05: `can_be_significant` of memflow/metrics/paired.py. */
+function cannotBeSignificant({ n_episodes: episodes, family }) {
+  return 2 ** (1 - episodes) * (family ?? 1) > LEVEL;
+}
+
+/** The number of episodes needed and its range, as `78 (18 to 13,204)`. */
+function needed(row) {
+  const text = (value) => (value >= MOST_EPISODES ? `more than ${MOST_EPISODES.toLocaleString("en")}` : value.toLocaleString("en"));
+  const { episodes_needed_low: low, episodes_needed_high: high } = row;
+  return low && high ? `${text(row.episodes_needed)} (${text(low)} to ${text(high)})` : text(row.episodes_needed);
 }
 
 /** `rows`: oriented comparisons of all slices. One assistant: a table with intervals; several: a heat map. */
@@ -170,7 +184,7 @@ function number(key, label, cell, title) {
 }
 
 function range(row, text) {
-  return row.low === null ? "no interval" : `${text(row.low)} to ${text(row.high)}`;
+  return interval(row, text, row.reason);
 }
 
 function isTested(row) {

@@ -3,7 +3,7 @@
 import { HealthTag } from "../components/health.jsx";
 import { HeatMap } from "../components/heatmap.jsx";
 import { DomainTags } from "../components/tag.jsx";
-import { score } from "../format.js";
+import { interval, score } from "../format.js";
 import { href } from "../route.js";
 import { findMetric, isBaseline, primaryMetric } from "../site.js";
 
@@ -52,11 +52,7 @@ function columnOf(site, domain, scores) {
           <>
             {score(row.value, metric)}
             {row.health === "suspect" && <small class="flag">suspect</small>}
-            {row.low !== null && (
-              <small>
-                {score(row.low, metric)} – {score(row.high, metric)}
-              </small>
-            )}
+            {(row.low !== null || row.interval_reason) && <small>{interval(row, (end) => score(end, metric), row.interval_reason)}</small>}
           </>
         ),
         title: `${row.assistant}, ${metric.title} on ${domain.title}${row.health_reason ? `; ${row.health}: ${row.health_reason}` : ""}`,

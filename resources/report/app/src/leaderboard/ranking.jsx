@@ -4,7 +4,7 @@ import { HealthTag, healthOfRow, NoValue } from "../components/health.jsx";
 import { axisOf, AxisLabels, Interval } from "../components/interval.jsx";
 import { Table } from "../components/table.jsx";
 import { Tag } from "../components/tag.jsx";
-import { amount, NONE, score } from "../format.js";
+import { amount, interval, NONE, score } from "../format.js";
 import { href } from "../route.js";
 import { isBaseline, isScripted } from "../site.js";
 
@@ -73,7 +73,7 @@ export function Ranking({ site, domain, metric, rows, params, onSort }) {
             references={references}
             tone={isBaseline(site, row.assistant) ? "quiet" : ""}
           />
-          <span class="visually-hidden">{range(row, metric)}</span>
+          {row.interval_reason ? <small>{range(row, metric)}</small> : <span class="visually-hidden">{range(row, metric)}</span>}
         </span>
       ),
     },
@@ -116,7 +116,7 @@ function rankRange(row) {
 }
 
 function range(row, metric) {
-  return row.low === null ? "no interval" : `${score(row.low, metric)} to ${score(row.high, metric)}`;
+  return interval(row, (value) => score(value, metric), row.interval_reason);
 }
 
 function Score({ row, metric, link }) {

@@ -3,7 +3,7 @@
 import { HeatMap } from "../components/heatmap.jsx";
 import { Series } from "../components/series.jsx";
 import { Table } from "../components/table.jsx";
-import { score } from "../format.js";
+import { interval, score } from "../format.js";
 import { href } from "../route.js";
 import { checkpointOf, distinct, slicesOf } from "../site.js";
 
@@ -93,7 +93,7 @@ export function SliceMap({ domain, metric, rows, names, variant }) {
             row.value !== null && {
               text: score(row.value, metric),
               share: share(row.value),
-              title: `${assistant}, ${slice}: ${score(row.low, metric)} to ${score(row.high, metric)}, n = ${row.n}`,
+              title: `${assistant}, ${slice}: ${interval(row, (value) => score(value, metric), row.interval_reason)}, n = ${row.n}`,
               href: href("probes", { domain: domain.name, assistant, metric: metric.name, variant, slice }),
             }
           );

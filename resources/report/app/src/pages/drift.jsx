@@ -7,7 +7,7 @@ import { StackedBar, StackedKey } from "../components/stacked.jsx";
 import { Table } from "../components/table.jsx";
 import { Tag } from "../components/tag.jsx";
 import { load, records } from "../data.js";
-import { count, moment, probability, score } from "../format.js";
+import { count, interval, moment, probability, score } from "../format.js";
 import { href } from "../route.js";
 import { domainOptions, findDomain, findMetric } from "../site.js";
 
@@ -103,12 +103,23 @@ function Change({ site, rows }) {
       </ul>
       <p>
         {moved.length === 0
-          ? `None of ${count(rows.length, "score")} moved beyond noise.`
+          ? cannotMove(rows) || `None of ${count(rows.length, "score")} moved beyond noise.`
           : rest.join(" ")}
       </p>
       <Scores site={site} rows={rows} />
     </section>
   );
+}
+
+/** Return the statement that no change can be significant; "" where one can be. */
+function cannotMove(rows) {
+  const changed = rows.filter((row) => row.difference);
+  if (changed.length === 0 || changed.some((row) => row.can_be_significant !== false)) {
+    return "";
+  }
+  const episodes = Math.max(...changed.map((row) => Math.max(row.episodes_before, row.episodes_after)));
+  const family = Math.max(...changed.map((row) => row.family ?? 0));
+  return `No change can be significant with ${count(episodes, "episode")} and ${count(family, "comparison")}, however large.`;
 }
 
 /** Return what happened to a score as a sentence. */
@@ -118,8 +129,8 @@ export function movement(site, row) {
   const points = metric.percent ? " points" : "";
   const verb = row.difference > 0 ? "rose" : "fell";
   const where = row.slice === "all" ? "" : ` in ${row.slice}`;
-  const interval =
-    row.low === null ? "" : ` (95 % interval ${score(row.low, metric, SIGNED)} to ${score(row.high, metric, SIGNED)})`;
+  const ends =
+    row.low === null ? ` (${interval(row, score, row.reason)})` : ` (95 % interval ${score(row.low, metric, SIGNED)} to ${score(row.high, metric, SIGNED)})`;
   const largest = STAGES.filter(({ key }) => row[key]).sort((a, b) => Math.abs(row[b.key]) - Math.abs(row[a.key]))[0];
   const others = STAGES.some(({ key }) => row[key] && key !== largest.key);
   const cause = !largest
@@ -127,7 +138,7 @@ export function movement(site, row) {
     : others
       ? ` Most of it, ${score(row[largest.key], metric, SIGNED)}${points}, comes from changed ${largest.key}.`
       : ` All of it comes from changed ${largest.key}.`;
-  return `${metric.title} of ${row.assistant}${where} ${verb} from ${score(row.before, metric)} to ${score(row.after, metric)}${unit}, by ${score(Math.abs(row.difference), metric)}${points}${interval}.${cause}`;
+  return `${metric.title} of ${row.assistant}${where} ${verb} from ${score(row.before, metric)} to ${score(row.after, metric)}${unit}, by ${score(Math.abs(row.difference), metric)}${points}${ends}.${cause}`;
 }
 
 // A faulty assistant has no scores before or after the change, so none of them moved.
@@ -176,7 +187,7 @@ function MetricScores({ metric, rows }) {
       key: "moved",
       label: "Result",
       class: "short",
-      cell: (row) => (row.reason ? <Tag text={row.reason}>{isUnmeasured(row) ? "not measured" : "no test"}</Tag> : row.moved ? <Moved row={row} /> : <span class="muted">within noise</span>),
+      cell: (row) => ((isUnmeasured(row) || row.p === null) && row.reason ? <Tag text={row.reason}>{isUnmeasured(row) ? "not measured" : "no test"}</Tag> : row.moved ? <Moved row={row} /> : <span class="muted">within noise</span>),
     },
     {
       key: "parts",

@@ -6,7 +6,7 @@ import { Loaded, Problem, useData } from "../components/load.jsx";
 import { Series } from "../components/series.jsx";
 import { Table } from "../components/table.jsx";
 import { load, records } from "../data.js";
-import { count, moment, score } from "../format.js";
+import { count, interval, moment, score } from "../format.js";
 import { href } from "../route.js";
 import { byBetter, chosen, distinct, domainOptions, findDomain, findMetric, leadingVariant, metricOptions, metricTitle, primaryMetric } from "../site.js";
 
@@ -104,7 +104,7 @@ function Publications({ metric, rows, domain, sort, onSort }) {
       numeric: true,
       descending: true,
     },
-    { key: "interval", label: "95 % interval", cell: (row) => (row.low === null ? "no interval" : `${score(row.low, metric)} to ${score(row.high, metric)}`), numeric: true },
+    { key: "interval", label: "95 % interval", cell: (row) => interval(row, (value) => score(value, metric), row.interval_reason), numeric: true },
     { key: "n", label: "Probes", value: (row) => row.n, numeric: true },
     { key: "model", label: "Model", value: (row) => row.model },
     { key: "judge", label: "Judge", value: (row) => row.judge ?? null },

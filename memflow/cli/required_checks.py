@@ -1,0 +1,74 @@
+"""The checks of memory servers that `memflow run` requires: which are missing, and what a failed one says."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from memflow.cli.output import message
+from memflow.errors import BadSettings
+
+if TYPE_CHECKING:
+    from memflow.cli.selection import Selection
+    from resources.settings.settings import Settings
+
+
+def memory_servers_of(settings: "Settings", assistants: Iterable[str]) -> list[str]:
+    """Return the names of the memory servers among the memories of assistants."""
+    names = dict.fromkeys(assistant.partition("@")[0] for assistant in assistants)
+    return [name for name in names if name in settings.memories and settings.memories[name].is_server]
+
+
+def unchecked(settings: "Settings", assistants: Iterable[str]) -> list[str]:
+    """Return the memory servers of assistants that run without a check."""
+    return [name for name in memory_servers_of(settings, assistants) if settings.memories[name].unchecked]
+
+
+def skip_checks(settings: "Settings") -> "Settings":
+    """Return the settings with all memory servers unchecked."""
+    memories = {
+        name: own.model_copy(update={"unchecked": True}) if own.is_server else own
+        for name, own in settings.memories.items()
+    }
+    return settings.model_copy(update={"memories": memories})
+
+
+def run_required_checks(selection: "Selection", force: bool, budget: Any) -> None:
+    """Check the memory servers that the run plays and that have no passed check. Raises BadSettings for a fault."""
+    from memflow.cli.memory_check import check_named_server
+    from resources.memory_servers.declaration import greet, read_hello
+    from resources.memory_servers.server_checks import planned_writes
+    from resources.memory_servers.stored_checks import has_passed
+
+    settings = selection.settings
+    for name in dict.fromkeys(_played(selection, force)):
+        own = settings.memories[name]
+        hello = greet(name, own, own.timeout.hello) if own.url else read_hello(name, settings.home)
+        if own.unchecked or has_passed(name, own, settings.home, hello):
+            continue
+        writes = planned_writes(None if hello is None else hello.can)
+        message(f"memflow: checking the memory server {name} ({writes}); --unchecked skips it.")
+        wrong = [line for line in check_named_server(settings, name, budget) if line.verdict == "wrong"]
+        if wrong:
+            faults = " ".join(f"{line.name}: {line.found}. {line.fix}" for line in wrong)
+            raise BadSettings(
+                f"the memory server {name} is not measured, because its check found a fault. {faults} After a fix, "
+                f"rerun; `memflow memories check {name}` shows all lines, and --unchecked runs it as it is."
+            )
+
+
+def _played(selection: "Selection", force: bool) -> Iterator[str]:
+    """Yield the memory server of each partition that is not up to date."""
+    from assets.fingerprints import Fingerprints
+
+    settings = selection.settings
+    servers = memory_servers_of(settings, selection.assistants)
+    if not servers:
+        return
+    fingerprints = Fingerprints.of(settings)
+    for name in selection.domains:
+        generated = not force and fingerprints.up_to_date("domain", settings.domain(name))
+        for assistant in selection.assistants:
+            memory = assistant.partition("@")[0]
+            if memory in servers and not (
+                generated and fingerprints.up_to_date("domain x assistant", name, assistant)
+            ):
+                yield memory

@@ -1,0 +1,51 @@
+"""The check of a memory server of the settings, with the models that memflow gives it; its result is stored."""
+
+from typing import TYPE_CHECKING
+
+from memflow.chat.ledger import RequestContext
+from resources.memory_servers.check_lines import CheckLine
+from resources.memory_servers.connection import ServerConnection
+from resources.memory_servers.declaration import open_server
+from resources.memory_servers.server_checks import ServerChecks
+from resources.memory_servers.stored_checks import store_check
+from resources.model_proxy.opening import given_variables, open_access, reaches_loopback
+from resources.models.chats import Chats
+
+if TYPE_CHECKING:
+    from resources.models.models import Models
+    from resources.settings.own_sections import OwnMemory
+
+STAGE = "memories"
+
+
+def check_memory_server(models: "Models", name: str, own: "OwnMemory") -> list[CheckLine]:
+    """Check the memory server `name`, and store the result. Its requests to models are in the ledger."""
+    account = RequestContext(run="memories check", stage=STAGE, assistant=name)
+
+    async def work(chats: Chats) -> list[CheckLine]:
+        clients = chats.clients
+        access = await open_access(clients, account, name, {}, await chats.embedder())
+        proxy = await clients.model_proxy()
+        proxy.admit(access)
+        starts = iter(range(1000))
+
+        def connect() -> ServerConnection:
+            return open_server(
+                name,
+                own,
+                clients.settings.home,
+                log=f"{name}/check.{next(starts)}",
+                endpoints=access.endpoints(proxy.url) if own.command or reaches_loopback(own.url) else {},
+                given=given_variables(access, proxy.url, own.variables),
+            )
+
+        checks = ServerChecks(connect)
+        try:
+            lines = await checks.run()
+        finally:
+            proxy.withdraw(access)
+        if checks.greeting is not None:
+            store_check(name, own, clients.settings.home, checks.greeting, lines)
+        return lines
+
+    return models.run(account, work)

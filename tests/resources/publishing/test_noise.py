@@ -1,0 +1,104 @@
+"""The noise of stored verdicts: which repeats count, and the sources of their variance."""
+
+from pathlib import Path
+
+import factories
+import measured_lake
+import pytest
+from measured_lake import write_assistant, write_probes
+
+from memflow.pipeline import WRITERS
+from memflow.scoring.drift import INPUTS
+from resources.lake.lake import Lake
+from resources.lake.partition_catalog import PartitionCatalog
+from resources.publishing.leaderboard import leaderboard_rows, same_inputs
+from resources.publishing.noise import domain_noise
+from resources.publishing.warehouse import Warehouse
+from resources.settings.settings import Settings
+
+DOMAIN = "comem_demo"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Return settings of a home with the verdicts of two assistants, and of repeats of one."""
+    settings = measured_lake.settings_of(tmp_path)
+    lake = Lake(settings.lake_root)
+    write_probes(lake, DOMAIN)
+    for seed, name in enumerate(("none", "full", "full~answers2", "full~answers3", "full~judge2")):
+        write_assistant(lake, DOMAIN, name, seed)
+    return settings
+
+
+def rewrite(settings: Settings, assistant: str, inputs: str) -> None:
+    """Write the verdicts of an assistant again, with other inputs in their metadata."""
+    lake, key = Lake(settings.lake_root), f"{DOMAIN}/{assistant}"
+    facts = lake.facts("score.verdicts", key)
+    rows = lake.read("score.verdicts", key)
+    lake.write("score.verdicts", key, rows, fingerprint="", meta={**facts.meta, INPUTS: inputs})
+
+
+def scores(settings: Settings):
+    lake = Lake(settings.lake_root)
+    return leaderboard_rows(settings, lake, Warehouse(lake, "unused.duckdb"))
+
+
+def test_leaderboard_lists_the_first_evaluations_with_the_noise_of_their_repeats(settings: Settings) -> None:
+    rows = scores(settings)
+    assert {row.assistant for row in rows} == {"none", "full"}
+    noisy = [row for row in rows if row.noise is not None]
+    assert {row.assistant for row in noisy} == {"full"}
+    assert {(row.repeats, row.repeats_of) for row in noisy} == {(3, "answers")}
+    assert any(row.noise > 0 for row in noisy)
+
+
+def test_scores_of_first_evaluations_do_not_change_with_repeats(settings: Settings) -> None:
+    lake = Lake(settings.lake_root)
+    values = {
+        (row.assistant, row.metric, row.slice): (row.value, row.low, row.high, row.n)
+        for row in scores(settings)
+    }
+    for name in ("full~answers2", "full~answers3", "full~judge2"):
+        measured_lake.remove_assistant(lake, DOMAIN, name)
+    without = scores(settings)
+    assert all(row.noise is None for row in without)
+    assert values == {
+        (row.assistant, row.metric, row.slice): (row.value, row.low, row.high, row.n) for row in without
+    }
+
+
+def test_repeats_of_other_inputs_do_not_count(settings: Settings) -> None:
+    catalog = PartitionCatalog(Lake(settings.lake_root), ("score.verdicts",), "answers2")
+    assert same_inputs(Lake(settings.lake_root), catalog) == [f"{DOMAIN}/full~answers2"]
+    rewrite(settings, "full", "a new model")
+    assert same_inputs(Lake(settings.lake_root), catalog) == []
+    assert all(row.noise is None for row in scores(settings))
+    rewrite(settings, "full~answers3", "a new model")
+    assert {row.repeats for row in scores(settings) if row.noise is not None} == {2}
+
+
+def test_sources_of_variance_are_pooled_over_first_evaluations(settings: Settings) -> None:
+    lake = Lake(settings.lake_root)
+    [found] = [each for each in domain_noise(settings.domain(DOMAIN), lake) if each.metric == "accuracy"]
+    assert found.assistants == ["full", "none"]
+    assert found.repeats == {"answers": 3, "judge": 2}
+    assert [each.name for each in found.components if each.deviation is not None] == [
+        "episodes",
+        "questions",
+        "answers",
+    ]
+
+
+def test_faulty_assistant_has_no_variance(settings: Settings) -> None:
+    lake = Lake(settings.lake_root)
+    row = factories.health_measure(
+        domain=DOMAIN,
+        assistant="full",
+        measure="empty_reads",
+        state="faulty",
+        statement="all reads are empty",
+    )
+    assert WRITERS["score.health"].scope == "domain x assistant"
+    lake.write("score.health", f"{DOMAIN}/full", [row], fingerprint="")
+    [found] = [each for each in domain_noise(settings.domain(DOMAIN), lake) if each.metric == "accuracy"]
+    assert found.assistants == ["none"]
