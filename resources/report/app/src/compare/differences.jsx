@@ -50,7 +50,7 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       (row) => (row.better || !row.episodes_needed ? NONE : needed(row)),
       "Episodes with which 80 % of studies find a difference like this one, and the 5 to 95 % range of this number; – where the difference is clear.",
     ),
-    {
+    rows.some((row) => row.onlyOther + row.onlyBaseline > 0) && {
       key: "unpaired",
       label: "Not paired",
       title: `Probes with a value for the assistant only, and for ${baseline} only.`,
@@ -59,7 +59,7 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       numeric: true,
     },
     { key: "verdict", label: "Result", value: (row) => row.better ?? "", cell: (row) => result(row), class: "short" },
-  ];
+  ].filter(Boolean);
   return (
     <Table
       caption={caption}
