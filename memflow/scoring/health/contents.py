@@ -78,7 +78,7 @@ def future_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits)
         read.probe_id
         for episode in episodes
         for read in episode.reads
-        if any(_is_future(episode, name, read) for name in read.recalled)
+        if not episode.hides_items and any(_is_future(episode, name, read) for name in read.recalled)
     ]
     if early:
         n = sum(len(episode.reads) for episode in episodes)
@@ -89,9 +89,14 @@ def future_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits)
 
 def retired_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the reads that returned an entry which the memory no longer had."""
-    reads = [(episode, read) for episode in episodes for read in episode.reads if read.recalled]
+    reads = [
+        (episode, read)
+        for episode in episodes
+        for read in episode.reads
+        if read.recalled and not episode.hides_items
+    ]
     if not reads:
-        return not_measurable(RETIRED, "no read returned an entry")
+        return not_measurable(RETIRED, "no read returned an entry whose time is known")
     old = [
         read.probe_id
         for episode, read in reads
@@ -108,7 +113,7 @@ def unexported_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTrait
         read
         for episode in episodes
         for read in episode.reads
-        if episode.server is not None and episode.server.export != "none" and read.recalled
+        if episode.server is not None and not episode.hides_items and read.recalled
     ]
     if not reads:
         return not_measurable(measure, "the memory is no server that exports its items")

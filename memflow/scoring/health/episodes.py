@@ -101,15 +101,21 @@ def _origins(given: Sequence[TranscriptMessage], items: Sequence[Item]) -> dict[
         by_text[key].append(line)
         if len(key) > KEY:
             by_text[key[:KEY]].append(line)
-    found = {}
+    found: dict[str, tuple[str, ...]] = {}
+    used: set[str] = set()
+    start = given[0].sequence if given else 0
     for item in items:
         found[item.entry_id] = item.sources
-        if not item.sources:
+        if not item.sources and item.since > start:  # otherwise it is of the episode that this one continues
             whole = [whole_key(body) for body in bodies(item.text)]
             of_whole = [line for key in whole for line in by_text.get(key, ())]
             of_start = [line for key in whole for line in by_text.get(key[:KEY], ()) if len(key) >= KEY]
-            earlier = [line for line in (*of_start, *of_whole) if line.sequence < item.since]
-            found[item.entry_id] = tuple(line.message_id for line in (earlier or of_whole)[-1:])
+            earlier = [line for line in of_whole or of_start if line.sequence < item.since]
+            # Equal messages have an entry each, in their order.
+            unused = [line for line in earlier if line.message_id not in used]
+            origin = (unused[:1] or earlier or of_whole)[-1:]
+            found[item.entry_id] = tuple(line.message_id for line in origin)
+            used.update(found[item.entry_id])
     return found
 
 

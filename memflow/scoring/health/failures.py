@@ -99,7 +99,7 @@ def _has_evidence(episode: EpisodeObservation, read: ProbeRead) -> bool:
     """Return whether evidence is stored, or was given, where a server does not export what it stored."""
     if read.attribution is None:
         return False
-    if episode.server is not None and episode.server.export == "none":
+    if episode.hides_items:
         return read.attribution.evidence > 0
     return bool(read.attribution.stored)
 

@@ -94,6 +94,8 @@ def same_items(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> 
 def stale_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the reads that return no new entries: as a cache does, or an index that is filled too late."""
     measure = "stale_reads"
+    if any(episode.hides_items for episode in episodes):
+        return not_measurable(measure, "the memory server does not export its items")
     searched = _searched_kinds(episodes)
     tried: list[tuple[float, int, list[str], str, State]] = []
     new_entries = cache(_live_since)
@@ -157,7 +159,7 @@ def _searched_kinds(episodes: Sequence[EpisodeObservation]) -> frozenset[str]:
 
 
 def _available(episode: EpisodeObservation, read: ProbeRead, searched: frozenset[str]) -> int:
-    if episode.server is not None and episode.server.export == "none":
+    if episode.hides_items:
         return sum(message.sequence < read.sequence for message in episode.messages)
     return sum(read.live.get(kind, 0) for kind in searched)
 

@@ -95,6 +95,11 @@ class EpisodeObservation:
     """Failures of a memory server that concern no message."""
     server: Capabilities | None = None
 
+    @property
+    def hides_items(self) -> bool:
+        """Whether the memory is a server that does not export its items: entries are only what reads returned."""
+        return self.server is not None and self.server.export == "none"
+
 
 @dataclass(frozen=True)
 class MemoryTraits:

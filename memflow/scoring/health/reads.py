@@ -51,7 +51,7 @@ def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, se
     """
     measure, what = "empty_reads", "entries were live"
     reads = [read for episode in episodes for read in episode.reads if read.live and not read.failure]
-    if any(episode.server is not None and episode.server.export == "none" for episode in episodes):
+    if any(episode.hides_items for episode in episodes):
         what = "messages had been written"
         reads = [read for episode in episodes for read in episode.reads if read.sequence and not read.failure]
     if len(reads) < FEW:

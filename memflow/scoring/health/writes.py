@@ -194,7 +194,7 @@ def unstored_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTrai
 
 def unseen(episodes: Sequence[EpisodeObservation]) -> str:
     """Return why the content of a memory is not known by message; empty if it is."""
-    if any(episode.server is not None and episode.server.export == "none" for episode in episodes):
+    if any(episode.hides_items for episode in episodes):
         return "the memory server does not export its items"
     entries = [entry for episode in episodes for entry in episode.entries.values()]
     if entries and sum(bool(entry.sources) for entry in entries) < len(entries) / 2:
