@@ -135,7 +135,7 @@ def unstored_repeats(episodes: Sequence[EpisodeObservation], memory: MemoryTrait
     messages = [message for episode in episodes for message in _expected(episode, memory)]
     repeated = [message for message in messages if message.repeats]
     others = [message for message in messages if not message.repeats]
-    if all(message.stored for message in messages):
+    if len(messages) >= FEW and all(message.stored for message in messages):
         return Measurement(measure, OK, f"all of {len(messages)} messages are stored", 0.0, len(messages))
     if len(repeated) < FEW or not others:
         return not_measurable(measure, f"only {len(repeated)} messages nearly repeat an earlier one")
