@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memflow.cli.moments import parse_moment
 from memflow.errors import BadInput
 from memflow.records import Probe
+from memflow.repeats import suffix
 from memflow.scoring.judges import STANDARD
 from memflow.suggestions import unknown_name
 
@@ -137,7 +138,7 @@ def with_others(
     """Return the names and verdicts of the operands and of the assistants that their scores depend on.
 
     These are the memory `oracle` with the same model, or `everyone` in the same domain at the same moment, without
-    faulty ones. The third list has the position of each one's oracle.
+    faulty ones; of a repeat, those of the same repeat. The third list has the position of each one's oracle.
     """
     from memflow.scoring.leaderboard import bound
     from resources.lake.partition_catalog import PartitionCatalog
@@ -150,7 +151,8 @@ def with_others(
     places: dict[tuple[str, str | None, str], int] = {}
     for at, each in enumerate(stored):
         source, moment = each.source, each.operand.moment
-        catalog = PartitionCatalog(source.lake, (PROBES, VERDICTS))
+        repeat = suffix(f"{source.domain}/{source.assistant}")
+        catalog = PartitionCatalog(source.lake, (PROBES, VERDICTS), repeat)
         oracle = bound(source.assistant, "oracle")
         for name, meta in current_assistants(catalog, source.domain).items():
             key = (source.domain, moment, name)

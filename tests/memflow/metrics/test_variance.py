@@ -36,7 +36,7 @@ def simulated(rng: np.random.Generator, *, run: bool, assistants: int = 4) -> li
 
 @pytest.mark.parametrize("run", [True, False])
 def test_components_recover_the_variances_of_simulated_values(run: bool) -> None:
-    """Over 120 simulations each mean estimate is within 3 % (episodes: 6 %), and 89 % of the intervals cover or more."""
+    """Over 120 simulations each mean estimate is within 3 % (episodes: 6 %), and 89 % of the intervals cover."""
     rng = np.random.default_rng(7)
     variances: dict[str, list[float]] = {}
     covered: dict[str, list[bool]] = {}

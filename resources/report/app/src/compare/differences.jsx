@@ -38,6 +38,9 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       ),
     },
     { key: "ci", label: "95 % interval", cell: (row) => range(row, text), numeric: true },
+    ...(rows.some(hasNoise)
+      ? [number("noise", "Noise", (row) => noiseText(row, metric), "Standard deviation of the difference between repeated evaluations.")]
+      : []),
     number("p_adjusted", "Adjusted p", (row) => probability(row.p_adjusted), "p of the sign-flip test over episodes, corrected by Holm's method over all pairs of assistants under this metric and slice."),
     number("n", "Pairs", (row) => row.n.toLocaleString("en"), "Probes with a value for both."),
     number("n_episodes", "Episodes", (row) => row.n_episodes.toLocaleString("en"), "Episodes of the pairs."),
@@ -47,7 +50,7 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       (row) => (row.better || !row.episodes_needed ? NONE : needed(row)),
       "Episodes with which 80 % of studies find a difference like this one, and the 5 to 95 % range of this number; – where the difference is clear.",
     ),
-    {
+    rows.some((row) => row.onlyOther + row.onlyBaseline > 0) && {
       key: "unpaired",
       label: "Not paired",
       title: `Probes with a value for the assistant only, and for ${baseline} only.`,
@@ -56,7 +59,7 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       numeric: true,
     },
     { key: "verdict", label: "Result", value: (row) => row.better ?? "", cell: (row) => result(row), class: "short" },
-  ];
+  ].filter(Boolean);
   return (
     <Table
       caption={caption}
@@ -67,6 +70,15 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       rowKey={(row) => row[head.key]}
     />
   );
+}
+
+function hasNoise(row) {
+  return row.noise !== null && row.noise !== undefined;
+}
+
+/** The noise of a difference, and whether noise alone can be as large as the difference. */
+function noiseText(row, metric) {
+  return hasNoise(row) ? `±${score(row.noise, metric)}${row.within_noise ? ", not exceeded" : ""}` : NONE;
 }
 
 /** The result of one comparison as a sentence. */
@@ -184,7 +196,12 @@ function number(key, label, cell, title) {
 }
 
 function range(row, text) {
-  return interval(row, text, row.reason);
+  return isFaulty(row) ? NONE : interval(row, text, row.reason);
+}
+
+/** Whether one of both is faulty, so that there is nothing to compare; `reason` names it. */
+function isFaulty(row) {
+  return row.health_a === "faulty" || row.health_b === "faulty";
 }
 
 function isTested(row) {
@@ -196,7 +213,7 @@ function tone(row) {
 }
 
 function result(row) {
-  if (row.health_a === "faulty" || row.health_b === "faulty") {
+  if (isFaulty(row)) {
     return <Tag text={row.reason}>not measured</Tag>;
   }
   if (row.difference === null) {

@@ -9,7 +9,7 @@ import { href } from "../route.js";
 import { isBaseline, isScripted } from "../site.js";
 
 // Columns that are left out where no row has a value.
-const OPTIONAL = ["rank", "tokens", "cost", "seconds"];
+const OPTIONAL = ["rank", "noise", "tokens", "cost", "seconds"];
 
 /** `rows`: scores of one domain, metric, slice and variant, with `tokens`, `cost` and `seconds` per probe. */
 export function Ranking({ site, domain, metric, rows, params, onSort }) {
@@ -78,6 +78,14 @@ export function Ranking({ site, domain, metric, rows, params, onSort }) {
       ),
     },
     {
+      key: "noise",
+      label: "Noise",
+      title: "Standard deviation of the score between repeated evaluations, pooled over assistants, and their number.",
+      value: (row) => row.noise,
+      cell: (row) => noiseText(row, metric),
+      numeric: true,
+    },
+    {
       key: "n",
       label: "Probes",
       title: "Probes with a value, and how many are planned where some are missing.",
@@ -113,6 +121,10 @@ function defaultSort(metric) {
 function rankRange(row) {
   const { rank_low: low, rank_high: high } = row;
   return low === null || low === undefined ? NONE : low === high ? low : `${low}–${high}`;
+}
+
+function noiseText(row, metric) {
+  return row.repeats ? `±${score(row.noise, metric)} (${row.repeats})` : NONE;
 }
 
 function range(row, metric) {
