@@ -3,7 +3,8 @@ import { createInterface } from "node:readline";
 
 const spaces = new Map(); // space -> items, oldest first
 const can = {
-  as_of: "writes", sources: "message", dates: true, export: "live", deterministic: true,
+  as_of: "writes", sources: "message", dates: true, export: "live", models: "none",
+  deterministic: true,
 };
 const words = (text) => new Set(text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []);
 

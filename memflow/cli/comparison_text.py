@@ -63,7 +63,8 @@ def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -
         health = each.source.health
         if health is not None and health.state in ALARMS:
             yield Text(
-                f"{each.operand.label} is {health.state}: {health.statement}. `memflow show health` shows examples.",
+                f"{each.operand.label} is {health.state}: {health.statement}. `memflow show health "
+                f"{each.source.domain} {each.source.assistant}` shows examples.",
                 style="red" if health.is_faulty else "yellow",
             )
     for text in differing_settings(found.operands):

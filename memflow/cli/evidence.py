@@ -67,9 +67,15 @@ def state_probe_failures(scores: Sequence[Score]) -> Iterator[RenderableType]:
         return
     columns = [TITLES[name] for name in NAMES]
     rows = [
-        [assistant, *(rates[name].value if name in rates else None for name in NAMES)]
+        [
+            flagged(assistant, rates.values()),
+            *(rates[name].value if name in rates else None for name in NAMES),
+        ]
         for assistant, rates in found.items()
+        if all(score.health != FAULTY for score in rates.values())
     ]
+    if not rows:
+        return
     yield note(
         "\nFailures by state probes: what the assistant states of the user when asked (AMemGym, section 3.3)"
     )
@@ -88,9 +94,12 @@ def health(scores: Sequence[Score]) -> Iterator[RenderableType]:
         SUSPECT: ("Suspect: these scores may be those of a fault of the memory:", "yellow"),
     }
     for state, (title, style) in titles.items():
-        if lines := [alarm.line for alarm in alarms if alarm.state == state]:
+        of_state = [alarm for alarm in alarms if alarm.state == state]
+        if of_state:
+            lines = [alarm.line for alarm in of_state]
+            command = f"memflow show health {of_state[0].domain} {of_state[0].assistant}"
             yield from (Text(f"\n{title}", style=style), *first_lines(lines, style))
-            yield Text(f"  `memflow show health` shows examples. {ADVICE[state]}", style=style)
+            yield Text(f"  `{command}` shows examples. {ADVICE[state]}", style=style)
 
 
 def replaced_prompts(scores: Sequence[Score]) -> Iterator[RenderableType]:

@@ -120,10 +120,10 @@ SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         # Bounds and stored messages.
-        System("none", Nothing, "CoMem, checkpoint 0"),
+        System("none", Nothing, "CoMem, checkpoint 0; MemoryBench, Vanilla without a corpus"),
         System("oracle", Oracle, "AMemGym, upper bound"),
         System(PREVIOUS, PreviousState, "a baseline of ours"),
-        System("full", Full, "AMemGym, native LLM; MemoryBench, vanilla", ("budget",)),
+        System("full", Full, "AMemGym, native LLM", ("budget",)),
         System("recent", Recent, "a baseline of ours", ("messages",)),
         # Search over messages.
         *(

@@ -67,7 +67,7 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
         have = sorted({score.metric for score in _shown(of_domain, None)})
         fix = f"Use a metric with such scores: {', '.join(have)}" if have else "Use another domain"
         if not have and any(score.health == FAULTY for score in of_domain):
-            fix = f"Memories are faulty, so {NOT_MEASURED}: `memflow show health --domain {domain}`"
+            fix = f"Memories are faulty, so {NOT_MEASURED}: `memflow show health {domain}`"
         raise BadInput(f"{domain} has no scores of {metric} per period. {fix}.")
     kind = _place(shown[0])[0]
     first = find_metric(shown[0].metric)

@@ -60,6 +60,7 @@ def _with_health(score: Score, health: AssistantHealth | None) -> Score:
         value=None,
         low=None,
         high=None,
+        interval_reason=None,
         judge_low=None,
         judge_high=None,
         deviation=None,

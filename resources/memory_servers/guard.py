@@ -4,6 +4,9 @@ Run as `python guard.py FD PATIENCE COMMAND...`. FD is the read end of a pipe wh
 `k` requests SIGKILL for the server's process group, another byte SIGTERM, and the end of file means that memflow ended.
 On Linux, the signals also reach processes that left the group, such as a database that runs in the background. The
 program uses the standard library only.
+
+What the server writes to stderr goes through a thread to the log, the program's own stderr, which has to be open for
+reading, too. Of a longer log, the beginning and the end are kept.
 """
 
 import ctypes
@@ -22,6 +25,11 @@ DEFAULTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal
 
 MOST_FILES = 65_536
 """Open files of memflow that a server could inherit."""
+LOG_HEAD = LOG_TAIL = 2_000_000
+"""Bytes of the beginning and of the end of a server's log that are always kept."""
+LOG_CHUNK = 1 << 16
+DRAIN_S = 1.0
+"""Seconds in which the rest of the log is written after the end of the server."""
 SET_CHILD_SUBREAPER = 36
 """The option of Linux's prctl with which processes without a parent become children of this one."""
 
@@ -35,13 +43,23 @@ def main() -> int:
     os.closerange(control + 1, MOST_FILES)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    output, errors = os.pipe()
     try:
         server = os.posix_spawnp(
-            command[0], command, os.environ, setpgroup=0, setsigmask=(), setsigdef=DEFAULTS
+            command[0],
+            command,
+            os.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, errors, 2)],
+            setpgroup=0,
+            setsigmask=(),
+            setsigdef=DEFAULTS,
         )
     except OSError as error:
         print(f"cannot run {command[0]}: {error.strerror}", file=sys.stderr, flush=True)
         return NOT_STARTED
+    os.close(errors)
+    log = threading.Thread(target=_write_log, args=(output, 2, LOG_HEAD, LOG_TAIL), daemon=True)
+    log.start()
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):  # so that the end of the server's output is visible
         os.dup2(nothing, descriptor)
@@ -50,8 +68,23 @@ def main() -> int:
         os.waitpid(ended.si_pid, 0)  # a process without a parent
     _signal(server, signal.SIGKILL)  # processes that it started, which may have its output open
     _, status = os.waitpid(server, 0)
+    log.join(DRAIN_S)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
+
+
+def _write_log(source: int, log: int, head: int, tail: int) -> None:
+    """Copy to a log, which grows by at most `head` and twice `tail` bytes: the middle of a longer text is deleted."""
+    start, deleted = os.fstat(log).st_size, 0
+    while chunk := os.read(source, LOG_CHUNK):
+        os.write(log, chunk)
+        size = os.fstat(log).st_size
+        if size > start + head + 2 * tail:
+            end = os.pread(log, tail, size - tail)
+            os.ftruncate(log, start + head)
+            deleted += size - tail - start - head
+            note = f"\n--- memflow deleted some {deleted:,} bytes here, since the log grew too long\n"
+            os.write(log, note.encode() + end)
 
 
 def _obey(control: int, patience: float, server: int) -> None:

@@ -200,7 +200,7 @@ async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
     watched, guarded = os.pipe()
     guard = Path(__file__).with_name("guard.py")
     try:
-        with log.open("ab") as stderr:
+        with log.open("a+b") as stderr:
             stderr.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {command.words[0]}\n".encode())
             stderr.flush()
             loop = asyncio.get_running_loop()

@@ -7,8 +7,10 @@ from typing import Any
 from memflow.benchmarks import registry
 from memflow.labels import meta_label
 from memflow.pipeline import partition_key
+from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import gap_lines
+from memflow.scoring.failure_attributions import NAMES, contradictions
 from memflow.scoring.published_health import ALARMS
 from resources.publishing.completeness import all_gaps
 from resources.publishing.health import HEALTH, stored_health
@@ -34,8 +36,15 @@ def site_file(
         rows = (row for row in scores["rows"] if row[places["domain"]] == domain)
         return [*dict.fromkeys(row[places[name]] for row in rows)]
 
+    def failures(domain: str) -> list[Score]:
+        rows = (dict(zip(places, row, strict=True)) for row in scores["rows"])
+        return [Score(**row) for row in rows if row["domain"] == domain and row["metric"] in NAMES]
+
     domains = [
-        _domain(source, name, column("metric", name), slices[name], column("slice", name))
+        {
+            **_domain(source, name, column("metric", name), slices[name], column("slice", name)),
+            "contradictions": contradictions(failures(name)),
+        }
         for name in source.assistants
     ]
     assistants = _assistants(source)

@@ -127,15 +127,18 @@ class OwnMemory(StrictModel):
             extra = sorted(self.model_fields_set - {"path", "system", "parameters"})
             if extra:
                 raise ValueError(
-                    f"`{extra[0]}` ({getattr(self, extra[0])!r}) belongs to a memory server, and this memory has "
+                    f"`{extra[0]}` ({self._shown(extra[0])}) belongs to a memory server, and this memory has "
                     f"`{kinds[0]}`. Remove it, or use `parameters`."
                 )
         wrong = {"variables", "folder"} if self.url else {"key_variable"}
         if self.is_server and (unused := sorted(self.model_fields_set & wrong)):
             raise ValueError(
-                f"`{unused[0]}` ({str(getattr(self, unused[0]))!r}) has no effect beside `{kinds[0]}`. Remove it."
+                f"`{unused[0]}` ({self._shown(unused[0])}) has no effect beside `{kinds[0]}`. Remove it."
             )
         return self
+
+    def _shown(self, name: str) -> str:
+        return json.dumps(getattr(self, name), default=str)
 
     @property
     def is_server(self) -> bool:

@@ -112,10 +112,11 @@ def test_launchpad_refuses_fields_of_resources_and_starts_a_run(page, ui: Served
     page.picture("launchpad")
     page.driver.execute_script(write, "loggers:\n  console:\n    config:\n      log_level: INFO\n")
     page.reads("No errors")
-    before = ui.progress()
+    before = ui.runs()
     page.find("(//button[contains(., 'Materialize')])[last()]").click()
+    wait("a run of the launchpad", lambda: len(ui.runs()) == len(before) + 1)
+    wait("its end", lambda: ui.runs()[0]["status"] == "SUCCESS", progress=ui.progress)
     page.reads("RUN_SUCCESS")
-    assert len(ui.progress()) == len(before) + 1
 
 
 def test_run_page_updates_step_counts_without_reload_during_a_run(page, ui: Served) -> None:

@@ -24,7 +24,8 @@ def command(folder: Path, url: str) -> list[str]:
     """Return the command of a run, whose settings are in a folder."""
     folder.mkdir(exist_ok=True)
     memories = (
-        f'[memories.{mode}]\ncommand = ["{sys.executable}", "{ECHO}"]\nmode = "{mode}"\n' for mode in MODES
+        f'[memories.{mode}]\ncommand = ["{sys.executable}", "{ECHO}"]\nmode = "{mode}"\nunchecked = true\n'
+        for mode in MODES
     )
     (folder / "memflow.toml").write_text("".join(memories), encoding="utf-8")
     names = [part for mode in MODES for part in ("--memory", mode)]

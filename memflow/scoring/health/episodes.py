@@ -148,7 +148,14 @@ def _messages(
         if item.kind == WRITE and item.meta.get("failed"):
             failed |= {message["id"] for message in item.meta["messages"]}
     end = given[-1].sequence + 1 if given else 0
-    earlier = RepeatedTexts()
+    stored_ids = {
+        message
+        for message, of_message in by_message.items()
+        for item in of_message
+        if item.kind not in global_kinds
+    }
+    # Near-duplicates matter only where messages are lost.
+    earlier = RepeatedTexts() if any(line.message_id not in stored_ids for line in given) else None
     found = []
     for position, line in enumerate(given, 1):
         stored = [item for item in by_message.get(line.message_id, ()) if item.kind not in global_kinds]
@@ -160,7 +167,7 @@ def _messages(
                 position=position,
                 session=line.event,
                 text=properties(line.text),
-                repeats=earlier.repeats(line.text),
+                repeats=earlier is not None and earlier.repeats(line.text),
                 stored=bool(stored),
                 failed=line.message_id in failed and not stored,
                 live_at_end=any(item.alive(end) for item in stored),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from memflow.words import HAN
 
 _TOKEN = re.compile(rf"[{HAN}]|[^\W{HAN}]+")
+_DIGIT = re.compile(r"\d")
 _NO_WORD = re.compile(r"[\W_]+")
 _PREFIX = re.compile(r"^\[[^\]]{1,60}\]\s*|^[^:\n]{1,40}:\s+")
 _MARKS = frozenset(".,!?;'\"()。，！？；")
@@ -32,13 +33,16 @@ class TextProperties:
 
 def properties(text: str) -> TextProperties:
     """Return the properties of a text."""
-    other_script = not text.isascii() and any(letter > "\x7f" and letter.isalpha() for letter in text)
     return TextProperties(
-        words=len(_TOKEN.findall(text)),
+        words=len(text.split() if text.isascii() else _TOKEN.findall(text)),
         characters=len(text),
-        digits=any(map(str.isdigit, text)),
-        other_script=other_script,
+        digits=_DIGIT.search(text) is not None,
+        other_script=_has_other_script(text),
     )
+
+
+def _has_other_script(text: str) -> bool:
+    return not text.isascii() and any(letter > "\x7f" and letter.isalpha() for letter in text)
 
 
 def whole_key(text: str) -> str:
@@ -86,8 +90,8 @@ def losses(message: str, stored: Sequence[str]) -> frozenset[str] | None:
 def at_risk(message: str) -> frozenset[str]:
     """Return the losses that a message can have: a text without digits cannot lose them."""
     kinds = {
-        "digits": any(map(str.isdigit, message)),
-        "letters": not message.isascii() and any(letter > "\x7f" and letter.isalpha() for letter in message),
+        "digits": _DIGIT.search(message) is not None,
+        "letters": _has_other_script(message),
         "case": message != message.lower(),
         "marks": not _MARKS.isdisjoint(message),
     }

@@ -125,13 +125,18 @@ def unstored_role(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
 
 
 def unstored_repeats(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
-    """Measure the messages that nearly repeat an earlier one and are not stored, although others are."""
+    """Measure the messages that nearly repeat an earlier one and are not stored, although others are.
+
+    Repetitions are known for the episodes that lost a message.
+    """
     measure = "unstored_repeats"
     if reason := unseen(episodes) or _merging(memory):
         return not_measurable(measure, reason)
     messages = [message for episode in episodes for message in _expected(episode, memory)]
     repeated = [message for message in messages if message.repeats]
     others = [message for message in messages if not message.repeats]
+    if all(message.stored for message in messages):
+        return Measurement(measure, OK, f"all of {len(messages)} messages are stored", 0.0, len(messages))
     if len(repeated) < FEW or not others:
         return not_measurable(measure, f"only {len(repeated)} messages nearly repeat an earlier one")
     lost = [message.message_id for message in repeated if not message.stored]

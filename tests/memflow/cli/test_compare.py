@@ -103,7 +103,8 @@ def test_sentence_names_the_better_assistant_with_a_positive_difference() -> Non
 
 def test_lower_is_better_is_stated_as_a_positive_difference() -> None:
     assert sentence(replace(ROW, metric="write_failure", better="a")) == (
-        "full is better than none by 0.250 [0.100, 0.400] in write_failure (480 pairs in 12 episodes, adjusted p = 0.020)."
+        "full is better than none by 0.250 [0.100, 0.400] in write_failure by state probes (480 pairs in 12 episodes, "
+        "adjusted p = 0.020)."
     )
 
 

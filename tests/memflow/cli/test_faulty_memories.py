@@ -10,6 +10,7 @@ from measured_lake import DOMAINS, write_assistant, write_health, write_probes
 from rich.console import Console
 
 import memflow.cli.pipeline
+from memflow.cli.evidence import state_probe_failures
 from memflow.cli.planned_runs import Outcome, PlannedRun
 from memflow.cli.run import FAULTY_MEMORY
 from memflow.cli.summary import Summary
@@ -46,10 +47,8 @@ def test_summary_states_faulty_and_suspect_memories_and_what_to_do(width: int) -
     assert "good 0.500 96 100%" in lines and "odd (suspect) 0.500 96 100%" in lines
     assert "deaf (faulty) not measured 0 of 96 0%" in lines
     text = " ".join(lines)
-    assert (
-        f"Not measured, because the memory is faulty: amemgym_demo: deaf: {EMPTY} `memflow show health`"
-        in text
-    )
+    command = "`memflow show health amemgym_demo deaf`"
+    assert f"Not measured, because the memory is faulty: amemgym_demo: deaf: {EMPTY} {command}" in text
     assert "amemgym_demo: odd: 12 of 96 reads failed" in text
     assert "Fix the memory (`memflow memories check` tests it alone), then rerun." in text
     assert "4 runs done, 0 up to date, 0 failed. 1 faulty, so not measured." in text
@@ -113,6 +112,16 @@ def test_bound_of_valid_assistants_has_one_row_beside_a_faulty_one(empty: Any) -
     assert text.count("(every assistant)") == 1 and "deaf (faulty)" in text and "good" not in text
 
 
+def test_faulty_memory_is_in_no_table_of_failures_by_state_probes() -> None:
+    rates = [replace(each, metric="write_failure") for each in scores("odd", "deaf")]
+    console = Console(file=StringIO(), width=120)
+    for part in state_probe_failures(rates):
+        console.print(part)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "odd (suspect)" in text and "deaf" not in text
+    assert [*state_probe_failures(rates[1:])] == []
+
+
 @pytest.fixture
 def compared(empty: Any) -> Any:
     """Return a home with two assistants in a domain, `full` and `none`, of which `full` is faulty."""
@@ -126,7 +135,7 @@ def compared(empty: Any) -> Any:
 def test_compare_states_why_a_faulty_memory_is_not_compared(compared: Any) -> None:
     text = " ".join(compared("compare", "none", "full").stdout.split())
     assert "none and full cannot be compared: full is not measured: it is faulty." in text
-    assert "full is faulty: it is faulty. `memflow show health` shows examples." in text
+    assert "full is faulty: it is faulty. `memflow show health comem_demo full` shows examples." in text
     data = compared.json("compare", "none", "full")["domains"][0]
     assert {row["difference"] for row in data["comparisons"]} == {None}
     assert [each["health"] and each["health"]["state"] for each in data["operands"]] == [None, "faulty"]
@@ -151,4 +160,4 @@ def test_plot_states_that_all_memories_of_a_domain_are_faulty(empty: Any) -> Non
     rows = [replace(each, slice="period 1") for each in scores("deaf")]
     empty.write("score.leaderboard", "all", rows)
     error = " ".join(empty.error("plot", "amemgym_demo", "--metric", "accuracy").split())
-    assert "Memories are faulty, so not measured: `memflow show health --domain amemgym_demo`" in error
+    assert "Memories are faulty, so not measured: `memflow show health amemgym_demo`" in error

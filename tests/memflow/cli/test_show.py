@@ -27,22 +27,29 @@ def test_show_leaderboard_labels_scores_of_language_model_with_hashing_embedder(
     rows[1] = replace(rows[1], embedder="hashing-256", replaced_prompts=["x/opening@1"])
     empty.write("score.leaderboard", "all", rows)
     data = empty.json("show", "leaderboard")
-    assert data["label"] == HASHED
+    assert data["label"] == f"{HASHED}: rag_2_4_30"
     assert [each["embedder"] for each in data["scores"]] == [None, "hashing-256"]
     assert [each["replaced_prompts"] for each in data["scores"]] == [[], ["x/opening@1"]]
     shown = empty("show", "leaderboard").stdout
-    assert f"{HASHED}: {HASHED_CAVEAT}" in shown and "hashing-256" in shown and "x/opening@1" in shown
+    assert (
+        f"{HASHED}: rag_2_4_30: {HASHED_CAVEAT}" in " ".join(shown.split())
+        and "hashing-256" in shown
+        and "x/opening@1" in shown
+    )
     empty.write("score.leaderboard", "all", rows[:1])
     assert empty.json("show", "leaderboard")["label"] is None
 
 
 def test_show_leaderboard_prints_failure_shares_by_evidence(measured) -> None:
     shown = measured("show", "leaderboard").stdout
-    [full] = [
-        line.split() for line in shown.partition("By evidence")[2].splitlines() if line.startswith("full")
-    ]
+    leading, _, by_state_probes = shown.partition("Failures by evidence")[2].partition(
+        "Failures by state probes"
+    )
+    assert "write_failure" not in shown
+    [full] = [line.split() for line in leading.splitlines() if line.startswith("full")]
+    assert any(line.startswith("none") for line in by_state_probes.splitlines())
     assert full[1] == "1.000" and full[-1] == "576"  # recall of evidence, and tokens per probe
-    [none] = [line for line in shown.partition("By evidence")[2].splitlines() if line.startswith("none")]
+    [none] = [line for line in leading.splitlines() if line.startswith("none")]
     assert "recalls nothing" in none
     data = measured.json("show", "leaderboard")["scores"]
     failures = {

@@ -33,14 +33,14 @@ SUSPECT = AssistantHealth("suspect", "12 of 96 reads failed")
 OK = AssistantHealth("ok", "none of 9 measures shows a fault")
 UNKNOWN = AssistantHealth("not measurable", "not measurable: the server exports nothing")
 MEASURED = score(
-    assistant="a", value=0.5, low=0.4, high=0.6, judge_low=0.4, judge_high=0.6, deviation=0.1, n=96, planned=96,
-    n_episodes=3, coverage=1.0,
+    assistant="a", value=0.5, low=0.4, high=0.6, judge_low=0.4, judge_high=0.6, deviation=0.1,
+    interval_reason="few", n=96, planned=96, n_episodes=3, coverage=1.0,
 )  # fmt: skip
 
 
 def test_score_of_a_faulty_assistant_has_no_value_and_covers_nothing() -> None:
     [found] = with_health([MEASURED], {"a": FAULTY})
-    for name in ("value", "low", "high", "judge_low", "judge_high", "deviation"):
+    for name in ("value", "low", "high", "interval_reason", "judge_low", "judge_high", "deviation"):
         assert getattr(found, name) is None
     assert (found.n, found.planned, found.n_episodes, found.coverage) == (0, 96, 0, 0.0)
     assert (found.health, found.health_reason, found.reason) == ("faulty", EMPTY, f"not measured: {EMPTY}")
@@ -107,9 +107,7 @@ def test_chart_has_no_curve_of_a_faulty_assistant_and_its_caption_names_it() -> 
     assert isinstance(found, Chart)
     assert {curve.name for curve in found.curves} == {"good", "odd (suspect)"}
     assert found.caption.endswith("; faulty, so not measured: deaf; suspect: odd")
-    with pytest.raises(
-        Exception, match="Memories are faulty, so not measured: `memflow show health --domain d`"
-    ):
+    with pytest.raises(Exception, match="Memories are faulty, so not measured: `memflow show health d`"):
         chart(with_health(scores, dict.fromkeys(("good", "odd"), FAULTY)), "d", "accuracy")
 
 
@@ -212,6 +210,5 @@ def test_drift_of_valid_assistants_is_stated_beside_a_faulty_one() -> None:
         *drift_rows("d", "full", evaluation(valid, "x"), evaluation({**valid, "p0": 0.0}, "y")),
     ]
     [drift] = grouped(adjusted(rows))
-    assert drift.sentence().startswith(
-        "judge: x -> y. None of 1 scores moved beyond noise. rag is not measured"
-    )
+    assert "accuracy of full" in drift.sentence()
+    assert drift.sentence().endswith(f" rag is not measured after the change: {EMPTY}.")

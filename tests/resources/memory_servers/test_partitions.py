@@ -29,7 +29,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Models]:
     """Return the models of settings with three memory servers."""
     monkeypatch.chdir(tmp_path)
     memories = {
-        "echo": {"command": echo_command()},
+        "echo": {"command": echo_command(), "unchecked": True},
         "bad": {"command": ["python3", "missing.py"]},
         "broken": {"command": echo_command("no_such_fault")},
     }

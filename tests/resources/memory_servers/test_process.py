@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -16,6 +17,7 @@ from echo_servers import ANSWERS, connect, echo_command, sent, written_server
 
 from memflow.errors import ServerFailed
 from resources.memory_servers import process
+from resources.memory_servers.guard import _write_log
 from resources.memory_servers.process import allowed_environment
 from resources.memory_servers.transport import TimeLimits
 
@@ -219,3 +221,21 @@ serve(lambda request: os._exit(5))"""
     async with written_server(tmp_path, body) as server:
         with pytest.raises(ServerFailed, match="ended with status 5"):
             await asyncio.wait_for(server.reset("a"), 9)
+
+
+def test_long_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
+    source, write = os.pipe()
+    with (tmp_path / "log").open("a+b") as log:
+        log.write(b"an earlier start\n")
+        log.flush()
+        thread = threading.Thread(target=_write_log, args=(source, log.fileno(), 1_000, 2_000))
+        thread.start()
+        for number in range(5_000):
+            os.write(write, f"line {number}\n".encode())
+        os.close(write)
+        thread.join()
+    text = (tmp_path / "log").read_text(encoding="utf-8")
+    assert text.startswith("an earlier start\nline 0\nline 1\n")
+    assert text.endswith("line 4998\nline 4999\n")
+    assert "--- memflow deleted" in text
+    assert len(text) < 17 + 1_000 + 2 * 2_000 + 2 * 100

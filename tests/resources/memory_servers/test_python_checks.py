@@ -135,7 +135,9 @@ async def test_fault_of_a_memory_is_found_by_its_line(memory: type[Memory], line
 
 async def test_memory_without_a_fault_has_no_wrong_line() -> None:
     lines = await lines_of(Lines)
-    assert {name for name, line in lines.items() if line.verdict not in ("ok", "skipped")} == {"contradictions"}
+    assert {name for name, line in lines.items() if line.verdict not in ("ok", "skipped")} == {
+        "contradictions"
+    }
 
 
 @pytest.mark.parametrize("name", ["full", "recent", "bm25_message", "bm25_session"])

@@ -35,7 +35,7 @@ MESSAGES = [
 
 def settings_of(home: Path, url: str = "", **memory: Any) -> Settings:
     """Return settings with a memory server whose model is the stub at `url`, or the scripted chat."""
-    served = {"command": [sys.executable, str(SERVER)], **memory}
+    served = {"command": [sys.executable, str(SERVER)], "unchecked": True, **memory}
     over: dict[str, Any] = {"home": home, "memories": {"served": served}}
     if url:
         over["models"] = {"small": {"url": url, "model": "stub", "patience": 0.1}}

@@ -323,7 +323,7 @@ def test_one_worker_process_plays_and_reads_a_memory_server(generated, tmp_path:
     server = tmp_path / "server.py"
     text = ECHO.read_text(encoding="utf-8").replace('"deterministic": True', '"deterministic": False')
     server.write_text(text, encoding="utf-8")
-    memories = {"echo": {"command": [sys.executable, str(server)], "mode": "as_of"}}
+    memories = {"echo": {"command": [sys.executable, str(server)], "mode": "as_of", "unchecked": True}}
     lake = Lake(tmp_path / "lake")
     for table in (*STATES, "utterance.turns", "feedback.sessions", "question.probes"):
         write(lake, DOMAIN, {table: generated.read(table, DOMAIN)})

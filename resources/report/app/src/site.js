@@ -25,6 +25,24 @@ export function findMetric(site, name) {
   return site.metrics.find((metric) => metric.name === name) ?? { name, title: name };
 }
 
+/** Failure rates have two attributions: by evidence, which leads, and AMemGym's by state probes. */
+const FAILURES = ["write_failure", "read_failure", "utilization_failure"];
+
+/** Return the variant of a metric to show unless another is chosen: failures by evidence, other metrics as defined. */
+export function leadingVariant(metric, variants) {
+  return chosen(FAILURES.includes(metric) ? "by_evidence" : "standard", variants);
+}
+
+/** Return the name of a variant: the standard one of failure rates is by state probes. */
+export function variantLabel(metric, variant) {
+  return FAILURES.includes(metric) ? { standard: "by state probes", by_evidence: "by evidence" }[variant] ?? variant : variant;
+}
+
+/** Return the title of a metric, with the attribution of failure rates. */
+export function metricTitle(metric, variant) {
+  return FAILURES.includes(metric.name) ? `${metric.title} ${variantLabel(metric.name, variant)}` : metric.title;
+}
+
 /** Return the domain's first metric that ranks assistants. */
 export function primaryMetric(site, domain) {
   return domain.metrics.find((name) => findMetric(site, name).direction) ?? domain.metrics[0];

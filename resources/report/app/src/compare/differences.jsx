@@ -50,7 +50,7 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       (row) => (row.better || !row.episodes_needed ? NONE : needed(row)),
       "Episodes with which 80 % of studies find a difference like this one, and the 5 to 95 % range of this number; – where the difference is clear.",
     ),
-    {
+    rows.some((row) => row.onlyOther + row.onlyBaseline > 0) && {
       key: "unpaired",
       label: "Not paired",
       title: `Probes with a value for the assistant only, and for ${baseline} only.`,
@@ -59,7 +59,7 @@ export function Differences({ caption, metric, baseline, rows, head, sort, onSor
       numeric: true,
     },
     { key: "verdict", label: "Result", value: (row) => row.better ?? "", cell: (row) => result(row), class: "short" },
-  ];
+  ].filter(Boolean);
   return (
     <Table
       caption={caption}
@@ -196,7 +196,12 @@ function number(key, label, cell, title) {
 }
 
 function range(row, text) {
-  return interval(row, text, row.reason);
+  return isFaulty(row) ? NONE : interval(row, text, row.reason);
+}
+
+/** Whether one of both is faulty, so that there is nothing to compare; `reason` names it. */
+function isFaulty(row) {
+  return row.health_a === "faulty" || row.health_b === "faulty";
 }
 
 function isTested(row) {
@@ -208,7 +213,7 @@ function tone(row) {
 }
 
 function result(row) {
-  if (row.health_a === "faulty" || row.health_b === "faulty") {
+  if (isFaulty(row)) {
     return <Tag text={row.reason}>not measured</Tag>;
   }
   if (row.difference === null) {

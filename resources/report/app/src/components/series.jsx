@@ -19,7 +19,7 @@ export function Series({ label, names, points, scale = 1, x, y, children }) {
     return {
       height,
       marginLeft: 44,
-      marginRight: Math.min(200, 18 + 7.4 * Math.max(...names.map((name) => name.length))),
+      marginRight: Math.min(width * 0.45, 18 + 7.4 * Math.max(...names.map((name) => name.length))),
       marginBottom: 38,
       x: { grid: true, ...x },
       y: { grid: true, nice: true, ...y },

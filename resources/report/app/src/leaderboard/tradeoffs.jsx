@@ -87,7 +87,20 @@ function dropOverlaps(data, facets, { x, y, text: names }, scales) {
 }
 
 function tick(value) {
-  return value.toLocaleString("en", { maximumSignificantDigits: 1 });
+  return value.toLocaleString("en", { maximumSignificantDigits: 2 });
+}
+
+const MANTISSAS = [[1], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9]];
+
+/** Return the ticks of a logarithmic axis: round numbers between the values, at least three where there are so many. */
+export function logTicks(values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const first = Math.floor(Math.log10(low));
+  const decades = Array.from({ length: Math.floor(Math.log10(high)) - first + 1 }, (_, i) => 10 ** (first + i));
+  const choices = MANTISSAS.map((mantissas) =>
+    decades.flatMap((decade) => mantissas.map((mantissa) => mantissa * decade)).filter((at) => low <= at && at <= high),
+  );
+  return choices.find((ticks) => ticks.length > 2) ?? [...new Set([low, high])];
 }
 
 function scatter(site, metric, { key, label, points }, width) {
@@ -95,14 +108,18 @@ function scatter(site, metric, { key, label, points }, width) {
   const y = (row) => row.value * scale;
   const systems = points.filter((row) => !isBaseline(site, row.assistant));
   const best = frontier(metric, key, systems);
+  const named = points.filter((row) => best.includes(row) || isBaseline(site, row.assistant));
+  const half = (CHARACTER * Math.max(0, ...named.map(({ assistant }) => assistant.length))) / 2;
   return {
     height: Math.min(340, Math.max(240, width * 0.7)),
     marginLeft: 44,
     marginRight: 24,
     marginBottom: 40,
-    insetLeft: 18,
-    insetRight: 8,
-    x: { type: "log", label, tickFormat: tick, ticks: 4 },
+    // The first and the last name have room beside their points, and none covers the label of the axis.
+    insetTop: 14,
+    insetLeft: Math.max(18, half - 44),
+    insetRight: Math.max(8, half - 24),
+    x: { type: "log", label, tickFormat: tick, ticks: logTicks(points.map((row) => row[key])) },
     y: { label: metric.percent ? `${metric.title}, %` : metric.title, grid: true, nice: true },
     marks: [
       ruleX(points, { x: key, y1: (row) => row.low * scale, y2: (row) => row.high * scale, stroke: "var(--range)", strokeWidth: 2 }),
@@ -117,7 +134,7 @@ function scatter(site, metric, { key, label, points }, width) {
         channels: { assistant: "assistant" },
       }),
       text(
-        points.filter((row) => best.includes(row) || isBaseline(site, row.assistant)),
+        named,
         initializer(
           {
             x: key,

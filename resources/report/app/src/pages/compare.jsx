@@ -17,6 +17,7 @@ import {
   findDomain,
   findMetric,
   metricOptions,
+  metricTitle,
   plainOptions,
   primaryMetric,
   slicesOf,
@@ -122,10 +123,11 @@ function choose(site, domain, rows, params) {
   const metrics = metricOptions(site, domain, inDomain);
   const metricNames = metrics.flatMap(({ options }) => options.map(({ value }) => value));
   const first = chosen(primaryMetric(site, domain), metricNames);
-  const metric = findMetric(site, chosen(params.metric ?? first, metricNames) ?? primaryMetric(site, domain));
-  const ofMetric = inDomain.filter((row) => row.metric === metric.name);
+  const known = findMetric(site, chosen(params.metric ?? first, metricNames) ?? primaryMetric(site, domain));
+  const ofMetric = inDomain.filter((row) => row.metric === known.name);
   const variants = distinct(ofMetric, "variant");
   const variant = chosen(params.variant ?? "standard", variants);
+  const metric = { ...known, title: metricTitle(known, variant) };
   const ofVariant = ofMetric.filter((row) => row.variant === variant);
   const present = new Set(ofVariant.flatMap(({ a, b }) => [a, b]));
   const names = domain.assistants.filter((each) => present.has(each));

@@ -8,7 +8,7 @@ import { Table } from "../components/table.jsx";
 import { load, records } from "../data.js";
 import { count, interval, moment, score } from "../format.js";
 import { href } from "../route.js";
-import { byBetter, chosen, distinct, domainOptions, findDomain, findMetric, metricOptions, primaryMetric } from "../site.js";
+import { byBetter, chosen, distinct, domainOptions, findDomain, findMetric, leadingVariant, metricOptions, metricTitle, primaryMetric } from "../site.js";
 
 export default function History({ site, params, go }) {
   const state = useData(async () => records(await load("history")), []);
@@ -27,13 +27,19 @@ export default function History({ site, params, go }) {
   );
 }
 
+function variantsOf(rows, metric) {
+  return distinct(rows.filter((row) => row.metric === metric), "variant").map((name) => name ?? "standard");
+}
+
 function Domain({ site, domain, rows, params, go }) {
   const inDomain = rows.filter((row) => row.domain === domain.name);
   const metrics = metricOptions(site, domain, inDomain);
   const names = metrics.flatMap(({ options }) => options.map(({ value }) => value));
-  const metric = findMetric(site, chosen(params.metric ?? primaryMetric(site, domain), names) ?? primaryMetric(site, domain));
+  const known = findMetric(site, chosen(params.metric ?? primaryMetric(site, domain), names) ?? primaryMetric(site, domain));
+  const variant = leadingVariant(known.name, variantsOf(inDomain, known.name));
+  const metric = { ...known, title: metricTitle(known, variant) };
   const ofMetric = inDomain
-    .filter((row) => row.metric === metric.name && (row.variant ?? "standard") === "standard")
+    .filter((row) => row.metric === metric.name && (row.variant ?? "standard") === variant)
     .map((row) => ({ ...row, x: new Date(row.published_at) }))
     .sort((a, b) => a.x - b.x);
   const points = ofMetric.filter((row) => row.value !== null);

@@ -5,7 +5,7 @@ import { Loaded, Problem, useData } from "../components/load.jsx";
 import { DomainTags } from "../components/tag.jsx";
 import { Term } from "../components/term.jsx";
 import { load, records } from "../data.js";
-import { count } from "../format.js";
+import { count, score } from "../format.js";
 import { Overview } from "../leaderboard/overview.jsx";
 import { Ranking } from "../leaderboard/ranking.jsx";
 import { Checkpoints, SliceMap } from "../leaderboard/slices.jsx";
@@ -19,10 +19,14 @@ import {
   domainOptions,
   findDomain,
   findMetric,
+  isBaseline,
+  leadingVariant,
   metricOptions,
+  metricTitle,
   plainOptions,
   primaryMetric,
   slicesOf,
+  variantLabel,
 } from "../site.js";
 
 export default function Leaderboard({ site, params, go }) {
@@ -74,9 +78,10 @@ function OneDomain({ site, domain, scores, costs, params, go }) {
   const metrics = metricOptions(site, domain, inDomain);
   const names = metrics.flatMap(({ options }) => options.map(({ value }) => value));
   const metricName = params.metric ?? chosen(primaryMetric(site, domain), names);
-  const metric = findMetric(site, metricName);
+  const known = findMetric(site, metricName);
   const ofMetric = inDomain.filter((row) => row.metric === metricName);
-  const variant = params.variant ?? chosen("standard", distinct(ofMetric, "variant"));
+  const variant = params.variant ?? leadingVariant(metricName, distinct(ofMetric, "variant"));
+  const metric = { ...known, title: metricTitle(known, variant) };
   const ofVariant = ofMetric.filter((row) => row.variant === variant);
   const slices = slicesOf(domain, ofVariant);
   const slice = params.slice ?? chosen("all", slices);
@@ -101,7 +106,7 @@ function OneDomain({ site, domain, scores, costs, params, go }) {
         {slices.length > 1 && (
           <Select label="Slice" value={slice} options={plainOptions(slices)} onChange={(value) => set({ slice: value })} />
         )}
-        <Variant rows={ofMetric} value={variant} onChange={(value) => set({ variant: value, slice: "" })} />
+        <Variant metric={metricName} rows={ofMetric} value={variant} onChange={(value) => set({ variant: value, slice: "" })} />
       </div>
       {rows.length === 0 ? (
         <Problem link={{ href: href("leaderboard", { domain: domain.name }), label: "Show the primary metric" }}>
@@ -109,6 +114,7 @@ function OneDomain({ site, domain, scores, costs, params, go }) {
         </Problem>
       ) : (
         <>
+          <p class="lead">{headline(site, metric, rows)}</p>
           <Ranking
             site={site}
             domain={domain}
@@ -117,6 +123,12 @@ function OneDomain({ site, domain, scores, costs, params, go }) {
             params={{ variant: params.variant, slice: params.slice, sort: params.sort }}
             onSort={(sort) => set({ sort })}
           />
+          {metric.group === "failure" &&
+            domain.contradictions?.map((line) => (
+              <p key={line} class="muted">
+                {line}
+              </p>
+            ))}
           <Tradeoffs site={site} metric={metric} rows={rows} />
           <Checkpoints metric={metric} rows={ofVariant} names={ranked} />
           <SliceMap domain={domain} metric={metric} rows={ofVariant} names={ranked} variant={params.variant} />
@@ -127,6 +139,22 @@ function OneDomain({ site, domain, scores, costs, params, go }) {
   );
 }
 
+/** Return which assistant is best and how sure that is, or what is missing for it. */
+function headline(site, metric, rows) {
+  const systems = rows.filter(({ assistant, value }) => !isBaseline(site, assistant) && value !== null);
+  if (!metric.direction || systems.length === 0) {
+    return null;
+  }
+  const [best] = [...systems].sort((a, b) => byBetter(metric, a.value, b.value));
+  const equal = systems.filter(({ value }) => value === best.value).length;
+  const unit = metric.percent ? " %" : "";
+  const first = `${best.assistant}${equal > 1 ? ` and ${count(equal - 1, "other")}` : ""}`;
+  const interval = best.low === null ? "" : ` (${score(best.low, metric)} to ${score(best.high, metric)})`;
+  const open = systems.filter(({ rank_low: low }) => low === 1).length;
+  const rest = best.rank_low === 1 && open > equal ? ` ${count(open, "assistant")} cannot be told apart.` : "";
+  return `Best: ${first} with ${score(best.value, metric)}${unit}${interval}.${rest}`;
+}
+
 function DomainField({ site, value, go }) {
   const all = { value: "", label: "All domains" };
   const options = site.domains.length > 1 ? [all, ...domainOptions(site)] : domainOptions(site);
@@ -135,10 +163,15 @@ function DomainField({ site, value, go }) {
   );
 }
 
-function Variant({ rows, value, onChange }) {
+function Variant({ metric, rows, value, onChange }) {
   const variants = distinct(rows, "variant");
   return variants.length > 1 ? (
-    <Select label="Variant" value={value} options={plainOptions(variants)} onChange={onChange} />
+    <Select
+      label="Variant"
+      value={value}
+      options={variants.map((name) => ({ value: name, label: variantLabel(metric, name) }))}
+      onChange={onChange}
+    />
   ) : null;
 }
 
