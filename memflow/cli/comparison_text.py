@@ -103,8 +103,9 @@ def difference_noise(row: Comparison) -> str | None:
         return None
     size = "no larger" if row.within_noise else "larger"
     return (
-        f"{row.metric}: between repeats, A - B has a standard deviation of {row.noise:.3f}, so {row.difference:+.3f} "
-        f"is {size} than chance alone makes it (95 %)."
+        f"{row.metric}: between repeats, A - B has a standard deviation of {row.noise:.3f} "
+        f"[{row.noise_low:.3f}, {row.noise_high:.3f}], so {row.difference:+.3f} "
+        f"is {size} than this noise alone explains (95 %)."
     )
 
 

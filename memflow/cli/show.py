@@ -243,7 +243,7 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             value += [_range(score, score.judge_low, score.judge_high)] if judged else []
             value += [_ranks(score)] if ranked else []
             interval, *rest = _rest(score)
-            noise = [noise_text(score)] if noisy else []
+            noise = [noise_text(score, interval=True)] if noisy else []
             rows.append([*head, flagged(score.assistant, [score]), *value, interval, *noise, *rest])
         yield heading(domain)
         if rows:
