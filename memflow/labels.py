@@ -35,6 +35,16 @@ def no_interval(score: Score) -> str:
     return f"no interval: {score.interval_reason}" if score.interval_reason else ""
 
 
+def units_note(scores: Iterable[Score]) -> str | None:
+    """Return the note on scores whose intervals are not over episodes; None where all are."""
+    others: dict[str, dict[str, None]] = {}
+    for score in scores:
+        if score.interval_units not in (None, "episodes"):
+            others.setdefault(str(score.interval_units), {})[score.metric] = None
+    parts = [f"of {', '.join(metrics)} over {units}" for units, metrics in others.items()]
+    return f"95 % intervals are over episodes, but {'; '.join(parts)}." if parts else None
+
+
 def _label(sources: Iterable[tuple[bool, str | None]]) -> str | None:
     hashed = False
     for scripted, embedder in sources:

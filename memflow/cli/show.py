@@ -16,7 +16,7 @@ from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading,
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
-from memflow.labels import caveat_of, no_interval, score_label
+from memflow.labels import caveat_of, no_interval, score_label, units_note
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
 
 if TYPE_CHECKING:
@@ -217,6 +217,8 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             numbers = ("value", "deviation", "judges", "rank", "95 % interval", "n", "episodes", "coverage")
             optional = ("episodes", "embedder", "model", "n", "coverage", "reason")
             yield table("", columns, rows, right=numbers, optional=optional)
+        if text := units_note(of_domain):
+            yield note(text)
         if rows and ranked:
             yield note(COMMON_RANKS)
         yield from causes

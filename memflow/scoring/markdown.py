@@ -6,7 +6,7 @@ primary.py selects and orders the scores.
 from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.control_characters import visible
-from memflow.labels import no_interval, score_label
+from memflow.labels import no_interval, score_label, units_note
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import incomplete_results
@@ -49,6 +49,8 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
         notes.append(f"{more:,} more assistants: `memflow show leaderboard --domain {domain} --limit 0`")
     if label := score_label(scores):
         notes.append(f"Label: {label}")
+    if text := units_note(scores):
+        notes.append(text)
     notes += [f"Incomplete: {_escape(line)}" for line in incomplete_results(scores)]
     return "\n".join([*lines, *(f"\n{each}" for each in notes)])
 

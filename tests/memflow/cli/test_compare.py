@@ -18,7 +18,7 @@ def test_compare_shows_difference_interval_slices_and_label(measured) -> None:
     assert "oracle and none cannot be told apart in accuracy" in shown
     assert "accuracy by slice" in shown and "period 1" in shown
     assert "accuracy cannot be significant with 1 episode and 1 comparison" in " ".join(shown.split())
-    assert "Adjusted p: Holm over" in shown or "there is no test" in shown
+    assert "Adjusted p: Holm, for each domain" in shown or "there is no test" in shown
     assert LABEL in shown
     found = measured.json("compare", "oracle", "none", "--flips")
     [domain] = found["domains"]
@@ -103,7 +103,8 @@ def test_sentence_names_the_better_assistant_with_a_positive_difference() -> Non
 
 def test_lower_is_better_is_stated_as_a_positive_difference() -> None:
     assert sentence(replace(ROW, metric="write_failure", better="a")) == (
-        "full is better than none by 0.250 [0.100, 0.400] in write_failure (480 pairs in 12 episodes, adjusted p = 0.020)."
+        "full is better than none by 0.250 [0.100, 0.400] in write_failure (480 pairs in 12 episodes, adjusted p = "
+        "0.020)."
     )
 
 
@@ -141,6 +142,6 @@ def test_missing_interval_has_its_reason_in_place() -> None:
 def test_family_of_adjusted_p_values_is_declared() -> None:
     rows = [replace(ROW, family=2), replace(ROW, slice="period 1", family=6)]
     assert family_note(rows) == (
-        "Adjusted p: Holm over 2 comparisons over all probes (the pairs under one metric of a domain), and over 6 "
-        "comparisons by slice (slices x pairs under one metric)."
+        "Adjusted p: Holm, for each domain and metric over 2 comparisons over all probes (pairs), and over 6 "
+        "comparisons by slice (slices x pairs)."
     )
