@@ -139,20 +139,23 @@ function OneDomain({ site, domain, scores, costs, params, go }) {
   );
 }
 
-/** Return which assistant is best and how sure that is, or what is missing for it. */
+/** Return which assistant is best and how sure that is, or what is missing for it, and which are not measured. */
 function headline(site, metric, rows) {
+  const faulty = rows.filter(({ health }) => health === "faulty").map(({ assistant }) => assistant);
+  const unmeasured = faulty.length > 0 ? `Faulty, so not measured: ${faulty.join(", ")}.` : "";
   const systems = rows.filter(({ assistant, value }) => !isBaseline(site, assistant) && value !== null);
   if (!metric.direction || systems.length === 0) {
-    return null;
+    return unmeasured || null;
   }
   const [best] = [...systems].sort((a, b) => byBetter(metric, a.value, b.value));
   const equal = systems.filter(({ value }) => value === best.value).length;
   const unit = metric.percent ? " %" : "";
-  const first = `${best.assistant}${equal > 1 ? ` and ${count(equal - 1, "other")}` : ""}`;
+  const flag = best.health === "suspect" ? " (suspect)" : "";
+  const first = `${best.assistant}${flag}${equal > 1 ? ` and ${count(equal - 1, "other")}` : ""}`;
   const interval = best.low === null ? "" : ` (${score(best.low, metric)} to ${score(best.high, metric)})`;
   const open = systems.filter(({ rank_low: low }) => low === 1).length;
   const rest = best.rank_low === 1 && open > equal ? ` ${count(open, "assistant")} cannot be told apart.` : "";
-  return `Best: ${first} with ${score(best.value, metric)}${unit}${interval}.${rest}`;
+  return `Best: ${first} with ${score(best.value, metric)}${unit}${interval}.${rest} ${unmeasured}`;
 }
 
 function DomainField({ site, value, go }) {
