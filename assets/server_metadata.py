@@ -5,6 +5,7 @@ from typing import Any
 import dagster as dg
 
 from memflow.pipeline import Step
+from memflow.repeats import memory_name
 from resources.memory_servers.stored_checks import UNCHECKED
 from resources.settings.settings import Settings
 from resources.vllm_servers.servers import VllmServers
@@ -24,5 +25,5 @@ def server_metadata(step: Step, servers: VllmServers) -> dict[str, Any]:
 
 def check_meta(settings: Settings, assistant: str) -> dict[str, str]:
     """Return the mark of an assistant whose memory server runs without a check, to store with its tables."""
-    own = settings.memories.get(assistant.partition("@")[0])
+    own = settings.memories.get(memory_name(assistant))
     return {"memory_check": UNCHECKED} if own is not None and own.is_server and own.unchecked else {}

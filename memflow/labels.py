@@ -63,6 +63,16 @@ def no_interval(score: Score) -> str:
     return f"no interval: {score.interval_reason}" if score.interval_reason else ""
 
 
+def units_note(scores: Iterable[Score]) -> str | None:
+    """Return the note on scores whose intervals are not over episodes; None where all are."""
+    others: dict[str, dict[str, None]] = {}
+    for score in scores:
+        if score.interval_units not in (None, "episodes"):
+            others.setdefault(str(score.interval_units), {})[score.metric] = None
+    parts = [f"of {', '.join(metrics)} over {units}" for units, metrics in others.items()]
+    return f"95 % intervals are over episodes, but {'; '.join(parts)}." if parts else None
+
+
 def _label_of(scores: Iterable[Score]) -> str | None:
     """Return the label of one assistant's scores.
 

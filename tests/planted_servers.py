@@ -92,6 +92,9 @@ class PlantedServer:
         return {"name": "planted", "version": "1", "can": self.can}
 
     def reset(self, request: Mapping[str, Any]) -> Object:
+        limit = self.can.get("spaces") or len(self.spaces) + 1
+        if request["space"] not in self.spaces and len(self.spaces) >= limit:
+            return {"error": {"code": "spaces", "message": f"there are {limit} spaces"}}
         self.spaces[request["space"]] = []
         self.writes[request["space"]] = 0
         return {}

@@ -12,6 +12,7 @@ NOT_EMPTY = (
     "answer.replies",
     "score.verdicts",
     "score.attributions",
+    "score.health",
     "score.leaderboard",
 )
 

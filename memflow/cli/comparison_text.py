@@ -103,8 +103,9 @@ def difference_noise(row: Comparison) -> str | None:
         return None
     size = "no larger" if row.within_noise else "larger"
     return (
-        f"{row.metric}: between repeats, A - B has a standard deviation of {row.noise:.3f}, so {row.difference:+.3f} "
-        f"is {size} than chance alone makes it (95 %)."
+        f"{row.metric}: between repeats, A - B has a standard deviation of {row.noise:.3f} "
+        f"[{row.noise_low:.3f}, {row.noise_high:.3f}], so {row.difference:+.3f} "
+        f"is {size} than this noise alone explains (95 %)."
     )
 
 
@@ -136,11 +137,11 @@ def family_note(rows: Sequence[Comparison]) -> str:
     """Return the note on the comparisons that p values are adjusted over: the families of `rows`."""
     whole = max((row.family or 0 for row in rows if row.slice == ALL), default=0)
     sliced = max((row.family or 0 for row in rows if row.slice != ALL), default=0)
-    parts = (
-        [f"{_comparisons(whole)} over all probes (the pairs under one metric of a domain)"] if whole else []
-    )
-    parts += [f"{_comparisons(sliced)} by slice (slices x pairs under one metric)"] if sliced else []
-    return f"Adjusted p: Holm over {', and over '.join(parts)}." if parts else "No p value: there is no test."
+    parts = [f"over {_comparisons(whole)} over all probes (pairs)"] if whole else []
+    parts += [f"over {_comparisons(sliced)} by slice (slices x pairs)"] if sliced else []
+    if not parts:
+        return "No p value: there is no test."
+    return f"Adjusted p: Holm, for each domain and metric {', and '.join(parts)}."
 
 
 def _comparisons(number: int) -> str:

@@ -22,7 +22,7 @@ from memflow.scoring.markdown import escape
 
 COLORS = {REGRESSION: "bold red", CANNOT_TELL: "bold yellow"}
 NUMBERS = ("new", "old", "new - old", "95 % interval", "p", "pairs")
-HEAD = ("decision", "score", *NUMBERS)
+HEAD = ("score", "decision", *NUMBERS)
 NOT_XML = re.compile("[\ufffe\uffff]")
 """Characters that XML forbids and that `visible` leaves; it replaces the others."""
 CAVEAT = "this decision shows that the gate works; it measures no model."
@@ -77,7 +77,7 @@ def gate_markdown(gated: Gated) -> str:
         lines += [f"| {' | '.join(HEAD)} |", f"|---|---|{'--:|' * len(NUMBERS)}"]
     for decision in shown:
         cells = [escape(cell(value)) for value in _cells(decision)]
-        cells[0] = f"**{cells[0]}**" if decision.state == REGRESSION else cells[0]
+        cells[1] = f"**{cells[1]}**" if decision.state == REGRESSION else cells[1]
         lines.append(f"| {' | '.join(cells)} |")
     reasons = [f"{decision.name}: {decision.reason}." for decision in shown if decision.reason]
     notes = [
@@ -163,8 +163,8 @@ def _tests(gated: Gated) -> Iterator[str]:
 def _cells(decision: GateDecision) -> list[Any]:
     """Return the values of HEAD."""
     return [
-        decision.state,
         decision.name,
+        decision.state,
         decision.value,
         decision.baseline,
         None if decision.difference is None else f"{decision.difference:+.3f}",

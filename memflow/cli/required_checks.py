@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from memflow.cli.output import message
 from memflow.errors import BadSettings
+from memflow.repeats import memory_name
 
 if TYPE_CHECKING:
     from memflow.cli.selection import Selection
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 def memory_servers_of(settings: "Settings", assistants: Iterable[str]) -> list[str]:
     """Return the names of the memory servers among the memories of assistants."""
-    names = dict.fromkeys(assistant.partition("@")[0] for assistant in assistants)
+    names = dict.fromkeys(map(memory_name, assistants))
     return [name for name in names if name in settings.memories and settings.memories[name].is_server]
 
 
@@ -67,7 +68,7 @@ def _played(selection: "Selection", force: bool) -> Iterator[str]:
     for name in selection.domains:
         generated = not force and fingerprints.up_to_date("domain", settings.domain(name))
         for assistant in selection.assistants:
-            memory = assistant.partition("@")[0]
+            memory = memory_name(assistant)
             if memory in servers and not (
                 generated and fingerprints.up_to_date("domain x assistant", name, assistant)
             ):

@@ -57,7 +57,11 @@ def runs(
             row["assistant"],
             row["value"],
             row["state"],
-            "" if row["low"] is None else f"{row['low']:.3f} – {row['high']:.3f}",
+            f"{row['low']:.3f} – {row['high']:.3f}"
+            if row["low"] is not None
+            else f"none: {row['interval_reason']}"
+            if row["interval_reason"]
+            else "",
             row["metric"],
             row["label"] or "",
             row["model"],
@@ -108,6 +112,7 @@ def _row(lake: "Lake", result: Result, *, is_newest: bool) -> dict[str, Any]:
         "value": primary.value,
         "low": primary.low,
         "high": primary.high,
+        "interval_reason": primary.interval_reason,
         "label": ", ".join(filter(None, labels)) or None,
         "state": _state(lake, primary, is_newest),
     }

@@ -25,7 +25,7 @@ from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading,
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
-from memflow.labels import caveat_of, no_interval, score_label
+from memflow.labels import caveat_of, no_interval, score_label, units_note
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
 from memflow.scoring.failure_attributions import variant_text
 from memflow.scoring.noise import noise_notes, noise_text
@@ -243,7 +243,7 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             value += [_range(score, score.judge_low, score.judge_high)] if judged else []
             value += [_ranks(score)] if ranked else []
             interval, *rest = _rest(score)
-            noise = [noise_text(score)] if noisy else []
+            noise = [noise_text(score, interval=True)] if noisy else []
             rows.append([*head, flagged(score.assistant, [score]), *value, interval, *noise, *rest])
         yield heading(domain)
         if rows:
@@ -260,6 +260,8 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             )
             optional = ("episodes", "embedder", "model", "n", "coverage", "reason")
             yield table("", columns, rows, right=numbers, optional=optional)
+        if text := units_note(of_domain):
+            yield note(text)
         if rows and ranked:
             yield note(COMMON_RANKS)
         yield from map(note, noise_notes(of_domain))

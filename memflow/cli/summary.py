@@ -28,7 +28,7 @@ from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
 from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
 from memflow.cli.usage import address_table
-from memflow.labels import caveat_of, no_interval, score_label
+from memflow.labels import caveat_of, no_interval, score_label, units_note
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
@@ -212,6 +212,7 @@ class Summary:
             shown += [
                 heading(" · ".join(filter(None, (domain, labels[domain])))),
                 leaderboard_table([score for score in primary if score.assistant in best]),
+                *([Text(text, style="dim")] if (text := units_note(primary)) else []),
                 *evidence([score for score in of_domain if score.assistant in best]),
                 *state_probe_failures([score for score in of_domain if score.assistant in best]),
                 *others,

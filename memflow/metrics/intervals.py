@@ -90,7 +90,8 @@ class Units(NamedTuple):
             ],
             dtype=np.float64,
         )
-        return cls(*columns.reshape(-1, 4).T, " and ".join(sorted(names, reverse=True)) or "episodes")
+        totals, counts, squares, units = columns.reshape(-1, 4).T
+        return cls(totals, counts, squares, units, " and ".join(sorted(names, reverse=True)) or "episodes")
 
     @property
     def number(self) -> int:

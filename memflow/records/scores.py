@@ -222,6 +222,8 @@ class Comparison:
     noise: Annotated[
         float | None, "Standard deviation of the difference between repeats; null without repeats."
     ] = None
+    noise_low: Annotated[float | None, "Lower end of the noise's 95 % interval (chi-square)."] = None
+    noise_high: Annotated[float | None, "Upper end of the noise's 95 % interval."] = None
     within_noise: Annotated[
         bool | None, "Whether noise alone can cause a difference of this size (95 %); null without repeats."
     ] = None

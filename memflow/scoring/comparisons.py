@@ -131,7 +131,7 @@ def mean_pairs(
             n=n,
             unpaired=(int(asked[a]) - n, int(asked[b]) - n),
             column=column,
-            needed=needed and needed[column],
+            needed=needed[column] if needed else None,
         )
         for column, ((a, b), of_a, of_b, n) in enumerate(columns)
     }

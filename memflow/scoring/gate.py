@@ -106,7 +106,7 @@ def _required_metrics(measures: Sequence[Measure], options: GateOptions, baselin
     enough = set()
     for measure in measures:
         if isinstance(measure, MeanMeasure):
-            known = np.isfinite(measure.values[[RUN, baseline]]).any(axis=0)
+            known = np.asarray(np.isfinite(measure.values[[RUN, baseline]]).any(axis=0))
             episodes = {name for name, value in zip(measure.episodes, known, strict=True) if value}
             if len(episodes) >= MINIMUM:
                 enough.add(measure.metric)

@@ -6,7 +6,7 @@ primary.py selects and orders the scores.
 from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.control_characters import visible
-from memflow.labels import no_interval, score_label
+from memflow.labels import no_interval, score_label, units_note
 from memflow.records import BY_EVIDENCE, Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import incomplete_results
@@ -59,6 +59,8 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
         notes.append(f"{more:,} more assistants: `memflow show leaderboard --domain {domain} --limit 0`")
     if label := score_label(scores):
         notes.append(f"Label: {label}")
+    if text := units_note(scores):
+        notes.append(text)
     notes += [f"{alarm.state.capitalize()}: {escape(alarm.line)}" for alarm in health_alarms(scores)]
     notes += [f"Incomplete: {escape(line)}" for line in incomplete_results(scores)]
     order = [assistant for assistant, _ in ranked[:MOST_ASSISTANTS]]

@@ -85,9 +85,14 @@ def _with_difference_noise(row: Comparison, noisy: Mapping[Key, Score]) -> Compa
     a, b = (noisy.get((row.domain, row.metric, row.variant, row.slice, name)) for name in (row.a, row.b))
     if a is None or b is None or a.repeats_of != b.repeats_of or row.difference is None:
         return row
-    noise = math.hypot(a.noise or 0.0, b.noise or 0.0)
+    noise, low, high = (
+        math.hypot(getattr(a, name) or 0.0, getattr(b, name) or 0.0)
+        for name in ("noise", "noise_low", "noise_high")
+    )
     limit = student_t(a.noise_degrees or 1) * noise
-    return replace(row, noise=noise, within_noise=abs(row.difference) <= limit)
+    return replace(
+        row, noise=noise, noise_low=low, noise_high=high, within_noise=abs(row.difference) <= limit
+    )
 
 
 def _group(score: Score) -> tuple[str, str, str, str]:
@@ -98,9 +103,15 @@ def _key(score: Score, assistant: str) -> Key:
     return (*_group(score), assistant)
 
 
-def noise_text(score: Score) -> str:
-    """Return the noise of a score as text, such as `±0.006 (5)` with the number of evaluations; "" without repeats."""
-    return "" if score.noise is None else f"±{score.noise:.3f} ({score.repeats})"
+def noise_text(score: Score, *, interval: bool = False) -> str:
+    """Return the noise of a score as text, such as `±0.006 (5)` with the number of evaluations; "" without repeats.
+
+    With `interval`, its 95 % interval follows the noise.
+    """
+    if score.noise is None:
+        return ""
+    ends = f" [{score.noise_low:.3f} {score.noise_high:.3f}]" if interval else ""
+    return f"±{score.noise:.3f}{ends} ({score.repeats})"
 
 
 def noise_notes(scores: Sequence[Score]) -> list[str]:

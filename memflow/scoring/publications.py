@@ -28,7 +28,7 @@ class ScoreInputs:
     def judge_of(self, score: Score) -> str | None:
         """Return the names of the judges behind a score; None if no judge decided it."""
         judge = parse_variant(score.variant).judge
-        names = [judge] if judge in self.judges else self.judges
+        names = [judge] if judge is not None and judge in self.judges else self.judges
         judged = score.metric.partition("[")[0] in self.judged_metrics
         return ", ".join(names) if judged and names else None
 

@@ -39,5 +39,5 @@ class CheckedMemory:
     time_travel: bool = False
     deterministic: bool = False
     uses_models: bool = False
-    lenient: bool = False
-    """Whether behavior that a design would explain is a note instead of a fault."""
+    one_space: bool = False
+    """Whether no second space can exist."""

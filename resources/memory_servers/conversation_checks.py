@@ -145,11 +145,15 @@ class ConversationChecks:
 
     async def _fill(self) -> str:
         memory = self.memory
-        first, second = conversation(self.sizes[0]), conversation(self.sizes[1], OTHER_WORDS)
+        first = conversation(self.sizes[0])
+        second = conversation(0 if memory.one_space else self.sizes[1], OTHER_WORDS)
         words = [{word: message for message in part for word in message.words} for part in (first, second)]
-        spaces = [await memory.open_space(f"conversation-{number}") for number in (1, 2)]
+        spaces = [
+            await memory.open_space(f"conversation-{number}")
+            for number in ((1,) if memory.one_space else (1, 2))
+        ]
         self.main = CheckedConversation(spaces[0], first, words[1], time.perf_counter, self.times)
-        self.other = CheckedConversation(spaces[1], second, words[0], time.perf_counter, self.times)
+        self.other = CheckedConversation(spaces[-1], second, words[0], time.perf_counter, self.times)
         self.large = len(first) + 50
         self._seen: set[int] = set()
         half = len(first) // 2
@@ -247,7 +251,7 @@ class ConversationChecks:
             found_words = len(expected) - len(lost)
             return f"{found_words} of {all_of} are found by their words; the memory declares that it merges"
         if lost:
-            self._fail(
+            raise CheckFailed(
                 f"stored {len(expected) - len(lost)} of {all_of}{self._of_design()}: lost are "
                 f"{self._describe(expected, self.kept)}"
             )
@@ -261,7 +265,7 @@ class ConversationChecks:
             self.main, [message for message in self._expected() if message.number in self.kept], items
         )
         if change:
-            self._fail(change)
+            raise CheckFailed(change)
         return "texts come back as they were written, with all of their sentences"
 
     async def _item_counts(self) -> str:
@@ -288,10 +292,12 @@ class ConversationChecks:
             asked = sorted(few)
             ks = " and ".join(filter(None, (", ".join(map(str, asked[:-1])), str(asked[-1]))))
             returned = ", ".join(map(str, dict.fromkeys(few.values())))
-            self._fail(f"returned {returned} items for k = {ks} although {available} items are stored")
+            raise CheckFailed(f"returned {returned} items for k = {ks} although {available} items are stored")
         return f"as many as asked for k = {', '.join(map(str, COUNTS))}, and {top} for k = {self.large}"
 
     async def _isolation(self) -> str:
+        if self.memory.one_space:
+            raise CheckSkipped("the server declares spaces: 1")
         await self.other.read(" ".join(COMMON), self.large)
         for message in self.main.messages[:: max(1, len(self.main.messages) // 12)]:
             await self.other.read(message.query, K)
@@ -344,7 +350,7 @@ class ConversationChecks:
         memory, main = self.memory, self.main
         await main.read("?! ... ;;", K)  # an error is a fault, no items are none
         known = [message for message in self._expected() if message.number in self.kept]
-        if not known or (memory.design.merges and not memory.lenient):
+        if not known or (memory.design.merges):
             raise CheckSkipped("no item belongs to one message")
         k = K if self.is_ranked or not memory.has_k else self.large
         results: list[tuple[Traits, bool]] = []
@@ -364,10 +370,10 @@ class ConversationChecks:
         if failed > len(results) * FAILED_SHARE:
             said += " (a threshold that is too high?)"
         if where or failed > len(results) * FAILED_SHARE:
-            self._fail(f"{said}: {where or 'also short ones'}{reason}")
+            raise CheckFailed(f"{said}: {where or 'also short ones'}{reason}")
         unread = [message for message in known if message.number not in self._seen]
         if unread and memory.has_k and not memory.design.max_items:
-            self._fail(
+            raise CheckFailed(
                 f"{len(unread)} of {len(known)} messages are stored, but no read with their own words finds them: "
                 f"{self._describe(known, self._seen)}{reason}"
             )
@@ -425,11 +431,11 @@ class ConversationChecks:
                 f"items name sources that were never sent: {', '.join(sorted(set(strange))[:3])}"
             )
         if wrong:
-            self._fail(
+            raise CheckFailed(
                 f"{wrong} of {checked} items do not name the {self.memory.sources} that they are from: {example}"
             )
         if wide > checked / 2 and not self.memory.design.merges:
-            self._fail(f"{wide} of {checked} items name many messages that they have no word of")
+            raise CheckFailed(f"{wide} of {checked} items name many messages that they have no word of")
         return f"{checked} items name the {self.memory.sources} that they are from"
 
     async def _item_dates(self) -> str:
@@ -519,10 +525,6 @@ class ConversationChecks:
         return f"{len(queries)} reads find the same after a restart and a replay of {main.number} writes"
 
     # What the checks use
-
-    def _fail(self, text: str) -> None:
-        """Raise CheckFailed, or a note for a memory that may do so without declaring it."""
-        raise CheckNote(text) if self.memory.lenient else CheckFailed(text)
 
     def _expected(self) -> list[CheckMessage]:
         """Return the messages that the memory has by its design."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
-from resources.report.scores import redacted_name
+from resources.report.scores import model_name, redacted_name
 from resources.report.source import ASSISTANT_TABLES, DOMAIN_TABLES, ReportSource
 from resources.settings.protocol_values import PROTOCOL
 
@@ -47,7 +47,7 @@ def runs_file(source: ReportSource, differing: Mapping[tuple[str, str], str | No
                 if started is None
                 else datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
                 "scripted": meta.get("scripted") == "yes",
-                "model": redacted_name(source.redaction, meta.get("model", "")) or None,
+                "model": model_name(source.redaction, meta),
                 "simulator": meta.get("simulator"),
                 "embedder": redacted_name(source.redaction, meta.get("embedder", "")) or None,
                 "window": meta.get("window"),

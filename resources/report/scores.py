@@ -1,14 +1,17 @@
 """The data files of scores: the leaderboard, comparisons, drift, history and health, as columns and rows."""
 
-from collections.abc import Callable, Collection
+import json
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from memflow.benchmarks import registry
 from memflow.records import TABLES, columns
 from memflow.scoring.catalog import find_metric
+from memflow.scoring.drift import INPUTS
 from resources.publishing.health import HEALTH
 from resources.report.redaction import Redaction
 from resources.report.source import LEADERBOARD, ReportSource
+from resources.settings.chat_models import COMMAND_LINE
 from resources.settings.settings import Settings
 
 FILES = {
@@ -101,6 +104,18 @@ def _shown(source: ReportSource, table: str, names: list[str]) -> Callable[[tupl
         return all((row[domain], row[place]) in pairs for place in assistants)
 
     return shown
+
+
+def model_name(redaction: Redaction, meta: Mapping[str, str]) -> str | None:
+    """Return the name of the model that answered, by the metadata of verdicts; None if it is unknown.
+
+    A model that the command line named has a made-up name in the settings (`cli_...`); its own name is returned.
+    """
+    name = meta.get("model", "")
+    if name.startswith(COMMAND_LINE):
+        inputs = json.loads(meta.get(INPUTS, "{}"))
+        name = inputs.get("answering model", "").rpartition(" (")[0] or name
+    return redacted_name(redaction, name) or None
 
 
 def redacted_name(redaction: Redaction, name: str) -> str:

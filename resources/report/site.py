@@ -16,7 +16,7 @@ from resources.publishing.completeness import all_gaps
 from resources.publishing.health import HEALTH, stored_health
 from resources.report.folder import FORMAT
 from resources.report.licenses import sharing_warnings
-from resources.report.scores import metric_rows, ordered_metrics, redacted_name
+from resources.report.scores import metric_rows, model_name, ordered_metrics
 from resources.report.source import ReportSource
 
 TITLE = "memflow report"
@@ -148,8 +148,7 @@ def _assistants(source: ReportSource) -> list[dict[str, Any]]:
                 {
                     "name": name,
                     "memory": name.partition("@")[0],
-                    "model": redacted_name(source.redaction, _meta(source, domain, name).get("model", ""))
-                    or None,
+                    "model": model_name(source.redaction, _meta(source, domain, name)),
                     "scripted": True,
                 },
             )

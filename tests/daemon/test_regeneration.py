@@ -25,7 +25,7 @@ LEFT = {
 }
 RIGHT = {
     *("memory/transcripts", "memory/indexes", "memory/policies", "memory/feedback"),
-    *("answer/replies", "score/verdicts", "score/attributions", "score/claims"),
+    *("answer/replies", "score/verdicts", "score/attributions", "score/claims", "score/health"),
 }
 BOARD = {("", f"score/{table}") for table in ("comparisons", "drift", "history", "leaderboard")}
 MINE, OTHER = "bm25_message", "bm25_message@other"

@@ -75,6 +75,7 @@ class GraphitiServer(MemoryServer):
             "export": "live",
             "sources": "message",
             "dates": True,
+            "design": {"merges": True},
             "models": "given" if {"chat", "embed"} <= self.given.keys() else "own",
         }
 

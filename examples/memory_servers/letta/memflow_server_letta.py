@@ -63,6 +63,7 @@ class LettaServer(MemoryServer):
             "export": "live",
             "sources": "message",
             "dates": True,
+            "design": {"max_items": MOST},
             "models": "given" if self.relay else "own",
         }
 

@@ -66,6 +66,7 @@ class Mem0Server(MemoryServer):
             "sources": "write",
             "dates": True,
             "batch": "pair",
+            "design": {"merges": self.options.infer == "yes", "threshold": self.options.threshold > 0},
             "models": "given" if {"chat", "embed"} <= self.given.keys() else "own",
         }
 

@@ -47,7 +47,8 @@ class SupermemoryServer(MemoryServer):
 
     def can(self) -> Mapping[str, Any]:
         # The service has no date of a message: `Message.line` puts it into the text. Its models are configured there.
-        return {"sources": "write", "dates": True, "batch": "session", "models": "own"}
+        design = {"merges": True, "threshold": self.options.threshold > 0, "max_items": MOST}
+        return {"sources": "write", "dates": True, "batch": "session", "models": "own", "design": design}
 
     def reset(self, space: str) -> None:
         self.close(space)

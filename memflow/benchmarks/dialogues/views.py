@@ -14,7 +14,7 @@ from memflow.benchmarks.views import (
 from memflow.errors import BadInput
 
 PREFIX = "category "
-COLUMNS = ("domain", "type", "assistant", "score", "low", "high", "questions")
+COLUMNS = ("domain", "type", "assistant", "score", "low", "high", "questions", "no interval")
 
 
 def show_types(reader: Reader, domain: list[str] | None, assistant: list[str] | None) -> Answer:
@@ -43,6 +43,7 @@ def show_types(reader: Reader, domain: list[str] | None, assistant: list[str] | 
             score.low,
             score.high,
             score.n,
+            score.interval_reason,
         )
         for score in scores
     ]

@@ -101,9 +101,9 @@ def _max_t(
     deviation = np.sqrt(np.where(varies, variance, 1.0))
     # Rounded, so that equal splits stay equal and the first property explains them.
     statistics = np.where(varies, np.abs(masks @ centered) / deviation, 0.0).round(9)
-    random = np.random.default_rng(SEED)
+    generator = np.random.default_rng(SEED)
     # Rows are sorted by group, so sorting by group and a random number permutes within groups.
-    orders = np.argsort(groups + random.random((ROUNDS, len(groups))), axis=1)
+    orders = np.argsort(groups + generator.random((ROUNDS, len(groups))), axis=1)
     permuted = np.abs(masks @ centered[orders].T) / deviation[:, None]
     largest = np.where(varies[:, None], permuted, 0.0).max(axis=0)
     p = (1 + (largest >= statistics[:, None] - 1e-9).sum(axis=1)) / (ROUNDS + 1)

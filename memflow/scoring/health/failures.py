@@ -40,7 +40,7 @@ def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
     lost = np.array([not message.stored for _, message in rows], dtype=bool)
     if reason := _one_sided(lost, "messages", "stored"):
         return _uniform(measure, lost, reason)
-    properties = {
+    properties: dict[str, Sequence[Any]] = {
         "role": [m.role for _, m in rows],
         "digits": [m.text.digits for _, m in rows],
         "letters of another script": [m.text.other_script for _, m in rows],

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
-from memflow.scoring.health.states import FAULTY, OK, SUSPECT, Measurement, not_measurable, share_measurement
+from memflow.scoring.health.states import (
+    FAULTY,
+    OK,
+    SUSPECT,
+    Measurement,
+    State,
+    not_measurable,
+    share_measurement,
+)
 
 ENOUGH = 20
 """Reads that a measure of the returned items needs."""
@@ -87,7 +95,7 @@ def stale_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
     """Measure the reads that return no new entries: as a cache does, or an index that is filled too late."""
     measure = "stale_reads"
     searched = _searched_kinds(episodes)
-    tried = []
+    tried: list[tuple[float, int, list[str], str, State]] = []
     new_entries = cache(_live_since)
     for window, (name, state) in _WINDOWS.items():
         expected, returned, reads = 0.0, 0, []
@@ -197,7 +205,7 @@ def _in_last_write(episodes: Sequence[EpisodeObservation]) -> _Window:
                 yield episode, read, past[-1] - 1
 
 
-_WINDOWS: dict[Callable[[Sequence[EpisodeObservation]], _Window], tuple[str, str]] = {
+_WINDOWS: dict[Callable[[Sequence[EpisodeObservation]], _Window], tuple[str, State]] = {
     _since_first_read: ("after the first checkpoint of their episode", FAULTY),
     _since_last_read: ("after the checkpoint before", FAULTY),
     _in_last_write: ("by the last write before them", SUSPECT),

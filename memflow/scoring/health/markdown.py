@@ -11,7 +11,7 @@ _ESCAPED = str.maketrans({letter: f"\\{letter}" for letter in "\\`*[]<>|~"} | {"
 
 def worst_first(rows: Iterable[HealthMeasure]) -> list[HealthMeasure]:
     """Return the measures by state, worst first, and otherwise in their order."""
-    return sorted(rows, key=lambda row: STATES.index(row.state))  # type: ignore[arg-type]
+    return sorted(rows, key=lambda row: STATES.index(row.state))
 
 
 def seconds(row: HealthMeasure) -> str:

@@ -27,6 +27,8 @@ CREATE TABLE IF NOT EXISTS score.comparisons (
     health_a VARCHAR,
     health_b VARCHAR,
     noise DOUBLE,
+    noise_low DOUBLE,
+    noise_high DOUBLE,
     within_noise BOOLEAN,
     scripted BOOLEAN NOT NULL,
     reason VARCHAR,

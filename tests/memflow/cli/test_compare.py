@@ -18,7 +18,7 @@ def test_compare_shows_difference_interval_slices_and_label(measured) -> None:
     assert "oracle and none cannot be told apart in accuracy" in shown
     assert "accuracy by slice" in shown and "period 1" in shown
     assert "accuracy cannot be significant with 1 episode and 1 comparison" in " ".join(shown.split())
-    assert "Adjusted p: Holm over" in shown or "there is no test" in shown
+    assert "Adjusted p: Holm, for each domain" in shown or "there is no test" in shown
     assert LABEL in shown
     found = measured.json("compare", "oracle", "none", "--flips")
     [domain] = found["domains"]
@@ -142,6 +142,6 @@ def test_missing_interval_has_its_reason_in_place() -> None:
 def test_family_of_adjusted_p_values_is_declared() -> None:
     rows = [replace(ROW, family=2), replace(ROW, slice="period 1", family=6)]
     assert family_note(rows) == (
-        "Adjusted p: Holm over 2 comparisons over all probes (the pairs under one metric of a domain), and over 6 "
-        "comparisons by slice (slices x pairs under one metric)."
+        "Adjusted p: Holm, for each domain and metric over 2 comparisons over all probes (pairs), and over 6 "
+        "comparisons by slice (slices x pairs)."
     )

@@ -155,7 +155,7 @@ def test_markdown_summary_has_a_table_and_the_reasons(stored: Home) -> None:
     stored("gate", DOMAIN, "none", "--baseline", "full", "--markdown", "gate.md")
     summary = Path("gate.md").read_text()
     assert summary.startswith("### none against full in comem_demo: cannot tell")
-    assert "| cannot tell | accuracy |" in summary
+    assert "| accuracy | cannot tell |" in summary
     assert "no probe has a value for both" in summary
     assert "no letter" in summary
 

@@ -90,7 +90,8 @@ def test_noise_stands_beside_scores_and_differences(empty, stub: Path) -> None:
     for score in scores:
         assert (score["repeats"], score["repeats_of"], score["noise_degrees"]) == (4, "answers", 6)
         assert 0 < score["noise_low"] < score["noise"] < score["noise_high"]
-    assert f"±{scores[0]['noise']:.3f} (4)" in empty("show", "leaderboard", "--metric", "accuracy").output
+    shown = empty("show", "leaderboard", "--metric", "accuracy").output
+    assert "±{noise:.3f} [{noise_low:.3f} {noise_high:.3f}] (4)".format(**scores[0]) in shown
     [row] = empty.json("compare", "full", "none", "--metric", "accuracy", "--slice", "all")["domains"][0][
         "comparisons"
     ]

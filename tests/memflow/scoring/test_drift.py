@@ -1,12 +1,15 @@
 """The drift of a score after a change, and the parts of it that users, answers and judging cause."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.scoring.drift import ScoreChange
+from memflow.records import Drift
+from memflow.scoring.drift import ScoreChange, adjusted
+from memflow.scoring.drift_summary import DomainDrift
 from memflow.scoring.stages import STAGES
 
 values = st.one_of(st.none(), st.floats(-2, 2).map(lambda value: round(value, 3)))
@@ -63,3 +66,42 @@ def test_change_with_all_values_in_one_episode_has_no_interval() -> None:
     row = change.row("domain", "assistant", "accuracy", "standard", "all")
     assert row.difference is not None and (row.low, row.high, row.p) == (None, None, None)
     assert row.reason is not None
+
+
+def fallen(episodes: int, scores: int = 1) -> list[Drift]:
+    """Return the rows of scores that fell from 1 to about .3 in every episode, of equal users."""
+    probes = {f"p{at}": f"e{at % episodes}" for at in range(10 * episodes)}
+    before = dict.fromkeys(probes, 1.0)
+    after = {probe: float(at // episodes < 3 + at % episodes % 2) for at, probe in enumerate(probes)}
+    change = ScoreChange(before, after, dict.fromkeys(probes, "answers"), probes)
+    row = change.row("domain", "assistant", "accuracy", "standard", "all")
+    return adjusted([replace(row, slice="all" if at == 0 else f"period {at}") for at in range(scores)])
+
+
+@pytest.mark.parametrize(("episodes", "scores", "possible"), [(3, 1, False), (9, 20, False), (10, 20, True)])
+def test_drift_that_cannot_be_significant_is_said_with_the_largest_change(
+    episodes: int, scores: int, possible: bool
+) -> None:
+    rows = fallen(episodes, scores)
+    assert {(row.can_be_significant, row.moved, row.family) for row in rows} == {(possible, possible, scores)}
+    sentence = DomainDrift("domain", "", "", ["judge: a -> b"], rows).sentence()
+    said = f"No change can be significant with {episodes} episodes and {scores} comparison"
+    assert (said in sentence) != possible
+    if not possible:
+        assert (
+            "accuracy of assistant from 1.000 to 0." in sentence
+            and "95 % interval of the change -0." in sentence
+        )
+
+
+def test_drift_of_two_samples_counts_the_divisions_of_episodes() -> None:
+    row = replace(fallen(6)[0], paired=False, episodes_before=2, episodes_after=3)
+    assert not adjusted([row])[0].can_be_significant
+    assert adjusted([replace(row, episodes_before=6, episodes_after=6)])[0].can_be_significant
+
+
+def test_drift_without_a_test_cannot_be_significant() -> None:
+    row = fallen(1)[0]
+    assert (row.p, row.reason, row.can_be_significant) == (None, "1 episode", False)
+    sentence = DomainDrift("domain", "", "", ["judge: a -> b"], [row]).sentence()
+    assert "No change can be significant with 1 episode" in sentence and "no interval" in sentence

@@ -44,6 +44,7 @@ def test_noise_is_pooled_over_assistants_and_scores_stay_those_of_the_first_eval
         noise_degrees=None,
     ) == FIRST[0]  # fmt: skip
     assert noise_text(full) == "±0.071 (3)"
+    assert noise_text(full, interval=True) == "±0.071 [0.042 0.203] (3)"
     assert "repeats of the answers" in noise_notes([full, rag])[0]
 
 
@@ -80,6 +81,7 @@ def test_difference_has_the_noise_of_both_scores() -> None:
     scores = with_noise(FIRST, REPEATS)
     row = compared(-0.2, scores)
     assert row.noise == pytest.approx(0.1)
+    assert row.noise_low == pytest.approx(2**0.5 * scores[0].noise_low)
     assert row.within_noise is True  # Student's t with 4 degrees of freedom: up to 0.2776
     assert compared(-0.28, scores).within_noise is False
 

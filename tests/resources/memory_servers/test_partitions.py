@@ -18,6 +18,7 @@ from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import read_hello
 from resources.memory_servers.stdio_transport import StdioTransport
 from resources.model_proxy.access import GuardedConnection
+from resources.models.memory_check import check_memory_server
 from resources.models.models import Models
 from resources.settings.settings import load
 
@@ -26,10 +27,11 @@ Open = Callable[..., Connection | None]
 
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Models]:
-    """Return the models of settings with three memory servers."""
+    """Return the models of settings with memory servers."""
     monkeypatch.chdir(tmp_path)
     memories = {
         "echo": {"command": echo_command(), "unchecked": True},
+        "new": {"command": echo_command()},
         "bad": {"command": ["python3", "missing.py"]},
         "broken": {"command": echo_command("no_such_fault")},
     }
@@ -114,3 +116,13 @@ def test_server_that_cannot_be_started_ends_the_step(models: Models) -> None:
         server_of(models, "run-1", "bad")
     with pytest.raises(ServerDown, match=r"ended with status 2.*unknown faults: no_such_fault"):
         server_of(models, "run-1", "broken")
+
+
+def test_step_of_a_server_without_a_check_fails_and_names_the_command(models: Models) -> None:
+    with pytest.raises(
+        BadSettings, match=r"Run `memflow memories check new` and fix what it finds, or set `unchecked"
+    ):
+        server_of(models, "run-1", "new")
+    lines = check_memory_server(models, "new", models.settings.memories["new"])
+    assert [line for line in lines if line.verdict == "wrong"] == []
+    assert server_of(models, "run-1", "new") is not None

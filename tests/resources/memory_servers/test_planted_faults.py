@@ -82,6 +82,9 @@ HEALTHY: list[tuple[str, dict[str, Any]]] = [
     ("", {"batch": "pair"}),
     ("", {"batch": "session"}),
     ("", {"models": "own"}),
+    ("", {"spaces": 1}),
+    ("", {"spaces": 3}),
+    ("", {"spaces": 3, "models": "own"}),
 ]
 
 

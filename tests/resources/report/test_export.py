@@ -20,8 +20,9 @@ from memflow.scoring.published_health import AssistantHealth, with_health
 from resources.files import local_files
 from resources.report import folder as report_folder
 from resources.report.names import data_name
-from resources.report.redaction import LEFT_OUT
+from resources.report.redaction import LEFT_OUT, Redaction
 from resources.report.schema import PROBES
+from resources.report.scores import model_name
 from resources.report.verdicts import SCHEMA
 
 
@@ -178,6 +179,12 @@ def test_site_labels_as_scripted_only_what_a_scripted_chat_contributed_to(
     site = read_data(tmp_path / "report", "site")
     assert not site["scripted"] and [each["scripted"] for each in site["domains"]] == [["none"]]
     assert {each["name"]: each["scripted"] for each in site["assistants"]} == {"none": True, "full": False}
+
+
+def test_model_of_the_command_line_has_its_own_name() -> None:
+    inputs = json.dumps({"answering model": "gpt-4o-mini (1a2b3c4d)"})
+    assert model_name(Redaction(()), {"model": "cli_gpt_4o_mini", "inputs": inputs}) == "gpt-4o-mini"
+    assert model_name(Redaction(()), {"model": "large", "inputs": inputs}) == "large"
 
 
 def test_report_of_one_assistant_has_no_file_of_another(home: ReportHome, tmp_path: Path) -> None:

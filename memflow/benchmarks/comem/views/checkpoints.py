@@ -113,7 +113,11 @@ def _columns(checkpoints: Sequence[int]) -> dict[str, dict[str, Cell]]:
 def _number(score: Score | None, wide: bool, mark: str = " ") -> str:
     if score is None or score.value is None:
         return f"{NONE} "
-    interval = f" [{score.low:.2f} {score.high:.2f}]" if wide and score.low is not None else ""
+    interval = ""
+    if wide and score.low is not None:
+        interval = f" [{score.low:.2f} {score.high:.2f}]"
+    elif wide and score.interval_reason:
+        interval = f" ({score.interval_reason})"
     return f"{score.value:.3f}{interval}{mark}"
 
 

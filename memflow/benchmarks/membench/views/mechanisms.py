@@ -18,6 +18,7 @@ from memflow.benchmarks.membench.views.tables import (
     tables_answer,
 )
 from memflow.benchmarks.views import Answer, Dim, Heading, Part, Reader, Table
+from memflow.labels import no_interval
 
 HEADS = {
     "accuracy": "accuracy",
@@ -83,7 +84,9 @@ def _cells(row: TableRow | None) -> list[str]:
     score = row.scores.get("accuracy")
     accuracy = NONE
     if score is not None and score.value is not None:
-        interval = "" if score.low is None else f" [{score.low:.2f} {score.high:.2f}]"
+        interval = f" [{score.low:.2f} {score.high:.2f}]" if score.low is not None else ""
+        if missing := no_interval(score):
+            interval = f" ({missing})"
         accuracy = f"{score.value:.3f}{interval}{AT_FLOOR if row.at_floor else ' '}"
     calls = [_number(row.value(name)) for name in ("read_calls", "write_calls")]
     return [

@@ -50,7 +50,7 @@ export function Ranking({ site, domain, metric, rows, params, onSort }) {
       title: "The chat model that answered. The link goes to the run's models, prompts and settings.",
       value: (row) => row.model,
       cell: (row) => (
-        <a href={href("run", { domain: domain.name, assistant: row.assistant })}>{row.model ?? NONE}</a>
+        <a href={href("run", { domain: domain.name, assistant: row.assistant })}>{modelOf(site, row) ?? NONE}</a>
       ),
     },
     {
@@ -112,6 +112,10 @@ export function Ranking({ site, domain, metric, rows, params, onSort }) {
       rowKey={(row) => row.assistant}
     />
   );
+}
+
+function modelOf(site, row) {
+  return site.assistants.find(({ name }) => name === row.assistant)?.model ?? row.model;
 }
 
 function defaultSort(metric) {

@@ -109,7 +109,7 @@ function scatter(site, metric, { key, label, points }, width) {
   const systems = points.filter((row) => !isBaseline(site, row.assistant));
   const best = frontier(metric, key, systems);
   const named = points.filter((row) => best.includes(row) || isBaseline(site, row.assistant));
-  const half = (CHARACTER * Math.max(0, ...named.map(({ assistant }) => assistant.length))) / 2;
+  const half = (CHARACTER * Math.max(0, ...named.map(({ assistant }) => assistant.length))) / 2 + 6;
   return {
     height: Math.min(340, Math.max(240, width * 0.7)),
     marginLeft: 44,
