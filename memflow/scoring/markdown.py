@@ -74,9 +74,10 @@ def _failure_table(title: str, assistants: Sequence[str], scores: Sequence[Score
     lines = ["", title, "", f"| assistant | {' | '.join(find_metric(name).title for name in NAMES)} |"]
     lines.append(f"|---|{'--:|' * len(NAMES)}")
     for assistant in assistants:
-        if any((assistant, name) in rates for name in NAMES):
-            cells = [_value(rates.get((assistant, name))) for name in NAMES]
-            lines.append(f"| {escape(assistant)} | {' | '.join(cells)} |")
+        found = {name: rates[assistant, name] for name in NAMES if (assistant, name) in rates}
+        if found and not _is_faulty(found):
+            cells = [_value(found.get(name)) for name in NAMES]
+            lines.append(f"| {escape(flagged(assistant, found.values()))} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

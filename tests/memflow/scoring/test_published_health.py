@@ -27,6 +27,7 @@ from memflow.scoring.published_health import (
 )
 from memflow.scoring.stages import EvaluationRows
 
+METRICS = ("accuracy", "write_failure")
 EMPTY = "96 of 96 reads were empty although entries were live"
 FAULTY = AssistantHealth("faulty", EMPTY)
 SUSPECT = AssistantHealth("suspect", "12 of 96 reads failed")
@@ -82,6 +83,15 @@ def test_markdown_flags_suspect_assistants_and_lists_faulty_ones_without_a_rank(
     assert "| 2 | odd (suspect) | 0.500 | 9 |" in lines
     assert "|  | deaf (faulty) | not measured | 0 of 9 |" in lines
     assert f"Faulty: d: deaf: {EMPTY}" in lines and "Suspect: d: odd: 12 of 96 reads failed" in lines
+
+
+def test_markdown_of_failures_is_without_faulty_assistants() -> None:
+    names = ("odd", "deaf")
+    scores = [score(assistant=name, metric=metric, value=0.5) for name in names for metric in METRICS]
+    text = leaderboard_markdown(with_health(scores, {"odd": SUSPECT, "deaf": FAULTY}))
+    table = text[text.index("Failures by state probes") :].splitlines()
+    assert [line for line in table if line.startswith("| odd")] == ["| odd (suspect) | 0.500 |  |  |"]
+    assert not [line for line in table if line.startswith("| deaf")]
 
 
 def test_markdown_of_comparisons_names_faulty_assistants() -> None:
