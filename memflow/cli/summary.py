@@ -130,10 +130,10 @@ class Summary:
         shown += [*gaps(self.scores), *uncounted_models(self.scores), *self_judges(self.scores)]
         shown += replaced_prompts(self.scores)
         if self.unchecked:
-            names = ", ".join(self.unchecked)
+            servers = ", ".join(self.unchecked)
             shown.append(
                 Text(
-                    f"\n{names}: unchecked. Run `memflow memories check`: faults may be in the scores.",
+                    f"\n{servers}: unchecked. Run `memflow memories check`: faults may be in the scores.",
                     style="yellow",
                 )
             )
