@@ -153,10 +153,10 @@ class Summary:
         shown += replaced_prompts(self.scores)
         shown += map(note, noise_notes(self.primary))
         if self.unchecked:
-            names = ", ".join(self.unchecked)
+            servers = ", ".join(self.unchecked)
             shown.append(
                 Text(
-                    f"\n{names}: unchecked. Run `memflow memories check`: faults may be in the scores.",
+                    f"\n{servers}: unchecked. Run `memflow memories check`: faults may be in the scores.",
                     style="yellow",
                 )
             )

@@ -323,14 +323,12 @@ class ConversationChecks:
         plain = [message for message in known if message.kind == "statement"] or known
         for message in (plain + [other for other in known if other not in plain])[:RANKED]:
             query = f"{message.query} {' '.join(COMMON)}"
-            places = self._places(message, await self.main.read(query, K))
-            if not places and not self._places(message, await self.main.read(query, self.large)):
+            place = self._place(message, await self.main.read(query, K))
+            if place is None and self._place(message, await self.main.read(query, self.large)) is None:
                 continue  # it is not found at all: `queries`
-            items = K if not places else places[1]
-            if items < 3 and places:
-                continue
-            judged += 1
-            better += bool(places) and places[0] < items / 2
+            if place is None or place[1] > 2:
+                judged += 1
+                better += place is not None and place[0] < place[1] / 2
         self.is_ranked = better >= judged * RANK_SHARE
         if not self.is_ranked:
             first, second = [
@@ -550,7 +548,7 @@ class ConversationChecks:
 
         return await asyncio.gather(*map(find, messages))
 
-    def _places(self, message: CheckMessage, items: Sequence[WireItem]) -> tuple[int, int] | None:
+    def _place(self, message: CheckMessage, items: Sequence[WireItem]) -> tuple[int, int] | None:
         """Return the place of a message among items, and their number; None if it is not there."""
         for place, item in enumerate(items):
             if message.number in self.main.of_item(item):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from memflow.memories.design import Design
 from memflow.memories.memory import Memory, Message, Recall, Tools
 from memflow.memories.registry import memory_factory
 from resources.memory_servers.check_lines import CheckLine
@@ -110,9 +111,59 @@ class Clairvoyant(Lines):
         return Recall(notes="\n".join(sorted(set(self.seen)))) if self.store.sequence else Recall()
 
 
+class Dropping(Lines):
+    """Stores 20 messages."""
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        await super().write([message for message in messages if len(self.store.live("line")) < 20])
+
+
+class UserOnly(Lines):
+    """Stores the messages of the user."""
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        await super().write([message for message in messages if message.role == "user"])
+
+
+class Declared(UserOnly):
+    """Declares what it stores."""
+
+    design = Design(roles=("user",))  # type: ignore[assignment]
+
+
+class Cut(Lines):
+    """Cuts texts."""
+
+    def text_of(self, message: Message) -> str:
+        return message.text[:160]
+
+
+class Deaf(Lines):
+    """Recalls nothing for long queries."""
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        return Recall() if len(query.split()) > 12 else await super().read(query, frozen)
+
+
+class Misnamed(Lines):
+    """Names the first message as the source of all."""
+
+    def sources_of(self, message: Message) -> list[str]:
+        return ["check-1"]
+
+
+class Raising(Lines):
+    """Raises for digits."""
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        if any(letter.isdigit() for message in messages for letter in message.text):
+            raise ValueError("cannot parse a number")
+        await super().write(messages)
+
+
 async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
     """Return the lines of a memory by name."""
-    return {line.name: line for line in await PythonChecks(memory).run()}
+    return {line.name: line for line in await PythonChecks(memory, sizes=(60, 20)).run()}
 
 
 @pytest.mark.parametrize(
@@ -126,6 +177,12 @@ async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
         (Invented, "source_ids", "never written: invented"),
         (Failing, "write", "KeyError: 'no such index'"),
         (Clairvoyant, "as_of", "it knows the future"),
+        (Dropping, "complete", "stored 20 of 60 messages: lost are 40 of 40 messages after write 10"),
+        (UserOnly, "complete", "30 of 30 messages of the assistant"),
+        (Cut, "unchanged", "texts came back without their end"),
+        (Deaf, "queries", "12 of 12 queries of more than 12 words"),
+        (Misnamed, "sources", "do not name the message"),
+        (Raising, "conversation", "the memory raised ValueError: cannot parse a number"),
     ],
 )
 async def test_fault_of_a_memory_is_found_by_its_line(memory: type[Memory], line: str, part: str) -> None:
@@ -133,8 +190,9 @@ async def test_fault_of_a_memory_is_found_by_its_line(memory: type[Memory], line
     assert (lines[line].verdict, part in lines[line].found) == ("wrong", True), lines[line].found
 
 
-async def test_memory_without_a_fault_has_no_wrong_line() -> None:
-    lines = await lines_of(Lines)
+@pytest.mark.parametrize("memory", [Lines, Declared])
+async def test_memory_without_a_fault_has_no_wrong_line(memory: type[Memory]) -> None:
+    lines = await lines_of(memory)
     assert {name for name, line in lines.items() if line.verdict not in ("ok", "skipped")} == {
         "contradictions"
     }
