@@ -165,11 +165,15 @@ def _of_entries(
 
 
 def _states_of(episode: EpisodeObservation, name: str) -> Iterator[tuple[int, int | None]]:
-    """Yield when the entries behind a recalled id were written and retired."""
+    """Yield when the entries behind a recalled id were written and retired.
+
+    The entries of a server without an export begin with the read that first returned them, so nothing is known of an
+    item before that.
+    """
     if name in episode.entries:
         entry = episode.entries[name]
         yield entry.since, entry.until
-    elif unstored(name):
+    elif unstored(name) and not (episode.server is not None and episode.server.export == "none"):
         item = name.split(":", 2)[2]
         yield from ((e.since, e.until) for e in episode.entries.values() if e.item_id == item)
 
