@@ -19,7 +19,7 @@ from memflow.chat.requests import ChatMessage
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
 from memflow.memories.memory import Recall
-from memflow.metrics.intervals import mean_interval
+from memflow.metrics.intervals import Units, proportion_interval
 
 KINDS_HERE = ("lowlevel_rec", "rec_multi_session", "highlevel", "highlevel_rec")
 CHAT = ScriptedChat(HANDLERS)
@@ -125,7 +125,7 @@ def accuracy(scene: str, language: str, shown: bool) -> dict[str, list[float]]:
 
 
 def interval_contains_chance(values: list[float]) -> bool:
-    interval = mean_interval(values, [1] * len(values), seed=1)
+    interval = proportion_interval(Units.of_episodes(values, [1] * len(values)))
     return interval.low is not None and interval.low <= 0.25 <= (interval.high or 0)
 
 
