@@ -28,7 +28,7 @@ from memflow.cli.views import ViewGroup
 from memflow.labels import caveat_of, no_interval, score_label, units_note
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
 from memflow.scoring.failure_attributions import variant_text
-from memflow.scoring.noise import noise_notes, noise_text
+from memflow.scoring.noise_labels import noise_notes, noise_text
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged
 
 if TYPE_CHECKING:

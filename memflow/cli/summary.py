@@ -32,7 +32,7 @@ from memflow.labels import caveat_of, no_interval, score_label, units_note
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
-from memflow.scoring.noise import noise_notes, noise_text
+from memflow.scoring.noise_labels import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
 from resources.lake.lake import Lake, rebuild_commands

@@ -12,7 +12,7 @@ from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import incomplete_results
 from memflow.scoring.failure_attributions import NAMES, contradictions, failure_scores
 from memflow.scoring.judges import STANDARD
-from memflow.scoring.noise import noise_text
+from memflow.scoring.noise_labels import noise_text
 from memflow.scoring.primary import ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged, health_alarms
 

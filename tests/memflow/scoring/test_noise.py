@@ -7,7 +7,8 @@ import factories
 import pytest
 
 from memflow.records import Comparison, Score
-from memflow.scoring.noise import noise_notes, noise_text, with_difference_noise, with_noise
+from memflow.scoring.noise import with_difference_noise, with_noise
+from memflow.scoring.noise_labels import noise_notes, noise_text
 
 
 def score(assistant: str, value: float | None, **given: object) -> Score:
