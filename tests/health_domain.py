@@ -30,7 +30,8 @@ class _Words:
     """Invented words, each of which occurs once."""
 
     def __init__(self, seed: int) -> None:
-        self._random, self._used = random.Random(seed), set()
+        self._random = random.Random(seed)
+        self._used: set[str] = set()
 
     def new(self) -> str:
         while True:
@@ -63,7 +64,8 @@ class HealthDomain:
         return self.base.dry_run
 
     def rows(self, table: str) -> list[Any]:
-        return {"utterance.turns": self.turns, "question.probes": self.probes}.get(table, [])
+        tables: dict[str, list[Any]] = {"utterance.turns": self.turns, "question.probes": self.probes}
+        return tables.get(table, [])
 
 
 @cache
@@ -76,7 +78,7 @@ def health_domain(episodes: int = EPISODES) -> HealthDomain:
 
 
 def _add_episode(made: HealthDomain, episode: str, words: _Words) -> None:
-    domain, facts = find_domain("dialogues_demo").name, []
+    domain, facts = find_domain("dialogues_demo").name, list[tuple[str, ...]]()
     for session in range(SESSIONS):
         for at in range(ROUNDS):
             thing, value = words.new(), words.new()

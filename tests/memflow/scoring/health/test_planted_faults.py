@@ -94,7 +94,8 @@ def alarms(rows: Sequence[HealthMeasure]) -> dict[str, str]:
 
 def health_of(memory: Any, server: Any = None) -> list[HealthMeasure]:
     planted_memories.SAID.clear()
-    rows: list[HealthMeasure] = evaluate(health_domain(), memory, server, steps=STEPS)["score.health"]
+    domain: Any = health_domain()
+    rows: list[HealthMeasure] = evaluate(domain, memory, server, steps=STEPS)["score.health"]
     return rows
 
 

@@ -81,7 +81,7 @@ def test_probes_without_evidence_leave_missed_reads_not_measurable() -> None:
 
 
 def test_verdicts_without_values_change_no_measure() -> None:
-    domain = health_domain()
+    domain: Any = health_domain()
     tables = evaluate(domain, find("bm25_message_10"))
     null = [replace(row, value=None, reason="the judge was not reached") for row in tables["score.verdicts"]]
     steps = ("attributions", "health")
