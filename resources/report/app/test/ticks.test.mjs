@@ -1,4 +1,4 @@
-// The ticks of the logarithmic axes: round numbers within the values, also where these span less than a decade.
+// The marks on logarithmic axes: round numbers within the values, also where these span less than a decade.
 
 import assert from "node:assert/strict";
 import test from "node:test";

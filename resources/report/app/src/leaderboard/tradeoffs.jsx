@@ -92,7 +92,7 @@ function tick(value) {
 
 const MANTISSAS = [[1], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9]];
 
-/** Return the ticks of a logarithmic axis: round numbers between the values, at least three where there are so many. */
+/** Return the marks on a logarithmic axis: round numbers between the values, at least three where there are so many. */
 export function logTicks(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const first = Math.floor(Math.log10(low));
