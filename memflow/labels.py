@@ -3,11 +3,11 @@
 Where a score has no interval, `no_interval` is what stands in its place.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.chat.scripted import LABEL
 from memflow.records import Score
-from memflow.scoring.catalog import catalog
+from memflow.scoring.catalog import catalog, find_metric
 from memflow.scoring.scripted import SCRIPTED_JUDGE
 
 HASHING = "hashing"
@@ -63,6 +63,11 @@ def no_interval(score: Score) -> str:
     return f"no interval: {score.interval_reason}" if score.interval_reason else ""
 
 
+def interval_notes(scores: Sequence[Score]) -> list[str]:
+    """Return the notes below a table of scores: what intervals are over, and why values have none."""
+    return [text for text in (units_note(scores), missing_intervals_note(scores)) if text]
+
+
 def units_note(scores: Iterable[Score]) -> str | None:
     """Return the note on scores whose intervals are not over episodes; None where all are."""
     others: dict[str, dict[str, None]] = {}
@@ -71,6 +76,16 @@ def units_note(scores: Iterable[Score]) -> str | None:
             others.setdefault(str(score.interval_units), {})[score.metric] = None
     parts = [f"of {', '.join(metrics)} over {units}" for units, metrics in others.items()]
     return f"95 % intervals are over episodes, but {'; '.join(parts)}." if parts else None
+
+
+def missing_intervals_note(scores: Iterable[Score]) -> str | None:
+    """Return the note on values that have no interval, with the reasons; None where all have one."""
+    metrics_by_reason: dict[str, dict[str, None]] = {}
+    for score in scores:
+        if score.interval_reason and find_metric(score.metric).group not in ("bound", "failure"):
+            metrics_by_reason.setdefault(score.interval_reason, {})[score.metric] = None
+    parts = [f"{', '.join(metrics)} ({reason})" for reason, metrics in metrics_by_reason.items()]
+    return f"No interval: {'; '.join(parts)}." if parts else None
 
 
 def _label_of(scores: Iterable[Score]) -> str | None:

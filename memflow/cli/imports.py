@@ -141,6 +141,7 @@ def _print(form: Format, domain: str, benchmark: str, results: ImportedResults, 
     """Print the numbers of imported replies, the primary scores, and the faults."""
     from memflow.cli.evidence import state_probe_failures
     from memflow.cli.summary import leaderboard_table
+    from memflow.labels import interval_notes
     from memflow.scoring.primary import primary_scores
 
     imported = [score for score in scores if (score.domain, score.assistant) == (domain, results.assistant)]
@@ -166,6 +167,7 @@ def _print(form: Format, domain: str, benchmark: str, results: ImportedResults, 
         data,
         heading(f"{domain}: imported, not run by memflow"),
         leaderboard_table(primary),
+        *map(note, interval_notes(primary)),
         *state_probe_failures(imported),
         note(f"\n{results.assistant}: {results.source}"),
         note(f"{len(results.replies):,} replies, {lost['replies']:,} of them without an answer."),

@@ -28,7 +28,7 @@ from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
 from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
 from memflow.cli.usage import address_table
-from memflow.labels import caveat_of, no_interval, score_label, units_note
+from memflow.labels import caveat_of, interval_notes, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
@@ -212,7 +212,7 @@ class Summary:
             shown += [
                 heading(" · ".join(filter(None, (domain, labels[domain])))),
                 leaderboard_table([score for score in primary if score.assistant in best]),
-                *([Text(text, style="dim")] if (text := units_note(primary)) else []),
+                *map(note, interval_notes(primary)),
                 *evidence([score for score in of_domain if score.assistant in best]),
                 *state_probe_failures([score for score in of_domain if score.assistant in best]),
                 *others,
@@ -308,6 +308,8 @@ def _why(each: Dataset) -> str:
 def cell(score: Score | None) -> str:
     """Return a score as text: the value with its interval, or `none` without a value. Tokens are whole numbers.
 
+    `interval_notes` has the reason of a missing interval.
+
     Metrics of the groups `bound` and `failure` are shown without intervals.
     """
     if score is None:
@@ -319,7 +321,7 @@ def cell(score: Score | None) -> str:
     if metric.group in ("bound", "failure"):
         return f"{score.value:{value}}"
     if score.low is None or score.high is None:
-        interval = f"({no_interval(score)})" if no_interval(score) else ""
+        interval = "(no interval)" if score.interval_reason else ""
     else:
         interval = f"[{score.low:{ends}} {score.high:{ends}}]"
     return " ".join(filter(None, (f"{score.value:{value}}", interval, noise_text(score))))

@@ -6,7 +6,7 @@ primary.py selects and orders the scores.
 from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.control_characters import visible
-from memflow.labels import no_interval, score_label, units_note
+from memflow.labels import interval_notes, score_label
 from memflow.records import BY_EVIDENCE, Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import incomplete_results
@@ -59,8 +59,7 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
         notes.append(f"{more:,} more assistants: `memflow show leaderboard --domain {domain} --limit 0`")
     if label := score_label(scores):
         notes.append(f"Label: {label}")
-    if text := units_note(scores):
-        notes.append(text)
+    notes += interval_notes(scores)
     notes += [f"{alarm.state.capitalize()}: {escape(alarm.line)}" for alarm in health_alarms(scores)]
     notes += [f"Incomplete: {escape(line)}" for line in incomplete_results(scores)]
     order = [assistant for assistant, _ in ranked[:MOST_ASSISTANTS]]
@@ -90,7 +89,7 @@ def _value(score: Score | None) -> str:
     if find_metric(score.metric).group in ("bound", "failure"):
         return f"{score.value:{digits}}"
     if score.low is None or score.high is None:
-        interval = f"({no_interval(score)})" if no_interval(score) else ""
+        interval = "(no interval)" if score.interval_reason else ""
     else:
         interval = f"\\[{score.low:{digits}}, {score.high:{digits}}\\]"
     return " ".join(filter(None, (f"{score.value:{digits}}", interval, noise_text(score))))

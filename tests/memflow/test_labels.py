@@ -5,7 +5,7 @@ from dataclasses import replace
 from factories import score
 
 from memflow.chat.scripted import LABEL
-from memflow.labels import HASHED, HASHED_CAVEAT, JUDGED, caveat_of, meta_label, score_label
+from memflow.labels import HASHED, HASHED_CAVEAT, JUDGED, caveat_of, interval_notes, meta_label, score_label
 
 REAL = score(assistant="a", metric="accuracy", embedder="bge-m3", scripted=False)
 HASHING = replace(REAL, embedder="hashing-256")
@@ -48,3 +48,15 @@ def test_meta_label_equals_the_label_of_the_scores() -> None:
 def test_caveat_of_returns_the_given_text_only_for_the_scripted_label() -> None:
     assert caveat_of(LABEL, "text for the scripted chat") == "text for the scripted chat"
     assert caveat_of(HASHED, "text for the scripted chat") == HASHED_CAVEAT
+
+
+def test_interval_notes_state_units_and_reasons_once() -> None:
+    rows = [
+        score(metric="accuracy", assistant=name, interval_reason="2 episodes", interval_units="cases")
+        for name in ("a", "b")
+    ]
+    assert interval_notes(rows) == [
+        "95 % intervals are over episodes, but of accuracy over cases.",
+        "No interval: accuracy (2 episodes).",
+    ]
+    assert interval_notes([score(metric="accuracy", interval_units="episodes")]) == []
