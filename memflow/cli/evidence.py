@@ -1,6 +1,6 @@
 """Notes below a leaderboard: failure table, faulty memories, replaced prompts, missing data, self-judged answers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
@@ -37,13 +37,7 @@ def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
     by_assistant: dict[str, dict[str, Score]] = {}
     for score in whole:
         by_assistant.setdefault(score.assistant, {})[score.metric] = score
-    first = next(metric for metric in TITLES if any(metric in found for found in by_assistant.values()))
-
-    def rank(item: tuple[str, dict[str, Score]]) -> float:
-        score = item[1].get(first)
-        return sort_key(first, None if score is None else score.value)
-
-    rows = [_row(assistant, found) for assistant, found in sorted(by_assistant.items(), key=rank)]
+    rows = [_row(assistant, found) for assistant, found in _best_first(by_assistant)]
     numbers = [*TITLES.values(), "probes", "tokens\nper probe", "k", "budget"]
     columns = ["assistant", *numbers, "embedder", "reason"]
     yield note("\nFailures by evidence: what happens to the messages that an answer rests on")
@@ -71,7 +65,7 @@ def state_probe_failures(scores: Sequence[Score]) -> Iterator[RenderableType]:
             flagged(assistant, rates.values()),
             *(rates[name].value if name in rates else None for name in NAMES),
         ]
-        for assistant, rates in found.items()
+        for assistant, rates in _best_first(found)
         if all(score.health != FAULTY for score in rates.values())
     ]
     if not rows:
@@ -84,6 +78,17 @@ def state_probe_failures(scores: Sequence[Score]) -> Iterator[RenderableType]:
     if lines:
         yield Text("\nBoth attributions differ by more than noise:", style="yellow")
         yield from first_lines(lines, "yellow")
+
+
+def _best_first(by_assistant: Mapping[str, dict[str, Score]]) -> list[tuple[str, dict[str, Score]]]:
+    """Return the assistants with their scores by metric, sorted by the first metric of TITLES that any of them has."""
+    first = next(metric for metric in TITLES if any(metric in scores for scores in by_assistant.values()))
+
+    def rank(item: tuple[str, dict[str, Score]]) -> float:
+        score = item[1].get(first)
+        return sort_key(first, None if score is None else score.value)
+
+    return sorted(by_assistant.items(), key=rank)
 
 
 def health(scores: Sequence[Score]) -> Iterator[RenderableType]:

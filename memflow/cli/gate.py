@@ -72,8 +72,7 @@ def gate(
     the worse side of 0, and the adjusted p value is below 0.05. 2: cannot tell: too few episodes, a faulty memory, or
     other probes, data or judges. 3: nothing was compared, because the command line or a file is wrong.
 
-    Examples: `memflow gate amemgym_base mine --baseline bm25_message`, `memflow gate amemgym_base mine --baseline
-    =2026-11-20`, `memflow gate amemgym_base mine --baseline baseline.jsonl --junit gate.xml`.
+    Examples of baselines: `--baseline bm25_message`, `--baseline =2026-11-20`, `--baseline baseline.jsonl`.
     """
     from memflow.cli.gate_operands import GateRequest, read_gate
     from memflow.cli.gate_output import gate_data, gate_junit, gate_markdown, gate_parts

@@ -64,7 +64,13 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     metrics, cycles = _metrics_of(metric)
     shown = _shown(of_domain, metrics, cycles)
     if not shown:
-        have = sorted({score.metric for score in _shown(of_domain, None)})
+        have = sorted(
+            {
+                score.metric
+                for score in of_domain
+                if score.value is not None and score.variant in VARIANTS and _is_of(score, cycles=False)
+            }
+        )
         fix = f"Use a metric with such scores: {', '.join(have)}" if have else "Use another domain"
         if not have and any(score.health == FAULTY for score in of_domain):
             fix = f"Memories are faulty, so {NOT_MEASURED}: `memflow show health {domain}`"
@@ -108,13 +114,13 @@ def _is_of(score: Score, cycles: bool) -> bool:
     return place is not None and (place[1] == CYCLE) == cycles
 
 
-def _shown(scores: Iterable[Score], metrics: Iterable[str] | None, cycles: bool = False) -> list[Score]:
+def _shown(scores: Iterable[Score], metrics: Iterable[str], cycles: bool = False) -> list[Score]:
     """Return the scores with a value at a checkpoint (at a cycle if `cycles`), of the first variant that has any."""
-    wanted = None if metrics is None else set(metrics)
+    wanted = set(metrics)
     found = [
         score
         for score in scores
-        if (wanted is None or score.metric in wanted) and score.value is not None and _is_of(score, cycles)
+        if score.metric in wanted and score.value is not None and _is_of(score, cycles)
     ]
     for variant in VARIANTS:
         if of_variant := [score for score in found if score.variant == variant]:

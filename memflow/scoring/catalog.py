@@ -25,7 +25,7 @@ _FAILURE: dict[str, Any] = {
     "proportion": True,
     "variants": {
         BY_EVIDENCE: "attributed by the messages that entries came from; it leads in all tables",
-        "standard": "attributed by state probes, in AMemGym alone; tables name it so",
+        "standard": "attributed by state probes, where a benchmark asks them; tables name it so",
     },
     "graded_variants": frozenset({BY_EVIDENCE}),
 }

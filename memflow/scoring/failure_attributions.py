@@ -1,8 +1,8 @@
-"""The two attributions of failures: by evidence, which leads in every table, and AMemGym's by state probes.
+"""The two attributions of failures: by evidence, which leads in every table, and by state probes.
 
 By evidence (attribution.py), a failure is where the messages that an answer rests on were lost. By state probes, it is
-where the assistant's own statements of the user's state were wrong (memflow/benchmarks/amemgym/verdicts.py). Stored
-variants are `by_evidence` and `standard`.
+where the assistant's own statements of the user's state were wrong, if the benchmark asks for them. Stored variants
+are `by_evidence` and `standard`.
 """
 
 from collections.abc import Iterable, Sequence

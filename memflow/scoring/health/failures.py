@@ -17,7 +17,7 @@ from memflow.scoring.health.states import FAULTY, OK, SUSPECT, Measurement, Stat
 from memflow.scoring.health.writes import unseen
 
 FAILS = 0.95
-"""Share of a side that must fail. A hard side of a healthy search fails at most .92 on LoCoMo."""
+"""Share of a side that must fail. A hard side of a healthy search fails at most .92 on published conversations."""
 SUCCEEDS = 0.5
 """Share of the other side that must succeed before a split that no permutation can test counts."""
 BOTH = 5

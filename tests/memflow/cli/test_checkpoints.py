@@ -102,7 +102,8 @@ def test_show_checkpoints_omits_confidence_intervals_on_a_narrow_terminal(measur
 
 def test_show_checkpoints_json_and_csv_contain_measured_and_paper_rows(measured) -> None:
     told = measured.json("show", "checkpoints", "--paper")
-    assert told["label"] == "scripted, not a language model" and set(told["doubts"]) == {"T1"}
+    assert told["label"] == "scripted, not a language model: comem_demo/none, comem_demo/full"
+    assert set(told["doubts"]) == {"T1"}
     assert {row["domain"] for row in told["rows"]} == {DEMO, OURS, OTHER}
     assert len(told["paper"]) == 16 * 10
     sheet = measured("show", "checkpoints", "--domain", OURS, "--paper", "--format", "csv").stdout

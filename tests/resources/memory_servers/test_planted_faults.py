@@ -149,7 +149,7 @@ async def test_slow_server_is_a_note_with_the_hours_of_a_benchmark(monkeypatch: 
     monkeypatch.setattr("resources.memory_servers.conversation_checks.READ_S", 0.0)
     lines, _ = await lines_of("", {})
     assert lines["speed"].verdict == "note"
-    assert "LoCoMo takes" in lines["speed"].found
+    assert "ten long conversations" in lines["speed"].found
 
 
 async def test_check_after_a_failed_one_is_skipped_with_a_reference() -> None:

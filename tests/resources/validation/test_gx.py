@@ -50,9 +50,9 @@ def change(table: str, row: Any, chance: random.Random) -> dict[str, Any]:
 
 
 def worlds(domain: Domain) -> dict[str, dict[str, list[Any]]]:
-    """Return sets of tables: valid rows of a domain and an assistant, and rows damaged in two ways."""
+    """Return sets of tables: valid rows of a domain and an assistant, and rows damaged in three ways."""
     valid = {**valid_rows(), **generated(domain.base)}
-    seeds = {f"damaged {seed}": seed for seed in (1, 2)}
+    seeds = {f"damaged {seed}": seed for seed in (1, 2, 3)}
     return {"valid": valid} | {
         kind: {table: damaged(table, valid[table], seed) for table in TABLES} for kind, seed in seeds.items()
     }

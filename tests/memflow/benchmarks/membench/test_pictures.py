@@ -26,12 +26,12 @@ def test_mechanisms_chart_has_one_curve_per_level_and_chance_line() -> None:
         of("full", slice="level reflective", value=0.25, low=0.1, high=0.3),
         of("recent", **LOST),
         of("full", metric="random", value=0.25),
-        of("retrieval", metric="random", value=0.25),
+        of("retrieval", metric="random", value=0.25, scripted=True),
     ]
     chart = pictures(scores, D)["mechanisms"]
     assert chart.place_names == ("full", "retrieval") and not chart.log
     assert chart.curves == (
-        Curve("factual", (Point(0, 0.5, 0.4, 0.6), Point(1, 0.75, 0.7, 0.8)), LABEL),
+        Curve("factual", (Point(0, 0.5, 0.4, 0.6), Point(1, 0.75, 0.7, 0.8)), f"{LABEL}: retrieval"),
         Curve("reflective", (Point(0, 0.25, 0.1, 0.3),)),
     )
     assert chart.beside == (Curve("chance", (Point(0, 0.25), Point(1, 0.25))),)
@@ -39,7 +39,7 @@ def test_mechanisms_chart_has_one_curve_per_level_and_chance_line() -> None:
         "40 questions of 40 episodes a column; 95 % intervals over episodes; "
         "1 without a value: see `memflow show mechanisms`"
     )
-    assert chart.label == f"{LABEL}: factual"
+    assert chart.label == f"{LABEL}: retrieval: factual"
 
 
 def test_mechanisms_chart_has_chance_line_per_level_if_chance_differs() -> None:
