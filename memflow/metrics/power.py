@@ -92,20 +92,22 @@ def _versions(totals: Array, seed: int) -> Array:
 
 
 def _needed(totals: Array, seed: int) -> Array:
-    """Return the number of episodes that each column needs."""
-    rng = np.random.default_rng(seed)
+    """Return the number of episodes that each column needs.
+
+    The draws of a size are the same for every set of columns, so that a difference has one number wherever it is computed.
+    """
     needed = np.full(totals.shape[1], float(MOST_EPISODES))
-    power_before = _normal_power(totals, EXACT, rng)
+    power_before = _normal_power(totals, EXACT, seed)
     for column in np.flatnonzero(power_before > POWER - MARGIN):
         sizes = range(MINIMUM, EXACT + 1)
         needed[column] = next(
-            (size for size in sizes if _exact_power(totals[:, column], size, rng) >= POWER), MOST_EPISODES
+            (size for size in sizes if _exact_power(totals[:, column], size, seed) >= POWER), MOST_EPISODES
         )
     waiting = np.flatnonzero(needed == MOST_EPISODES)
     before, power_before = EXACT, np.minimum(power_before[waiting], POWER)
     while waiting.size and before < MOST_EPISODES:
         size = min(MOST_EPISODES, math.ceil(before * STEP))
-        power = _normal_power(totals[:, waiting], size, rng)
+        power = _normal_power(totals[:, waiting], size, seed)
         enough = power > POWER
         share = (POWER - power_before[enough]) / (power[enough] - power_before[enough])
         needed[waiting[enough]] = np.ceil(before * (size / before) ** share)
@@ -113,17 +115,19 @@ def _needed(totals: Array, seed: int) -> Array:
     return needed
 
 
-def _normal_power(totals: Array, size: int, rng: np.random.Generator) -> Array:
+def _normal_power(totals: Array, size: int, seed: int) -> Array:
     """Return the share of simulated studies of `size` episodes that are significant, for each column."""
     episodes = len(totals)
     studies = max(200, min(STUDIES, WORK // episodes))
+    rng = np.random.default_rng((seed, size))
     drawn = rng.multinomial(size, np.full(episodes, 1 / episodes), size=studies).astype(np.float64)
     significant = np.abs(drawn @ totals) > _Z * np.sqrt(drawn @ totals**2)
     return np.asarray(significant.mean(axis=0))
 
 
-def _exact_power(totals: Array, size: int, rng: np.random.Generator) -> float:
+def _exact_power(totals: Array, size: int, seed: int) -> float:
     """Return the same share for one column, with the exact test."""
+    rng = np.random.default_rng((seed, size))
     drawn = totals[rng.integers(0, len(totals), (STUDIES, size))]
     sums = np.abs(drawn @ sign_patterns(size).T)
     extreme = sums >= sums[:, :1] * (1 - 1e-9)

@@ -66,3 +66,9 @@ def test_pseudo_values_of_a_mean_are_its_values() -> None:
     values = np.array([[1.0], [4.0], [7.0]])
     left_out = (values.sum() - values) / 2
     assert pseudo_values(left_out, np.array([values.mean()])) == pytest.approx(values)
+
+
+def test_a_difference_needs_the_same_episodes_alone_and_beside_others() -> None:
+    totals = np.random.default_rng(3).normal(0.3, 1.0, (12, 6))
+    together = episodes_needed(totals, seed=5)
+    assert together == [episodes_needed(totals[:, [column]], seed=5)[0] for column in range(6)]
