@@ -163,7 +163,7 @@ def test_demo_scores_have_full_coverage_and_only_expected_reasons(demo: Demo) ->
     lost = Counter(
         (table, partition, each.reason)
         for table, row in TABLES.items()
-        if "reason" in row.__dataclass_fields__ and table not in tables_of("all")
+        if "reason" in row.__dataclass_fields__ and table not in (*tables_of("all"), "score.health")
         for partition in demo.lake.partitions(table)
         for each in demo.lake.read(table, partition)
         if each.reason
@@ -258,6 +258,17 @@ def test_every_demo_score_is_marked_as_scripted(demo: Demo) -> None:
     assert demo.summary["label"] == LABEL
 
 
+def test_demo_memories_are_healthy(demo: Demo) -> None:
+    rows = [
+        row
+        for partition in demo.lake.partitions("score.health")
+        for row in demo.lake.read("score.health", partition)
+    ]
+    assert {row.assistant for row in rows} == set(ASSISTANTS)
+    assert {row.state for row in rows} == {"ok", "not measurable"}
+    assert all((row.reason is None) == (row.state == "ok") for row in rows)
+
+
 def test_every_demo_score_has_a_value_with_counts_or_a_reason(demo: Demo) -> None:
     for row in demo.summary["leaderboard"]:
         assert row["value"] is not None or row["reason"]
@@ -265,7 +276,9 @@ def test_every_demo_score_has_a_value_with_counts_or_a_reason(demo: Demo) -> Non
         if not (unranked or (row["assistant"] in BOUNDS and is_evidence_or_efficiency_score(row))):
             assert row["n"] > 0
             assert row["n_episodes"] > 0
-        if row["value"] is not None and row["n_episodes"] > 1:
+        if row["value"] is not None:
+            assert (row["low"] is None) == (row["interval_reason"] is not None), row
+        if row["low"] is not None:
             assert row["low"] <= row["value"] <= row["high"]
 
 
@@ -306,7 +319,8 @@ def test_second_demo_run_sends_no_requests_and_writes_no_files(
     for domain in DEMO:
         assert domain in text
     for assistant in ASSISTANTS:
-        assert text.count(f"\n{assistant} ") == 2 * len(DEMO), "in the scores, and in those by evidence"
+        # In the scores, in the failures by evidence, and on AMemGym in those by state probes.
+        assert text.count(f"\n{assistant} ") == 2 * len(DEMO) + 1
 
 
 def test_deleted_partition_is_rebuilt_from_the_ledger(
