@@ -94,7 +94,7 @@ def _versions(totals: Array, seed: int) -> Array:
 def _needed(totals: Array, seed: int) -> Array:
     """Return the number of episodes that each column needs.
 
-    The draws of a size are the same for every set of columns, so that a difference has one number wherever it is computed.
+    The draws of a size are the same for every set of columns, so that a difference has the same number beside others.
     """
     needed = np.full(totals.shape[1], float(MOST_EPISODES))
     power_before = _normal_power(totals, EXACT, seed)
