@@ -4,6 +4,7 @@ import base64
 import gzip
 import io
 import json
+import math
 import random
 import shutil
 from pathlib import Path
@@ -53,6 +54,8 @@ Rows = list[dict[str, Any]]
 SUSPECT = "rag_2_4_30"
 """The assistant whose health is suspect."""
 STATEMENT = f"12 of {PROBES} reads failed"
+COMPARISONS = math.comb(len(ACCURACIES), 2)
+"""The number of pairs of assistants, over which p is adjusted."""
 
 
 def write_report(folder: Path, *, single: bool = False, scripted: bool = True, published: int = 3) -> Path:
@@ -291,6 +294,7 @@ def comparison_rows(domain: str, verdicts: Rows) -> Rows:
                         "high": difference + width,
                         "p": 0.004 if clear else 0.3,
                         "p_adjusted": 0.02 if clear else 0.8,
+                        "family": COMPARISONS,
                         "n": n,
                         "n_episodes": 12,
                         "unpaired_a": sum(y is None for _, y in pairs),

@@ -4,6 +4,7 @@ import re
 import time
 
 import pytest
+from selenium.webdriver.common.by import By
 from served import Served, wait
 
 from memflow.records import TABLES, columns
@@ -105,15 +106,18 @@ def test_launchpad_refuses_fields_of_resources_and_starts_a_run(page, ui: Served
     page.open("/locations/memflow/jobs/publish_leaderboard", 1500, 1000)
     page.find("//button[contains(., 'Materialize all')]/following::button[1]").click()
     page.find("//*[contains(text(), 'Open launchpad')]").click()
+    start = "(//button[contains(., 'Materialize')])[last()][not(@disabled)]"
     page.reads("Launchpad", "No errors")
+    page.find(start)  # the answer to the first check; it would replace the answer to a later one
     write = "[...document.querySelectorAll('.CodeMirror')].at(-1).CodeMirror.setValue(arguments[0])"
     page.driver.execute_script(write, "resources:\n  models:\n    config:\n      memories: {}\n")
     page.reads('Received unexpected config entry "config" at path root:resources:models')
+    assert page.driver.find_elements(By.XPATH, start) == []
     page.picture("launchpad")
     page.driver.execute_script(write, "loggers:\n  console:\n    config:\n      log_level: INFO\n")
     page.reads("No errors")
     before = ui.runs()
-    page.find("(//button[contains(., 'Materialize')])[last()]").click()
+    page.find(start).click()
     wait("a run of the launchpad", lambda: len(ui.runs()) == len(before) + 1)
     wait("its end", lambda: ui.runs()[0]["status"] == "SUCCESS", progress=ui.progress)
     page.reads("RUN_SUCCESS")

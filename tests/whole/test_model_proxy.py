@@ -97,7 +97,10 @@ def test_requests_of_a_server_replay_in_another_home(run_in: RunPipeline, tmp_pa
             "roles": {"assistant": "small"},
             "embedder": {"kind": "endpoint", "url": url, "model": "stub"},
             "ledger": f"sqlite:///{tmp_path}/ledger.sqlite",
-            "memories": {"served": {"command": COMMAND}, "own": {"command": [*COMMAND, "own"]}},
+            "memories": {
+                "served": {"command": COMMAND, "unchecked": True},
+                "own": {"command": [*COMMAND, "own"], "unchecked": True},
+            },
         }
         for home in ("first", "second"):
             outcome = run_in(tmp_path / home, (DOMAIN,), ("served@small", "own@small"), **more)
@@ -123,7 +126,8 @@ def test_killed_run_with_a_server_repeats_no_stored_request(
 
     def start(url: str) -> subprocess.Popen[bytes]:
         model = f'[models.small]\nurl = "{url}"\nmodel = "stub"\n'
-        text = f"{model}[memories.served]\ncommand = {json.dumps(COMMAND)}\n[embedder]\nkind = 'hashing'\n"
+        memory = f"[memories.served]\ncommand = {json.dumps(COMMAND)}\nunchecked = true\n"
+        text = f"{model}{memory}[embedder]\nkind = 'hashing'\n"
         (tmp_path / "memflow.toml").write_text(text, encoding="utf-8")
         wanted = f"run --domain {DOMAIN} --assistant served@small --no-bounds"
         command = [sys.executable, "-m", "memflow.cli", "--home", str(home), *wanted.split()]

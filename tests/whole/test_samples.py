@@ -15,7 +15,7 @@ from assets.definitions import defs
 from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
 from memflow.pipeline import tables_of
-from memflow.records import MEASURED, Score
+from memflow.records import MEASURED, HealthMeasure, Score
 from resources.instance.instance import open_instance
 from resources.lake.lake import Lake
 
@@ -24,6 +24,8 @@ ASSISTANTS = ("none", "full", "awi")
 SHARED_MEMORY = frozenset({"memory", "answer"})
 """The stages of MemoryBench whose requests depend on all training cases: they are written into one memory, which every
 test case reads. The actions of its users are also drawn from the distribution of satisfaction over all cases."""
+HEALTH = "score.health"
+"""The table whose rows count over all episodes of a partition, so that those of a sample differ by design."""
 
 
 def requests(home: Path, domain: str, without: Collection[str] = ()) -> set[str]:
@@ -40,6 +42,11 @@ def rows(home: Path, domain: str, table: str, assistant: str = "") -> list[Any]:
         [getattr(row, field.name) for field in fields(row) if field.name not in {*MEASURED, "domain"}]
         for row in stored
     ]
+
+
+def measures(home: Path, domain: str, assistant: str) -> list[HealthMeasure]:
+    """Return the measures of the health of an assistant's memory, in their order."""
+    return Lake(home / "lake").read(HEALTH, f"{domain}/{assistant}")
 
 
 @pytest.mark.pipeline
@@ -68,8 +75,15 @@ def test_requests_and_rows_of_a_sample_are_among_those_of_the_whole_domain(
     partitions = [(table, "") for table in tables_of("domain")]
     partitions += [(table, name) for table in tables_of("domain x assistant") for name in ASSISTANTS]
     for table, assistant in partitions:
+        if table == HEALTH:
+            continue
         whole = rows(home, domain, table, assistant)
         assert all(row in whole for row in rows(home, f"{domain}~1", table, assistant)), (table, assistant)
+    for assistant in ASSISTANTS:
+        of_sample, of_whole = measures(home, f"{domain}~1", assistant), measures(home, domain, assistant)
+        assert [row.measure for row in of_sample] == [row.measure for row in of_whole] != []
+        for part, all_of in zip(of_sample, of_whole, strict=True):
+            assert (part.n <= all_of.n, part.affected <= all_of.affected) == (True, True), (assistant, part)
 
 
 @pytest.mark.pipeline
