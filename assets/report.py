@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import dagster as dg
 
 from memflow.checks.evaluation import RuleResult
+from memflow.checks.every_table import REASON_IS_NORMAL
 from memflow.control_characters import visible
 from memflow.records import KEYS, TABLES, Score, columns
 from memflow.scoring.primary import score_numbers
@@ -64,10 +65,10 @@ def described(table: str, more: str = "", kinds: Sequence[str] = ("parquet", "du
 
 @dataclass
 class RowSummary:
-    """A summary of a table's rows for its metadata: row count, quarantined rows, and the first rows."""
+    """A summary of a table's rows for its metadata: row count, rows with a reason, and the first rows."""
 
     rows: int = 0
-    quarantined: int = 0
+    with_reason: int = 0
     first_reason: str = ""
     first: list[Any] = field(default_factory=list)
 
@@ -78,7 +79,7 @@ class RowSummary:
             if len(self.first) < PREVIEW_ROWS:
                 self.first.append(row)
             if getattr(row, "reason", None):
-                self.quarantined += 1
+                self.with_reason += 1
                 self.first_reason = self.first_reason or row.reason
             yield row
 
@@ -94,12 +95,12 @@ def report(
     metadata: dict[str, Any] = {
         "dagster/partition_row_count": summary.rows,
         "content": digest,
-        "quarantined": summary.quarantined,
+        "without value" if table in REASON_IS_NORMAL else "quarantined": summary.with_reason,
         "preview": dg.MetadataValue.md(preview(summary.first)),
         **more,
         **{name: dg.MetadataValue.float(float(value)) for name, value in numbers.items()},
     }
-    if summary.quarantined:
+    if summary.with_reason:
         metadata["first_reason"] = _cut(summary.first_reason, 500)
     return dg.MaterializeResult(
         asset_key=dg.AssetKey(table.split(".")), metadata=metadata, data_version=dg.DataVersion(digest)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import dagster as dg
+from factories import health_measure
 
 from assets.report import RowSummary, preview, report, rule_table
 from memflow.checks.evaluation import RuleResult
@@ -59,6 +60,15 @@ def test_materialization_report_counts_quarantined_rows_with_the_first_reason() 
     said = summarized([verdict(0), verdict(1, value=None)], {}).metadata
     assert said is not None
     assert (said["quarantined"], said["first_reason"]) == (1, "no answer | at all")
+
+
+def test_rows_that_may_have_a_reason_are_not_reported_as_quarantined() -> None:
+    summary = RowSummary()
+    rows = [health_measure(), health_measure(measure="item_cap", state="not measurable", reason="no reads")]
+    assert len(list(summary.observe(rows))) == 2
+    metadata = report("score.health", summary, "content").metadata
+    assert metadata is not None and "quarantined" not in metadata
+    assert (metadata["without value"], metadata["first_reason"]) == (1, "no reads")
 
 
 def test_rule_table_lists_failed_rules_before_passed_rules() -> None:
