@@ -5,9 +5,16 @@ from collections.abc import Iterator, Sequence
 
 from memflow.memories.server.mirror import unstored
 from memflow.scoring.health.observations import EpisodeObservation, GivenMessage, MemoryTraits, ProbeRead
-from memflow.scoring.health.states import FAULTY, OK, SUSPECT, Measurement, not_measurable, share_measurement
+from memflow.scoring.health.states import (
+    FAULTY,
+    FEW,
+    OK,
+    SUSPECT,
+    Measurement,
+    not_measurable,
+    share_measurement,
+)
 
-FEW = 5
 CUT = 0.02
 """Share of cut messages. A memory that stores messages cuts none, and one that stores chunks has the rest elsewhere."""
 VERBATIM = 0.5

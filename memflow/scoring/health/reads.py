@@ -6,6 +6,8 @@ from dataclasses import replace
 from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
 from memflow.scoring.health.states import (
     FAULTY,
+    FEW,
+    NEARLY_ALL,
     OK,
     SUSPECT,
     Measurement,
@@ -14,10 +16,6 @@ from memflow.scoring.health.states import (
     such_as,
 )
 
-FEW = 5
-"""Reads below which a share is no share."""
-NEARLY_ALL = 0.9
-"""From this share of failed or empty reads on, the score is that of an assistant without memory."""
 FAILED = 0.1
 """Share of failed reads from which on a score lacks too many answers."""
 SIDE = 20

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from memflow.scoring.health.observations import EpisodeObservation, GivenMessage, MemoryTraits
 from memflow.scoring.health.states import (
     FAULTY,
+    FEW,
+    NEARLY_ALL,
     OK,
     SUSPECT,
     Measurement,
@@ -14,10 +16,6 @@ from memflow.scoring.health.states import (
     such_as,
 )
 
-FEW = 5
-"""Messages below which a share is no share: a domain of four messages shows nothing."""
-NEARLY_ALL = 0.9
-"""From this share of lost messages on, what is scored is an assistant without memory."""
 FAILED = 0.1
 """Share of failed writes that the check `failed_writes_at_most_10_percent` warns of, too."""
 LOST = 0.05
