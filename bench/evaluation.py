@@ -23,6 +23,7 @@ from math import ceil
 from pathlib import Path
 
 import uvloop
+from stub import stub_process
 
 from bench.bare_client import RecordingChat, chains_of, replay
 from bench.measure import arguments, play_and_answer, repeat, report, request_context
@@ -34,7 +35,6 @@ from memflow.chat.requests import Sampling
 from memflow.memories.hashing_embedder import HashingEmbedder
 from resources.endpoints.chat import OpenAIChat
 from resources.ledger.sql_ledger import SqlLedger
-from resources.stub import stub_process
 
 MEMORY, LATENCY, CONCURRENCY, BOUND = "rag_2_4_30", 0.2, 256, 1.25
 USERS = 12

@@ -25,13 +25,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stub import stub_process
+
 from bench.homes import stub_settings
 from bench.measure import arguments, child_cpu_seconds, report
 from bench.player import users_file
 from memflow.benchmarks.registry import find_dataset
 from memflow.benchmarks.samples import sample_name
 from resources.lake.lake import Lake
-from resources.stub import stub_process
 
 DOMAIN, USERS, LATENCY, CONCURRENCY, BOUND = "amemgym_base", 12, 0.2, 256, 1.3
 MEMORIES = (

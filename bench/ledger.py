@@ -26,6 +26,7 @@ from itertools import count
 from multiprocessing.synchronize import Barrier
 
 import sqlalchemy as sa
+from stub import stub_process
 
 from bench.measure import postgres_server, report, request_context
 from memflow.chat.ledger import LedgeredChat, RecordedChat
@@ -34,7 +35,6 @@ from memflow.cli.run import COLLECTION_THRESHOLDS
 from resources.endpoints.chat import OpenAIChat
 from resources.ledger.sql_ledger import SqlLedger
 from resources.ledger.tables import COMPLETION_COLUMNS, completions
-from resources.stub import stub_process
 
 REQUESTS, CONCURRENCY, LATENCY, ROUNDS = 2000, 256, 0.05, 6
 WRITERS, OWN, SHARED = 8, 400, 200

@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import uvloop
+from stub import stub_process
+from stub.answers import random_text
 
 from bench.bare_client import RecordingChat, chains_of, replay
 from bench.measure import arguments, published, repeat, report, request_context
@@ -38,8 +40,6 @@ from memflow.memories.registry import memory_factory
 from memflow.run.play import play_all
 from resources.endpoints.chat import OpenAIChat
 from resources.ledger.sql_ledger import SqlLedger
-from resources.stub import stub_process
-from resources.stub.answers import random_text
 
 MEMORY, LATENCY, CONCURRENCY, BOUND = "rag_2_4_30", 0.05, 64, 1.25
 USERS, PERIODS, VARIABLES = 12, 11, 20

@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 import uvloop
+from stub import count_answers
 
 from bench.measure import report
 from memflow.chat.conversation import ASSISTANT, EPISODE
@@ -45,7 +46,6 @@ from resources.endpoints import replica_set
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.routing import LoadedServer, choose, rendezvous_order
-from resources.stub import count_answers
 
 SERVERS, CONCURRENCY, RATIO, AFFINITY, HITS = 3, 64, 2.8, 0.9, 0.95
 LATENCIES = (0.5, 0.05)
@@ -69,7 +69,7 @@ class StubServer:
         """Start the server, and wait for its address."""
         options = [f"--{name.replace('_', '-')}={value}" for name, value in self.behavior.items()]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "resources.stub", f"--port={self.port}", *options],
+            [sys.executable, "-m", "stub", f"--port={self.port}", *options],
             stdout=subprocess.PIPE,
             text=True,
         )

@@ -30,10 +30,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from stub import stub_process
+
 from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment, request_digests
 from bench.measure import arguments, report
 from memflow.cli import app
-from resources.stub import stub_process
 
 MEMORIES = (
     *("full", "recent", "bm25_message", "bm25_session", "rag_2_4_30", "embed_message"),

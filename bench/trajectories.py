@@ -25,6 +25,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
+from stub import stub_process
 
 from bench.measure import arguments, play_and_answer, repeat, report, request_context
 from bench.memories_bm25 import draw_texts
@@ -39,7 +40,6 @@ from memflow.chat.requests import Sampling
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import EndpointEmbedder
 from resources.ledger.sql_ledger import SqlLedger
-from resources.stub import stub_process
 
 TRAJECTORIES, MESSAGES, LATENCY, CONCURRENCY = 200, 100, 0.05, 256
 FEWER, FASTER = 50, 20

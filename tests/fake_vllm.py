@@ -11,7 +11,7 @@ echo "$$ ${{CUDA_VISIBLE_DEVICES-}} $*" >> {folder}/starts
 number=$(wc -l < {folder}/starts)
 {first}
 while [ $# -gt 0 ]; do [ "$1" = --port ] && port=$2; shift; done
-{python} -m resources.stub --port $port --model {model} {options} &
+{python} -m stub --port $port --model {model} {options} &
 echo $! >> {folder}/workers
 echo "serving on port $port"
 wait $!
@@ -48,7 +48,7 @@ def is_alive(process: int) -> bool:
         state = Path(f"/proc/{process}/stat").read_text()
     except (ProcessLookupError, FileNotFoundError):
         return False
-    return b"resources.stub" in words and state.rpartition(")")[2].split()[0] != "Z"
+    return b"stub" in words and state.rpartition(")")[2].split()[0] != "Z"
 
 
 def state_of(home: Path) -> dict[str, object]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stub import stub_process
 
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
@@ -20,7 +21,6 @@ from memflow.errors import MissingData
 from memflow.records import Score
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings, load
-from resources.stub import stub_process
 
 BAD, GOOD = "amemgym_base~1", "amemgym_demo~1"
 FILE = "amemgym/v1.base/data.json"

@@ -16,9 +16,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 from served import ROOT, Served, alone, served
+from stub import stub_process
 
 from resources.settings.settings import Settings
-from resources.stub import stub_process
 
 PATIENCE = 30
 LOST = (StaleElementReferenceException,)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from stub import stub_process
 
 from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment, request_digests
 from resources.runs.leases import LEASES, holder_of, is_leased
-from resources.stub import stub_process
 
 pytestmark = [pytest.mark.daemon, pytest.mark.kill]
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from memory_server_lines import SERVERS, JsonLines, adapter, message
 from memory_service_fakes import FakeModels, serving
-
-from resources.stub.behavior import StubBehavior
-from resources.stub.server import Stub
+from stub.behavior import StubBehavior
+from stub.server import Stub
 
 MCP_SERVER = SERVERS / "mcp/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
 

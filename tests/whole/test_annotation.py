@@ -6,13 +6,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from stub import stub_process
+
 from memflow.chat.ledger import RequestContext
 from memflow.cli.pipeline import run_pipeline
 from memflow.cli.planned_runs import RunRequest
 from resources.endpoints.limits import Budget
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings, load
-from resources.stub import stub_process
 
 DOMAIN = "comem_demo_annotated~3"
 QUESTIONS = 6 + 5 + 6  # of the first three dialogues

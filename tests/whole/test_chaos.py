@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stub import stub_process
 
 from memflow.scoring.estimate import MIN_COVERAGE
 from resources.lake.lake import Lake
 from resources.settings.chat_models import command_line_name
-from resources.stub import stub_process
 
 DOMAIN = "amemgym_base"
 MEMORIES = ("none", "oracle", "previous", "full", "rag_2_4_30")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from stub import stub_process
 
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import expectations_of
@@ -17,7 +18,6 @@ from memflow.run.recording import RecordedRun, read, recording_text
 from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
 from resources.settings.settings import load
-from resources.stub import stub_process
 
 DOMAIN, ASSISTANT = "amemgym_demo~1", "full"
 PARTITION = f"{DOMAIN}/{ASSISTANT}"

@@ -15,8 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
-from resources.stub import stub_process
+from stub import stub_process
 
 KILLS = 30
 DOMAIN = "amemgym_base"

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stub import count_answers, stub_process
 
 from resources.lake.lake import Lake
-from resources.stub import count_answers, stub_process
 
 DOMAIN = "amemgym_base"
 MEMORIES = (

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from generated import Generated, generate
 from served_evaluation import evaluate
+from stub import Stub, StubBehavior
+from stub.calls import THOUGHT
 
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import ModelMisconfigured
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.profiles import PRESETS, Preset, Profile, preset_fields, profile_of
-from resources.stub import Stub, StubBehavior
-from resources.stub.calls import THOUGHT
 
 MEMORIES = ("full", "rag_2_4_30", "awi", "mem0", "mem_gpt")
 PAGE = Path(__file__).parents[2] / "docs/how-to/model.md"

@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-
-from resources.stub import stub_process
+from stub import stub_process
 
 DOMAIN = "amemgym_base"
 MODES = ("as_of", "fork", "ask_at_once", "replay", "restore")

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from resources.stub import count_answers, stub_process
+from stub import count_answers, stub_process
 
 pytestmark = pytest.mark.pipeline
 

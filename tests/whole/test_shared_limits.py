@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stub import stub_process
 
 from resources.process import default_signals
-from resources.stub import stub_process
 
 pytestmark = pytest.mark.pipeline
 

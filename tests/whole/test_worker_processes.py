@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stub import count_answers, stub_process
 
 from memflow.pipeline import partition_key, steps_of
 from resources.data.library import CHECKSUMS, Library
@@ -19,7 +20,6 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.models.models import Models
 from resources.settings.settings import load
 from resources.steps import StepRunner
-from resources.stub import count_answers, stub_process
 
 DOMAINS = ("amemgym_demo", "amemgym_five", "membench_demo", "comem_demo", "memorybench_demo")
 ASSISTANTS = ("none", "oracle", "rag_2_4_30")

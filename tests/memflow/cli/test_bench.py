@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from fake_vllm import fake_vllm, is_alive, workers
-
-from resources.stub import stub_process
+from stub import stub_process
 
 
 def write_settings(lines: str) -> None:

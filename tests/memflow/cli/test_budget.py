@@ -106,7 +106,7 @@ async def test_thread_of_a_shared_budget_serves_waiting_requests(tmp_path: Path)
 
 
 def test_run_that_shares_a_spent_budget_sends_no_request(home, tmp_path: Path) -> None:
-    from resources.stub import stub_process
+    from stub import stub_process
 
     spend(tmp_path, 100)
     with stub_process() as url:

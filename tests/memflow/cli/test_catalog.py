@@ -7,10 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from stub import stub_process
 
 from memflow.benchmarks import registry
 from resources.settings.settings import example
-from resources.stub import stub_process
 
 
 def test_domains_command_lists_every_registered_domain(empty) -> None:

@@ -5,9 +5,9 @@ from contextlib import closing
 from pathlib import Path
 
 from fake_vllm import fake_vllm, is_alive, workers
+from stub import stub_process
 
 from resources.settings.chat_models import Model
-from resources.stub import stub_process
 from resources.vllm_servers.servers import VllmServers
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-
-from resources.stub import count_answers, stub_process
+from stub import count_answers, stub_process
 
 DOMAIN = "amemgym_demo~1"
 SETTINGS = """

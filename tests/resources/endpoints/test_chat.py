@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 from sleeping_clock import SleepingClock
+from stub import Stub, StubBehavior, count_answers
 
 from memflow.chat.asking import ask
 from memflow.chat.ledger import LedgeredChat, RequestContext
@@ -21,7 +22,6 @@ from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import FIRST_CONTACT, Endpoint
 from resources.endpoints.limits import Budget
 from resources.ledger.sql_ledger import SqlLedger
-from resources.stub import Stub, StubBehavior, count_answers
 
 KEY = "sk-a-key-that-nobody-may-see"
 

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from stub import Stub, StubBehavior
+from stub.calls import Rejection
 
 from memflow.chat.conversation import EPISODE
 from memflow.errors import BadInput, BadSettings, MissingData, NoAnswer, PromptTooLong
@@ -15,8 +17,6 @@ from memflow.timing import timed
 from resources.endpoints.embedder import BATCH, EndpointEmbedder, FolderEmbedder, read_vectors
 from resources.endpoints.replies import BrokenReply, ErrorReply
 from resources.ledger.sql_ledger import SqlLedger
-from resources.stub import Stub, StubBehavior
-from resources.stub.calls import Rejection
 
 
 @pytest.fixture

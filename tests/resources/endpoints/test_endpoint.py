@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 from sleeping_clock import SleepingClock
+from stub import Stub, StubBehavior
+from stub.odd_json import completion
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import (
@@ -23,8 +25,6 @@ from memflow.errors import (
 )
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
-from resources.stub import Stub, StubBehavior
-from resources.stub.odd_json import completion
 
 KEY, OTHER = "sk-first-abcdefgh1234", "sk-second-abcdefgh5678"
 Answer = Callable[[web.BaseRequest, str], web.StreamResponse]

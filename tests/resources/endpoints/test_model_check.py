@@ -9,6 +9,9 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
+from stub import Stub, StubBehavior
+from stub.odd_responses import odd_responses
+from stub.providers import PROVIDERS
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
@@ -24,9 +27,6 @@ from resources.endpoints.profile_proposal import Proposal, propose
 from resources.endpoints.profiles import PRESETS, Profile, profile_of
 from resources.endpoints.replies import read_reply
 from resources.settings.chat_models import Model
-from resources.stub import Stub, StubBehavior
-from resources.stub.odd_responses import odd_responses
-from resources.stub.providers import PROVIDERS
 
 OUTPUTS = (Acts, Operations)
 """Output types that use unions, definitions, defaults and bounds."""

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 from pydantic import BaseModel
+from stub.odd_json import completion
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Role
 from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
 from resources.endpoints.chat import PROSE_REPLIES, OpenAIChat
-from resources.stub.odd_json import completion
 
 JSON = '{"choice": "A"}'
 

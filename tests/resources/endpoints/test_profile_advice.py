@@ -5,6 +5,7 @@ import tomllib
 
 import pytest
 from pydantic import BaseModel, Field
+from stub import Stub, StubBehavior
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Role, Sampling
 from memflow.errors import ModelMisconfigured, PromptTooLong, RequestRefused
@@ -12,7 +13,6 @@ from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.profile_advice import misconfiguration
 from resources.endpoints.profiles import Profile, profile_of
-from resources.stub import Stub, StubBehavior
 
 
 class Choice(BaseModel):

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 from sleeping_clock import SleepingClock
+from stub import Stub, StubBehavior, count_answers
+from stub.odd_json import completion
 
 from memflow.chat.conversation import ASSISTANT, EPISODE
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, ServedCompletion
@@ -20,8 +22,6 @@ from resources.endpoints import replicas
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.profiles import Profile, profile_of
-from resources.stub import Stub, StubBehavior, count_answers
-from resources.stub.odd_json import completion
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from stub import Stub, StubBehavior
 
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.memories.entries import EntryStore
@@ -15,7 +16,6 @@ from memflow.timing import timed
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import EndpointEmbedder
 from resources.ledger.sql_ledger import SqlLedger
-from resources.stub import Stub, StubBehavior
 
 ACCOUNT = RequestContext(run="r", stage="memory", domain="d", assistant="a", model="stub")
 EPISODES = [

@@ -8,6 +8,8 @@ from typing import Any
 
 import aiohttp
 import pytest
+from stub import stub_process
+from stub.process import count_answers
 
 from assets.fingerprints import Fingerprints
 from memflow.chat.ledger import RequestContext
@@ -23,8 +25,6 @@ from resources.model_proxy.opening import given_variables, reaches_loopback
 from resources.models.chats import Chats
 from resources.models.models import Models
 from resources.settings.settings import Settings, load
-from resources.stub import stub_process
-from resources.stub.process import count_answers
 
 SERVER = Path(__file__).parents[2] / "model_server.py"
 CONTEXT = RequestContext("run", "answer", domain="amemgym_demo")

@@ -12,6 +12,8 @@ import aiohttp
 import openai
 import pytest
 from pydantic import BaseModel
+from stub.behavior import StubBehavior
+from stub.server import Stub
 
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Sampling, TokenBound
@@ -28,8 +30,6 @@ from resources.model_proxy.access import ModelAccess
 from resources.model_proxy.forwarding import ForwardingChat
 from resources.model_proxy.scripted_answers import ScriptedAnswers
 from resources.model_proxy.server import MAX_BODY, ModelProxy
-from resources.stub.behavior import StubBehavior
-from resources.stub.server import Stub
 
 CONTEXT = RequestContext("r", "memory", "memory", "d", "mine", "small")
 HELLO = [{"role": "user", "content": "My sister Ann moved to Oslo."}]

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from stub import Stub, StubBehavior
 
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest
@@ -16,7 +17,6 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.models.chats import Chats
 from resources.models.clients import Clients
 from resources.settings.settings import load
-from resources.stub import Stub, StubBehavior
 from resources.vllm_servers.servers import VllmServers
 
 

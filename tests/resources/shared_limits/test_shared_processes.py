@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stub.process import stub_process
 
 from resources.process import default_signals
 from resources.shared_limits.leases import BudgetUse, budget_uses
 from resources.shared_limits.rates import MINUTE, PERMIT_S
 from resources.shared_limits.store import LimitStore
-from resources.stub.process import stub_process
 
 pytestmark = pytest.mark.kill
 

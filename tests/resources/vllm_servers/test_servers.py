@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import pytest
 from fake_vllm import fake_vllm, is_alive, starts, state_of, workers
 from pydantic import BaseModel, Field
+from stub import stub_process
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BadSettings, EndpointDown
@@ -25,7 +26,6 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.models.clients import Clients
 from resources.settings.chat_models import Model
 from resources.settings.settings import Settings
-from resources.stub import stub_process
 from resources.vllm_servers.servers import VllmServers
 
 

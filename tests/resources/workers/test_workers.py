@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stub import count_answers, stub_process
 
 from memflow.chat.ledger import RequestContext
 from memflow.chat.prompts import packaged_text
@@ -32,7 +33,6 @@ from resources.models.models import Models
 from resources.settings.sections import BudgetLimits
 from resources.settings.settings import Settings, load
 from resources.steps import StepRunner
-from resources.stub import count_answers, stub_process
 from resources.validation.checks import Scope, check_partition
 from resources.workers import worker_process
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from resources.stub.odd_json import TEXT, Literal, completion, dump_json
+from stub.odd_json import TEXT, Literal, completion, dump_json
 
 LEVELS = 100_000
 """Levels of nesting that exceed every decoder's recursion limit."""

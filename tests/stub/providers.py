@@ -6,10 +6,10 @@ them; the presets in resources/endpoints/presets.toml are the requests that fit.
 
 from collections.abc import Iterator, Mapping
 
-from resources.stub.behavior import StubBehavior
-from resources.stub.limits import LIMIT_CHECKS
-from resources.stub.rejections import FORM_CHECKS, Check
-from resources.stub.responses import CHANGES, THOUGHTS
+from stub.behavior import StubBehavior
+from stub.limits import LIMIT_CHECKS
+from stub.rejections import FORM_CHECKS, Check
+from stub.responses import CHANGES, THOUGHTS
 
 IGNORES_SCHEMA = "ignores_schema"
 """The server ignores response_format: it answers in prose unless the prompt has a schema."""

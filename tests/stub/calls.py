@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memflow.tokens import estimate
-from resources.stub.behavior import StubBehavior
+from stub.behavior import StubBehavior
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from profiles import examples
 from pydantic import BaseModel, Field
 
 from memflow.chat.requests import schema_of
-from resources.stub import Stub, StubBehavior, count_answers, stub_process
-from resources.stub.answers import random_instance
+from stub import Stub, StubBehavior, count_answers, stub_process
+from stub.answers import random_instance
 
 
 class Part(BaseModel):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from resources.stub.calls import Call, Rejection
+from stub.calls import Call, Rejection
 
 Check = Callable[[Call], Rejection | None]
 

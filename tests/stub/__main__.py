@@ -1,4 +1,4 @@
-"""The command `python -m resources.stub`: run a stub server until interrupted, and print its URL first."""
+"""The command `python -m stub`: run a stub server until interrupted, and print its URL first."""
 
 import argparse
 import asyncio
@@ -6,9 +6,9 @@ from dataclasses import fields
 
 import uvloop
 
-import resources.stub as package
-from resources.stub.behavior import StubBehavior
-from resources.stub.server import Stub
+import stub as package
+from stub.behavior import StubBehavior
+from stub.server import Stub
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ Each is a function that changes a Draft.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from resources.stub.calls import Call, Draft
+from stub.calls import Call, Draft
 
 Change = Callable[[Draft, Call], None]
 

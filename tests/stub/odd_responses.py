@@ -15,8 +15,8 @@ from functools import cache
 from itertools import repeat
 from typing import Literal
 
-from resources.stub.odd_bodies import MEGABYTE, odd_bodies
-from resources.stub.odd_json import completion
+from stub.odd_bodies import MEGABYTE, odd_bodies
+from stub.odd_json import completion
 
 FATAL = ("ModelMisconfigured", "QuotaExhausted")
 """The outcomes that end a step, since all other requests would fail too."""

@@ -14,9 +14,9 @@ from memflow.tokens import estimate
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
-from resources.stub import Stub, StubBehavior
-from resources.stub.calls import THOUGHT
-from resources.stub.providers import BEHAVIORS, CHECKS, PROVIDERS
+from stub import Stub, StubBehavior
+from stub.calls import THOUGHT
+from stub.providers import BEHAVIORS, CHECKS, PROVIDERS
 
 
 class Choice(BaseModel):

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
-from resources.stub.calls import Call, Rejection
-from resources.stub.rejections import Check
+from stub.calls import Call, Rejection
+from stub.rejections import Check
 
 
 def _overflow(status: int, message: str, **more: Any) -> Check:

@@ -20,12 +20,12 @@ from aiohttp import web
 
 from memflow.fingerprint import digest, seeded
 from memflow.tokens import estimate
-from resources.stub.behavior import StubBehavior
-from resources.stub.calls import Call, Rejection
-from resources.stub.completions import completion, rejection
-from resources.stub.odd_responses import FATAL, OddResponse, odd_responses
-from resources.stub.prefix_cache import PrefixCache
-from resources.stub.providers import behaviors_of
+from stub.behavior import StubBehavior
+from stub.calls import Call, Rejection
+from stub.completions import completion, rejection
+from stub.odd_responses import FATAL, OddResponse, odd_responses
+from stub.prefix_cache import PrefixCache
+from stub.providers import behaviors_of
 
 
 @dataclass

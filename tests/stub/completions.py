@@ -12,10 +12,10 @@ from typing import Any
 
 from memflow.fingerprint import digest, seeded
 from memflow.tokens import estimate
-from resources.stub.answers import obeying, random_instance, random_prose, random_text
-from resources.stub.calls import Call, Draft, Rejection
-from resources.stub.providers import CHECKS, IGNORES_SCHEMA, ROUTES
-from resources.stub.responses import CHANGES, THOUGHTS
+from stub.answers import obeying, random_instance, random_prose, random_text
+from stub.calls import Call, Draft, Rejection
+from stub.providers import CHECKS, IGNORES_SCHEMA, ROUTES
+from stub.responses import CHANGES, THOUGHTS
 
 _SCHEMA_IN_PROMPT = re.compile(r"JSON schema: (\{.*\})")
 _EXAMPLE_IN_PROMPT = re.compile(r"JSON of this form\b[^{]*(\{.*\})")

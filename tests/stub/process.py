@@ -1,6 +1,7 @@
 """The stub server in a subprocess, and its log."""
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from resources.process import default_signals
+
+FOLDER = str(Path(__file__).parents[1])
+"""The folder of the package `stub`."""
 
 
 def count_answers(log: Path) -> Counter[str]:
@@ -23,9 +27,10 @@ def stub_process(**behavior: Any) -> Iterator[str]:
     """Run a stub server in a subprocess, and yield its base URL."""
     arguments = [f"--{name.replace('_', '-')}={value}" for name, value in behavior.items()]
     with subprocess.Popen(
-        [sys.executable, "-m", "resources.stub", *arguments],
+        [sys.executable, "-m", "stub", *arguments],
         stdout=subprocess.PIPE,
         text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([FOLDER, os.environ.get("PYTHONPATH", "")])},
         preexec_fn=default_signals(),  # noqa: PLW1509  (None unless signals are ignored)
     ) as process:
         try:
