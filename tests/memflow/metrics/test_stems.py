@@ -7,7 +7,13 @@ from memflow.metrics.stems import stem
 
 @pytest.mark.parametrize(
     ("word", "expected"),
-    [("Birthdays", "birthday"), ("hopping", "hop"), ("skies", "sky"), ("conditional", "condit"), ("AT", "at")],
+    [
+        ("Birthdays", "birthday"),
+        ("hopping", "hop"),
+        ("skies", "sky"),
+        ("conditional", "condit"),
+        ("AT", "at"),
+    ],
 )
 def test_stem_is_the_lower_case_stem_with_the_extensions_of_nltk(word: str, expected: str) -> None:
     assert stem(word) == expected
