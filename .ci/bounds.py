@@ -31,7 +31,8 @@ def longest_module() -> tuple[str, int]:
 
 def modules_with_benchmark_names() -> list[str]:
     """Return the modules outside memflow/benchmarks that name a benchmark in code, a docstring or a comment."""
-    names = [path.name for path in BENCHMARKS.iterdir() if (path / "__init__.py").is_file()]
+    folders = {path.name for path in BENCHMARKS.iterdir() if (path / "__init__.py").is_file()}
+    names = folders - {"dialogues"}  # a word of the field, too
     pattern = re.compile(rf"\b({'|'.join(names)})\b")
     return [
         str(path.relative_to(ROOT))
