@@ -21,19 +21,15 @@ from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
 from memflow.scoring.drift_summary import last_drifts, markdown
 from resources.lake.facts import RUN
 from resources.lake.lake import Lake
-from resources.models.models import Models
 from resources.process import release_after_growth
 from resources.settings.settings import Settings
 from resources.validation.checks import Scope, check_partition
 from resources.validation.gx import SUITES, validate_suite
-from resources.workers.workers import Workers
 
 BLOCKING, FAULT, WARNING = "blocking_rules", "fault_rules", "warning_rules"
 SUITE = "great_expectations_suite"
 CHECKS: dict[str, Severity] = {BLOCKING: "error", FAULT: "fault", WARNING: "warn"}
 """The checks of a table, and the severity of their rules."""
-LARGE = 5_000
-"""Number of rows from which on several processes check a partition faster than one."""
 PUBLISHING_S, PAUSE_S = 30.0, 0.5
 """Seconds to wait for another run that has published the leaderboard only, and between two looks at it."""
 
@@ -72,11 +68,10 @@ def _step(
     def checks(
         context: dg.AssetCheckExecutionContext,
         lake: dg.ResourceParam[Lake],
-        models: dg.ResourceParam[Models],
     ) -> Iterator[dg.AssetCheckResult]:
         wanted = {(key.asset_key, key.name) for key in context.selected_asset_check_keys}
         for table in tables:
-            for result in _results(context, table, lake, settings, models.workers):
+            for result in _results(context, table, lake, settings):
                 if (result.asset_key, result.check_name) in wanted:
                     yield result
         release_after_growth()
@@ -85,7 +80,7 @@ def _step(
 
 
 def _results(
-    context: dg.AssetCheckExecutionContext, table: str, lake: Lake, settings: Settings, workers: Workers
+    context: dg.AssetCheckExecutionContext, table: str, lake: Lake, settings: Settings
 ) -> Iterator[dg.AssetCheckResult]:
     """Yield the results of every check of a table for the partition of a Dagster run, or for all partitions.
 
@@ -98,7 +93,7 @@ def _results(
             f"{table.replace('.', '/')} first."
         )
     results = combine(
-        result for partition in partitions for result in _evaluated(table, partition, lake, settings, workers)
+        result for partition in partitions for result in _evaluated(table, partition, lake, settings)
     )
     where = partitions[0] if len(partitions) == 1 else f"{len(partitions)} partitions"
     for name, severity in _checks_of(table).items():
@@ -108,10 +103,8 @@ def _results(
         yield _result(table, SUITE, where, combine(chain.from_iterable(suite)), lake)
 
 
-def _evaluated(
-    table: str, partition: str, lake: Lake, settings: Settings, workers: Workers
-) -> list[RuleResult]:
-    """Return the results of a table's rules on a partition. Running worker processes check large partitions.
+def _evaluated(table: str, partition: str, lake: Lake, settings: Settings) -> list[RuleResult]:
+    """Return the results of a table's rules on a partition.
 
     Two hosts may publish at the same time: a published table that differs from the leaderboard of the other run is
     checked again until that run has published the table, too.
@@ -119,10 +112,7 @@ def _evaluated(
     until = time.monotonic() + PUBLISHING_S
     while True:
         runs = _publishing_runs(table, partition, lake)
-        facts = lake.facts(table, partition)
-        found = workers.check(table, partition) if facts is not None and facts.rows >= LARGE else None
-        if found is None:
-            found = check_partition(table, partition, lake, Scope.of(table, partition, settings))
+        found = check_partition(table, partition, lake, Scope.of(table, partition, settings))
         passed = all(each.passed for each in found)
         if passed or len(runs | _publishing_runs(table, partition, lake)) < 2 or time.monotonic() > until:
             return found

@@ -23,7 +23,6 @@
     ├── DownloadFailed        a published file cannot be downloaded, verified or unpacked
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
-    ├── WorkerLost            a worker process ended before its work
     ├── StoreFailed           a store cannot be used: its disk is full, or its server cannot be reached
     ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
@@ -171,10 +170,6 @@ class TrainingFailed(MemflowError):
 
 class StoreBusy(MemflowError):
     """The exception for a store that another process locked for too long."""
-
-
-class WorkerLost(MemflowError):
-    """The exception for a worker process that ended before its step was complete."""
 
 
 class StoreFailed(MemflowError):

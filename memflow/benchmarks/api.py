@@ -254,10 +254,6 @@ class Benchmark(ABC):
         """Return what the stages of this domain pay for and how to reduce it, where `costs.STAGES` is too general."""
         return {}
 
-    def divides_users(self, domain: Domain) -> bool:
-        """Return whether `states`, `turns` and `probes` return only the rows of the users in `domain.share`."""
-        return False
-
     def has_previous_state(self, domain: Domain) -> bool:
         """Return whether the gold can change in the domain. If so, probes have `previous`, the gold before a change."""
         return False

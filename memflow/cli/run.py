@@ -70,14 +70,6 @@ ParallelOption = Annotated[
         help="Run at most this many partitions at once; 0 chooses by the models' concurrency.",
     ),
 ]
-ProcessesOption = Annotated[
-    int,
-    typer.Option(
-        "--processes",
-        min=0,
-        help="Divide the episodes of a partition among this many processes; 0 takes `processes` of the settings.",
-    ),
-]
 UncheckedOption = Annotated[
     bool,
     typer.Option("--unchecked", help="Run memory servers without a passed `memflow memories check`."),
@@ -106,7 +98,6 @@ def run(
     budget_tokens: TokensOption = None,
     budget_name: BudgetNameOption = None,
     parallel: ParallelOption = 0,
-    processes: ProcessesOption = 0,
     force: ForceOption = False,
     unchecked: UncheckedOption = False,
     again: AgainOption = False,
@@ -136,8 +127,6 @@ def run(
     limits = limits_with(
         settings.budget, name=budget_name, calls=budget_calls, tokens=budget_tokens, cost=budget
     )
-    if processes:
-        settings = settings.model_copy(update={"processes": processes})
     if unchecked:
         settings = skip_checks(settings)
     selection = replace(selection, settings=settings)

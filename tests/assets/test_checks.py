@@ -19,7 +19,6 @@ from memflow.cli.executor import QUIET
 from resources.lake.facts import RUN
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
-from resources.workers.workers import Workers
 
 DOMAIN = "memorybench_demo"
 KEYS = {table: dg.AssetKey(table.split(".")) for table in ("question.probes", "feedback.sessions")}
@@ -175,21 +174,6 @@ def test_invalid_published_data_file_fails_the_expected_rule(
     assert users[1]["id"] in rule["offending"]
 
 
-def test_running_worker_processes_check_large_partitions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sent: list[str] = []
-
-    def check(workers: Workers, table: str, partition: str) -> None:
-        sent.append(table)  # and return that no worker is running
-
-    monkeypatch.setattr(Workers, "check", check)
-    assert build(tmp_path / "small", list).success and not sent
-    monkeypatch.setattr("assets.checks.LARGE", 1)
-    assert build(tmp_path / "large", list).success
-    assert {"raw.records", "question.probes", "feedback.sessions"} <= {*sent}
-
-
 def test_check_of_the_history_waits_for_another_run_that_publishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,12 +193,12 @@ def test_check_of_the_history_waits_for_another_run_that_publishes(
     for leaderboard, publishes_at, expected in (("own", 3, 1), ("other", 3, 3)):
         looks.clear()
         lake.write("score.leaderboard", "all", [], fingerprint="", meta={RUN: leaderboard})
-        [result] = _evaluated("score.history", "all", lake, settings, Workers(None, dict, print))
+        [result] = _evaluated("score.history", "all", lake, settings)
         assert (len(looks), result.passed) == (expected, expected == publishes_at)
     lake.write("score.history", "all", [], fingerprint="", meta={RUN: "own"})
     monkeypatch.setattr("assets.checks.PUBLISHING_S", -1.0)
     looks.clear()
-    assert not _evaluated("score.history", "all", lake, settings, Workers(None, dict, print))[0].passed
+    assert not _evaluated("score.history", "all", lake, settings)[0].passed
     assert len(looks) == 1
 
 

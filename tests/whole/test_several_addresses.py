@@ -47,7 +47,7 @@ def run(home: Path, environment: dict[str, str], urls: list[str], *more: str) ->
     return memflow(home, environment, "run", *WHAT, *addresses, *options, *more)
 
 
-def test_runs_on_two_servers_write_equal_tables_with_a_lost_server_and_with_processes(
+def test_runs_on_two_servers_write_equal_tables_with_a_lost_server(
     tmp_path: Path, environment: dict[str, str], contents: Callable[[Path], dict[str, str]]
 ) -> None:
     logs = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
@@ -67,7 +67,7 @@ def test_runs_on_two_servers_write_equal_tables_with_a_lost_server_and_with_proc
     assert 0 < cached == usage["total"]["cached_prompt_tokens"] < usage["total"]["prompt_tokens"]
 
     with stub_process(latency=LATENCY) as one, stub_process(latency=LATENCY) as two:
-        summary = run(tmp_path / "processes", environment, [one, two], "--processes", "2")
+        summary = run(tmp_path / "both", environment, [one, two])
     assert {row["address"] for row in summary["addresses"] if row["requests"]} == {one, two}
     assert not any(row["failed"] for row in summary["addresses"])
-    assert contents(tmp_path / "lost") == contents(tmp_path / "processes")
+    assert contents(tmp_path / "lost") == contents(tmp_path / "both")
