@@ -27,7 +27,6 @@ LatencyOption = Annotated[
 ForceOption = Annotated[
     bool, typer.Option("--force", help="As for run: include partitions that are up to date.")
 ]
-AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 STAGES = tuple(dict.fromkeys(table.partition(".")[0] for table in TABLES))
 NUMBERS = ("calls", "prompt_tokens", "completion_tokens", "most_tokens")
 
@@ -38,7 +37,6 @@ def plan(
     selection: Selection,
     latency: LatencyOption = 1.0,
     force: ForceOption = False,
-    again: AgainOption = False,
     form: FormatOption = Format.text,
 ) -> None:
     """Forecast the calls, tokens, time and cost of a run, by stage.
@@ -52,7 +50,7 @@ def plan(
     from memflow.cli.forecast import forecast
     from resources.ledger.usage import known_sum
 
-    planned = forecast(selection, latency, force or again)
+    planned = forecast(selection, latency, force)
     settings = selection.settings
     stages = _totals(planned.steps, settings, ("stage", "role", "model"))
     assistants = _totals(
