@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from assets.fingerprints import ALL, Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
-from memflow.cli.usage import address_rows
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
 from resources.files.disks import failed_write
@@ -91,7 +90,6 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             outcome.drift = new_drift(fingerprints.lake)
         if schedule.executor is not None:
             outcome.usage = _usage(schedule.executor.models.ledger, set(outcome.runs))
-            outcome.addresses = address_rows(schedule.executor.models.ledger, set(outcome.runs))
     return outcome
 
 

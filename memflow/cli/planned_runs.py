@@ -80,8 +80,6 @@ class Outcome:
     former: list[str] = field(default_factory=list)
     """Partitions that the leaderboard leaves out, because a former version of memflow wrote them."""
     usage: list[dict[str, Any]] = field(default_factory=list)
-    addresses: list[dict[str, Any]] = field(default_factory=list)
-    """The usage of each server of the models with several servers."""
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By planned run: failed requests that the next run sends again."""
     damaged: dict[str, list[str]] = field(default_factory=dict)
