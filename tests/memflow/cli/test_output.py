@@ -1,7 +1,5 @@
 """Tables of the command line, fitted to the width of the terminal."""
 
-import re
-
 import factories
 import pytest
 
@@ -54,18 +52,6 @@ def test_long_names_wrap_between_words_first_and_numbers_stay_whole(width: int) 
     text = printed(table("", columns, rows, right=columns[2:]), width)
     assert text.count("0.123 [0.100 0.150]") == 2 and text.count("1.000") == 2
     assert text.count(LONG) >= 2 * (width > 60)
-
-
-@WIDTHS
-def test_numbers_of_a_column_align_at_the_decimal_point(width: int) -> None:
-    values = ["0.5", "12.25", "1,234", "-3.125", "none", "0.750 [0.5 1.0]"]
-    text = printed(
-        table("", ["name", "value"], [[f"n{at}", each] for at, each in enumerate(values)], right=["value"]),
-        width,
-    )
-    numbers = [line for line in text.splitlines()[1:] if "none" not in line]
-    ends = {re.search(r"[\d,]+(?=[.\s]|$)", line[3:]).end() for line in numbers}
-    assert len(ends) == 1, text
 
 
 def test_wide_table_lists_a_value_shared_by_all_rows_below_it() -> None:
