@@ -106,7 +106,7 @@ def forget(
     """Delete the answers that meet all given conditions, after showing their number and cost.
 
     Results in the lake do not change. Rerun their partitions with `memflow run --force` to send the requests again.
-    `memflow usage` still counts what the deleted answers cost.
+    `memflow show usage` still counts what the deleted answers cost.
     """
     from resources.endpoints.limits import Prices
     from resources.ledger.maintenance import CompletionFilter, forgettable

@@ -1,4 +1,4 @@
-"""`memflow usage`: requests to the models, their tokens, seconds, cost, and the share of cut answers."""
+"""`memflow show usage`: requests to the models, their tokens, seconds, cost, and the share of cut answers."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """The attributes by which `memflow usage` can group the requests."""
+    """The attributes by which `memflow show usage` can group the requests."""
 
     run = "run"
     stage = "stage"
@@ -66,7 +66,7 @@ def usage(
         rows = usage_rows(ledger, settings, chosen, run)
     if run is not None and not rows:
         raise BadInput(
-            f"the ledger has no requests of the run {run!r}. List the runs with `memflow usage --by run`."
+            f"the ledger has no requests of the run {run!r}. List the runs with `memflow show usage --by run`."
         )
     total: dict[str, Any] = {name: sum(row[name] for row in rows) for name in NUMBERS if name != "cost"}
     total["cost"] = known_sum(row["cost"] for row in rows)

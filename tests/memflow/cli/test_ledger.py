@@ -23,7 +23,7 @@ def requests(home) -> int:
 
 def test_ledger_stats_sums_the_sent_requests_by_group(measured) -> None:
     data = measured.json("ledger", "stats", "--by", "role", "--by", "end")
-    calls = {row["role"]: row["calls"] for row in measured.json("usage", "--by", "role")["usage"]}
+    calls = {row["role"]: row["calls"] for row in measured.json("show", "usage", "--by", "role")["usage"]}
     assert {row["role"]: row["requests"] for row in data["groups"]} == calls
     assert {row["end"] for row in data["groups"]} == {"answered"}
     assert data["disk_bytes"] > sum(row["bytes"] for row in data["groups"]) > 0
