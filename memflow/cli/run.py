@@ -74,8 +74,6 @@ UncheckedOption = Annotated[
     bool,
     typer.Option("--unchecked", help="Run memory servers without a passed `memflow memories check`."),
 ]
-# The former name of --force.
-AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 
 
 def return_freed_memory() -> None:
@@ -100,7 +98,6 @@ def run(
     parallel: ParallelOption = 0,
     force: ForceOption = False,
     unchecked: UncheckedOption = False,
-    again: AgainOption = False,
     format: FormatOption = Format.text,
 ) -> None:
     """Generate, play, answer and score the selected domains and assistants, through Dagster.
@@ -140,7 +137,7 @@ def run(
     request = RunRequest(
         selection.domains,
         selection.assistants,
-        force or again,
+        force,
         at_once,
     )
     if (scripted := scripted_note(settings, selection.assistants)) is not None:
@@ -150,7 +147,7 @@ def run(
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
         with open_budget(limits, settings.ledger_url) as shared:
-            run_required_checks(selection, force or again, shared)
+            run_required_checks(selection, force, shared)
             with ProgressWatcher() as watcher:
                 outcome = run_pipeline(settings, request, watcher, shared)
     except KeyboardInterrupt:

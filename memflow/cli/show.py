@@ -46,6 +46,8 @@ EVERY = "(every assistant)"
 class ShowGroup(ViewGroup):
     """The command group `memflow show`."""
 
+    without_moment = frozenset({"metrics", "usage"})
+
     references: ClassVar = {
         "probe": CommandReference("memflow.cli.probe:probe"),
         "costs": CommandReference("memflow.cli.costs:costs"),
@@ -57,6 +59,8 @@ class ShowGroup(ViewGroup):
         "memory": CommandReference("memflow.cli.memory:memory"),
         "metrics": CommandReference("memflow.cli.metrics:metrics"),
         "noise": CommandReference("memflow.cli.show_noise:noise"),
+        "history": CommandReference("memflow.cli.history:history"),
+        "usage": CommandReference("memflow.cli.usage:usage"),
     }
 
 
