@@ -249,10 +249,6 @@ class Benchmark(ABC):
         """
         return None
 
-    def divides_users(self, domain: Domain) -> bool:
-        """Return whether `states`, `turns` and `probes` return only the rows of the users in `domain.share`."""
-        return False
-
     def has_previous_state(self, domain: Domain) -> bool:
         """Return whether the gold can change in the domain. If so, probes have `previous`, the gold before a change."""
         return False

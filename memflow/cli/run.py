@@ -70,20 +70,10 @@ ParallelOption = Annotated[
         help="Run at most this many partitions at once; 0 chooses by the models' concurrency.",
     ),
 ]
-ProcessesOption = Annotated[
-    int,
-    typer.Option(
-        "--processes",
-        min=0,
-        help="Divide the episodes of a partition among this many processes; 0 takes `processes` of the settings.",
-    ),
-]
 UncheckedOption = Annotated[
     bool,
     typer.Option("--unchecked", help="Run memory servers without a passed `memflow memories check`."),
 ]
-# The former name of --force.
-AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 
 
 def return_freed_memory() -> None:
@@ -106,10 +96,8 @@ def run(
     budget_tokens: TokensOption = None,
     budget_name: BudgetNameOption = None,
     parallel: ParallelOption = 0,
-    processes: ProcessesOption = 0,
     force: ForceOption = False,
     unchecked: UncheckedOption = False,
-    again: AgainOption = False,
     format: FormatOption = Format.text,
 ) -> None:
     """Generate, play, answer and score the selected domains and assistants, through Dagster.
@@ -136,8 +124,6 @@ def run(
     limits = limits_with(
         settings.budget, name=budget_name, calls=budget_calls, tokens=budget_tokens, cost=budget
     )
-    if processes:
-        settings = settings.model_copy(update={"processes": processes})
     if unchecked:
         settings = skip_checks(settings)
     selection = replace(selection, settings=settings)
@@ -151,7 +137,7 @@ def run(
     request = RunRequest(
         selection.domains,
         selection.assistants,
-        force or again,
+        force,
         at_once,
     )
     if (scripted := scripted_note(settings, selection.assistants)) is not None:
@@ -161,7 +147,7 @@ def run(
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
         with open_budget(limits, settings.ledger_url) as shared:
-            run_required_checks(selection, force or again, shared)
+            run_required_checks(selection, force, shared)
             with ProgressWatcher() as watcher:
                 outcome = run_pipeline(settings, request, watcher, shared)
     except KeyboardInterrupt:

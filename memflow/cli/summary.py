@@ -34,7 +34,7 @@ from memflow.scoring.drift_summary import DomainDrift, grouped
 from memflow.scoring.noise_labels import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
-from resources.lake.lake import Lake, rebuild_commands
+from resources.lake.lake import Lake
 
 MEANING = "Its scores show that the pipeline works; they measure no model."
 
@@ -49,8 +49,6 @@ class Summary:
     usage: list[dict[str, Any]]
     failed: list[tuple[str, str]]
     missing: dict[str, list[Dataset]]
-    former: list[str]
-    """Partitions of a former version, which the leaderboard leaves out."""
     ran: int
     up_to_date: int
     skipped: list[str]
@@ -85,7 +83,6 @@ class Summary:
             outcome.usage,
             failed,
             outcome.missing,
-            outcome.former,
             len(outcome.ran),
             len(outcome.up_to_date),
             [run.name for run in outcome.skipped],
@@ -131,7 +128,6 @@ class Summary:
             "unchecked": self.unchecked,
             "drift": {each.domain: each.sentence() for each in self.drifts},
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
-            "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
             "damaged": {"rebuilt": self.damaged, "left_out": self.left_out, "restored": self.restored},
             "duckdb": self.duckdb,
         }
@@ -167,11 +163,6 @@ class Summary:
         for domain, lacking in self.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
-        if self.former:
-            shown.append(heading("not in the leaderboard, because a former version of memflow wrote them"))
-            shown += first_lines(self.former)
-            shown.append(Text("Rebuild them; no request is sent twice:"))
-            shown += first_lines(rebuild_commands(self.former))
         shown += self._damages()
         if self.failed_requests:
             shown.append(heading("failed requests; rerun the command to send them again, and only them"))

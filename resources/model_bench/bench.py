@@ -15,7 +15,6 @@ from typing import Any, cast
 from memflow.chat.ledger import MemoryLedger
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput
-from memflow.shares import WHOLE
 from resources.ledger.sql_ledger import SqlLedger
 from resources.model_bench.mix import MixedRequest, mix_table, record_mix, select_requests, shuffled
 from resources.model_bench.sending import Phase, send_requests, sum_metric
@@ -131,7 +130,7 @@ class ModelBench:
         models = {**_variants(model, urls, is_vllm), "first": _variants(model, urls[:1], is_vllm)["fixed"]}
         settings = Settings.model_construct(**dict(self.settings) | {"models": models})
         # Clients only need a ledger for an embedder.
-        clients = Clients(settings, cast(SqlLedger, MemoryLedger()), servers, None, WHOLE, {})
+        clients = Clients(settings, cast(SqlLedger, MemoryLedger()), servers, None, {})
         try:
             typed, fixed, first = [await clients.chat(name) for name in ("typed", "fixed", "first")]
 

@@ -21,7 +21,6 @@ from memflow.memories.memory import Embedder
 from memflow.repeats import memory_name
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
-from memflow.shares import Share
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
 from resources.endpoints.endpoint import Endpoint
@@ -62,14 +61,12 @@ class Clients:
         ledger: SqlLedger,
         servers: VllmServers,
         budget: Budget | None,
-        share: Share,
         answers: dict[str, float],
     ) -> None:
         self.settings = settings
         self.ledger = ledger
         self.servers = servers
         self.budget = budget
-        self.share = share
         self.answers = answers
         """When each reachable address last answered; the clients of several event loops share it."""
         self._stack = AsyncExitStack()
@@ -221,7 +218,7 @@ class Clients:
                 urls[0],
                 key_variables=model.key_variable,
                 profile=model.profile,
-                concurrency=self.share.of_limit(model.concurrency),
+                concurrency=model.concurrency,
                 patience=model.patience,
                 longest_pause=model.longest_pause,
                 timeout=model.timeout,
@@ -257,6 +254,6 @@ class Clients:
                 self.ledger,
                 other_urls=chosen.addresses[1:],
                 key_variables=chosen.key_variable,
-                concurrency=self.share.of_limit(CONCURRENCY),
+                concurrency=CONCURRENCY,
             )
         )

@@ -1,4 +1,4 @@
-"""Two commands with worker processes share a budget and the concurrency of a model through one ledger."""
+"""Two commands share a budget and the concurrency of a model through one ledger."""
 
 import json
 import subprocess
@@ -31,7 +31,7 @@ calls = {calls}
 
 
 def run(settings: Path, memory: str, environment: dict[str, str]) -> subprocess.Popen[str]:
-    arguments = ("--domain", "amemgym_base~6", "--memory", memory, "--processes", "2")
+    arguments = ("--domain", "amemgym_base~6", "--memory", memory)
     return subprocess.Popen(
         [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run", *arguments],
         env=environment,

@@ -129,10 +129,6 @@ class AMemGym(Benchmark):
     def has_previous_state(self, domain: Domain) -> bool:
         return True
 
-    def divides_users(self, domain: Domain) -> bool:
-        """Return whether the domain is generated and on-policy. Recorded dialogues are read for all users."""
-        return is_generated(domain) and parse_config(domain).policy == "on"
-
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Return the stages that call the simulator.
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from memflow.chat.requests import ChatMessage, ChatRequest
 from memflow.errors import BudgetSpent
-from memflow.shares import WHOLE
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.clients import Clients
 from resources.settings.settings import load
@@ -30,7 +29,7 @@ async def send(
         SqlLedger(settings.ledger_url) as ledger,
         open_budget(settings.budget, settings.ledger_url) as budget,
     ):
-        clients = Clients(settings, ledger, VllmServers({}), budget, WHOLE, {})
+        clients = Clients(settings, ledger, VllmServers({}), budget, {})
         chat = await clients.chat("m")
         left = iter(range(requests))
 

@@ -20,7 +20,6 @@ from stub import stub_process
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BadSettings, EndpointDown
-from memflow.shares import WHOLE
 from resources.endpoints.chat import OpenAIChat
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.clients import Clients
@@ -191,7 +190,7 @@ def chat_with(folder: Path, servers: VllmServers) -> Iterator[Callable[[str], st
     folder.mkdir(exist_ok=True)
     settings = Settings(models={"small": servers._models["small"]}, home=folder)
     with SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger, asyncio.Runner() as runner:
-        clients = Clients(settings, ledger, servers, None, WHOLE, {})
+        clients = Clients(settings, ledger, servers, None, {})
 
         def ask(text: str) -> str:
             request = ChatRequest("test/say", {}, (ChatMessage("user", text),))
