@@ -34,8 +34,7 @@ def test_show_deviations_without_a_run_compares_the_settings(empty) -> None:
 
 def test_show_deviations_omits_points_that_the_published_profile_sets(empty) -> None:
     paper, published = (
-        points(empty.json("show", "deviations", DOMAIN, "--profile", profile))
-        for profile in ("paper", "published")
+        points(empty.json("show", "deviations", domain)) for domain in (DOMAIN, f"{DOMAIN}.published")
     )
     gone = {*paper} - {*published}
     assert gone == {
@@ -82,20 +81,12 @@ def test_show_deviations_hides_points_without_effect_on_scores_unless_all_is_giv
     assert "memflow prompts import amemgym/choice" in shown
 
 
-@pytest.mark.parametrize("profile", ["published", "paper", "memflow"])
+@pytest.mark.parametrize("profile", [".published", "", ".memflow"])
 @pytest.mark.parametrize(
     "domain", ["comem_demo", "comem_personamem_32k", "membench_demo", "memorybench_demo"]
 )
 def test_deviations_of_every_benchmark_have_different_published_and_own_values(
     empty, domain: str, profile: str
 ) -> None:
-    found = empty.json("show", "deviations", domain, "--profile", profile)["deviations"]
+    found = empty.json("show", "deviations", f"{domain}{profile}")["deviations"]
     assert found and all(each["published"] != each["value"] for each in found)
-
-
-def test_deviations_reject_unknown_profiles_and_a_second_profile(empty) -> None:
-    assert "Use one of: memflow, paper, published" in empty.error(
-        "show", "deviations", DOMAIN, "--profile", "x"
-    )
-    error = empty.error("show", "deviations", f"{DOMAIN}.published", "--profile", "memflow")
-    assert "has the profile published" in error

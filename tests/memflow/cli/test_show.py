@@ -183,4 +183,3 @@ def test_show_metrics_lists_metrics_with_direction_and_range(empty) -> None:
     assert (metrics["forgetting"]["direction"], metrics["quality"]["low"]) == ("lower", 1.0)
     assert listed["unusable"] == []
     assert "forgetting" in empty("show", "metrics").stdout
-    assert empty("show", "metrics", "--markdown").stdout.startswith("| metric | meaning | better |")
