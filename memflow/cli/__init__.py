@@ -44,7 +44,6 @@ COMMANDS = {
     "sql": CommandReference("memflow.cli.query:sql", RESULTS, MomentCommand),
     "usage": CommandReference("memflow.cli.usage:usage", STORAGE),
     "accounts": CommandReference("memflow.cli.usage:usage", hidden_help="The former name of `usage`."),
-    "budget": CommandReference("memflow.cli.budget:budget", STORAGE),
     "ledger": CommandReference("memflow.cli.ledger:ledger", STORAGE),
     "repair": CommandReference("memflow.cli.repair:repair", STORAGE),
     "gc": CommandReference("memflow.cli.gc:gc", STORAGE),

@@ -88,7 +88,7 @@ class ModelBench:
         )
         self.report("starting or checking the server")
         with closing(VllmServers(self.settings.models, self.settings.home)) as servers:
-            urls = servers.urls(self.name) if model.kind == "vllm" else model.addresses
+            urls = servers.urls(self.name) if model.kind == "vllm" else (model.url,)
             served = [check_model(url, model) for url in urls]
             self._keep(mix, served)
             facts = servers.facts().get(self.name, {})
@@ -131,7 +131,7 @@ class ModelBench:
         models = {**_variants(model, urls, is_vllm), "first": _variants(model, urls[:1], is_vllm)["fixed"]}
         settings = Settings.model_construct(**dict(self.settings) | {"models": models})
         # Clients only need a ledger for an embedder.
-        clients = Clients(settings, cast(SqlLedger, MemoryLedger()), servers, None, WHOLE, {})
+        clients = Clients(settings, cast(SqlLedger, MemoryLedger()), servers, None, WHOLE)
         try:
             typed, fixed, first = [await clients.chat(name) for name in ("typed", "fixed", "first")]
 
@@ -213,7 +213,7 @@ def _variants(model: Model, urls: Sequence[str], is_vllm: bool) -> dict[str, Mod
     typed = model.model_dump(exclude_defaults=True, include={*_KEPT}) | {
         "kind": "endpoint",
         "model": model.served_as,
-        "urls": tuple(urls),
+        "url": urls[0],
     }
     body = {**model.profile.body, "ignore_eos": True} if is_vllm else dict(model.profile.body)
     fixed = {**typed, "profile": model.profile.model_copy(update={"body": body})}

@@ -45,8 +45,6 @@ class Models:
         """The share of each model's concurrency that this process may use."""
         self.watch: Watch = lambda account, done, total: None
         self.servers = servers or VllmServers(settings.models, settings.home)
-        self.answers: dict[str, float] = {}
-        """When each reachable address last answered."""
         self.early: dict[str, EarlyAnswers] = {}
         """The early answers of each run that plays."""
         self.workers = Workers(budget, self.servers.urls, self.report)
@@ -80,7 +78,7 @@ class Models:
             self.ledger.flush()
 
     def _open_clients(self) -> Clients:
-        return Clients(self.settings, self.ledger, self.servers, self.budget, self.share, self.answers)
+        return Clients(self.settings, self.ledger, self.servers, self.budget, self.share)
 
     def report(self, account: RequestContext, done: int, total: int) -> None:
         """Report the progress of a step to `watch`."""

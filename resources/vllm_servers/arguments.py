@@ -114,11 +114,10 @@ def contradiction(model: "Model") -> str | None:
     given = sorted(model.model_fields_set & set(NEW))
     if model.kind != "vllm":
         return f'has `{given[0]}` but not kind = "vllm". Set kind = "vllm", or remove it.' if given else None
-    if model.addresses:
+    if model.url:
         started = sorted(model.model_fields_set & set(STARTED))
-        where = "url" if model.url else "urls"
         return (
-            f"has `{where}` and `{started[0]}`: the server at an address runs already, and memflow starts none. "
+            f"has `url` and `{started[0]}`: the server at an address runs already, and memflow starts none. "
             "Remove one of them."
             if started
             else None

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memflow.errors import EndpointDown
-from resources.endpoints.api_keys import KeyRing
+from resources.endpoints.api_keys import ApiKey
 from resources.endpoints.endpoint import Outage
 from resources.process import log_tail
 from resources.settings.chat_models import Model
@@ -43,8 +43,8 @@ def server_plan(model: Model) -> ServerPlan:
 
 def check_model(url: str, model: Model, at_least: int | None = None) -> ServedModel:
     """Return what the server at an address says of a model. Raises EndpointDown if it does not serve the model."""
-    keys = KeyRing(model.key_variable, model.profile.auth)
-    return check_server(url, model.served_as, at_least, keys.headers(keys.choose()))
+    key = ApiKey.of(model.key_variable)
+    return check_server(url, model.served_as, at_least, key.headers(model.profile.auth))
 
 
 def _check_all(urls: Sequence[str], model: Model) -> list[ServedModel]:
@@ -57,7 +57,7 @@ def _check_all(urls: Sequence[str], model: Model) -> list[ServedModel]:
         try:
             served.append(check_model(url, model, model.max_model_len))
         except UnhealthyServer as error:
-            if not model.addresses:
+            if not model.url:
                 raise  # memflow started it, so it has just responded
             unhealthy.append(error)
     if not served:
@@ -94,7 +94,7 @@ class VllmServers:
                 raise EndpointDown(f"the start of vLLM for {name} was given up, since the run ends.")
             if name not in self._urls:
                 model = self._models[name]
-                self._urls[name] = model.addresses or self._acquire(name, model)
+                self._urls[name] = (model.url,) if model.url else self._acquire(name, model)
                 try:
                     self._served[name] = _check_all(self._urls[name], model)
                 except BaseException:
@@ -129,7 +129,7 @@ class VllmServers:
     def _server(self, name: str) -> SharedServer | None:
         """Return the server of a model that is started; None for an existing one."""
         model = self._models.get(name)
-        if model is None or model.kind != "vllm" or model.addresses:
+        if model is None or model.kind != "vllm" or model.url:
             return None
         if name not in self._servers:
             self._servers[name] = SharedServer(self._folder(), server_plan(model), self._given_up)

@@ -8,6 +8,7 @@ import asyncio
 import base64
 import json
 import random
+import re
 import struct
 import time
 from collections import Counter
@@ -99,7 +100,7 @@ class Stub:
         await self._listen()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
-        match (request.method, request.path):
+        match (request.method, re.sub("/deployments/[^/]+", "", request.path)):  # of Azure's SDK
             case ("GET", "/health"):
                 return web.Response()
             case ("GET", "/v1/models"):

@@ -34,14 +34,6 @@ def test_bench_sends_the_requests_in_both_orders_and_stores_nothing(empty, monke
     assert stored == []
 
 
-def test_bench_of_several_addresses_compares_them_without_affinity(empty) -> None:
-    with stub_process(model="stub") as one, stub_process(model="stub") as two:
-        write_settings(f'urls = ["{one}", "{two}"]\nmodel = "stub"')
-        result = empty.json(*OPTIONS, "--no-vllm")
-    assert [row["phase"] for row in result["phases"]] == ["prefix order", "shuffled", "no affinity"]
-    assert result["addresses"] == [one, two] and [row["failed"] for row in result["phases"]] == [0, 0, 0]
-
-
 def test_bench_starts_a_vllm_server_and_leaves_long_requests_out(empty, tmp_path: Path) -> None:
     program = fake_vllm(tmp_path / "fake", options="--version 0.32.0 --max-model-len 2200")
     write_settings(f'kind = "vllm"\nmodel = "tiny"\nexecutable = "{program}"\nidle = 0')

@@ -79,7 +79,6 @@ def test_adapter_is_served_by_the_name_of_its_folder_and_a_rank_that_vllm_accept
             {"url": "http://x/v1", "replicas": 2},
             "`url` and `replicas`: the server at an address runs already",
         ),
-        ({"urls": ["http://x/v1"], "gpu_memory": 0.5}, "`urls` and `gpu_memory`"),
         ({"kind": "endpoint", "url": "http://x/v1", "replicas": 2}, "`replicas` but not kind"),
         ({"replicas": 0}, "greater than or equal to 1"),
         ({"gpu_memory": 1.5}, "less than or equal to 1"),

@@ -191,7 +191,7 @@ def chat_with(folder: Path, servers: VllmServers) -> Iterator[Callable[[str], st
     folder.mkdir(exist_ok=True)
     settings = Settings(models={"small": servers._models["small"]}, home=folder)
     with SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger, asyncio.Runner() as runner:
-        clients = Clients(settings, ledger, servers, None, WHOLE, {})
+        clients = Clients(settings, ledger, servers, None, WHOLE)
 
         def ask(text: str) -> str:
             request = ChatRequest("test/say", {}, (ChatMessage("user", text),))
