@@ -28,6 +28,7 @@ from resources.endpoints.replies import BrokenReply, ErrorReply
 if TYPE_CHECKING:
     import httpx2
 
+    from resources.endpoints.sdk import Sdk
     from resources.endpoints.transport import Exchange
 
 FIRST_CONTACT = 5.0
@@ -122,15 +123,15 @@ class Endpoint:
         self.address = display_address(self.url)
         """The address in messages."""
         self._api_key = ApiKey()
-        self._sdk: Any = None
+        self._sdk: Sdk | None = None
         self._down = False
 
     async def __aenter__(self) -> "Endpoint":
-        from resources.endpoints.sdk import open_sdk  # noqa: PLC0415  (takes 0.6 s)
+        from resources.endpoints.sdk import Sdk  # noqa: PLC0415  (takes 0.6 s)
 
         self._api_key = ApiKey.of(self.key_variable)
         self._limiter = limiter_of(self.url, self.concurrency)
-        self._sdk = open_sdk(
+        self._sdk = Sdk(
             self.url,
             self._api_key,
             self.profile,
@@ -185,12 +186,12 @@ class Endpoint:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         """Send a request by the SDK, which calls `_attempt` for each attempt. Raises the errors of `post`."""
-        from resources.endpoints.sdk import SdkError, request  # noqa: PLC0415
+        from resources.endpoints.sdk import SdkError  # noqa: PLC0415
 
         assert self._sdk is not None, f"enter the endpoint {self.address} first (async with)"
         token = _CALL.set(call)
         try:
-            await request(self._sdk, method, path, body, headers or {})
+            await self._sdk.request(method, path, body, headers or {})
         except SdkError as error:
             if isinstance(call.failure, ChatError):
                 raise call.failure from error
@@ -268,13 +269,15 @@ class Endpoint:
 
     def _unreachable(self, failed: ExchangeFailed) -> RetryableError | ChatError:
         reason = self.redact(str(failed).replace(self.url, self.address))
-        if failed.hint:
-            return EndpointDown(f"Cannot connect to {self.address} ({reason}). {failed.hint} Then rerun.")
         outage = self.known_outage()
         if outage is not None and not outage.ends:
             return EndpointDown(outage.reason)
         return RetryableError(
-            reason, unreachable=True, connected=failed.connected, overloaded=failed.timed_out
+            reason,
+            unreachable=True,
+            connected=failed.connected,
+            overloaded=failed.timed_out,
+            hint=failed.hint,
         )
 
     def _repeats(self, call: Call) -> bool:
@@ -315,9 +318,8 @@ class Endpoint:
         ):
             self._down = True
             self._limiter.answered_at = None
-            return EndpointDown(
-                f"Cannot connect to {self.address} ({history}). Start the server or fix {self.setting}, then rerun."
-            )
+            fix = last.hint or f"Start the server or fix {self.setting}"
+            return EndpointDown(f"Cannot connect to {self.address} ({history}). {fix}, then rerun.")
         if isinstance(last, RetryableError) and last.broken:
             return NoAnswer(f"{self.address} kept sending broken responses ({history}).", "broken")
         return ChatError(
@@ -327,18 +329,18 @@ class Endpoint:
 
     async def _answers_others(self, call: Call, last: RetryableError) -> bool:
         """Return whether the address answers other requests, so that only this request fails."""
-        from resources.endpoints.sdk import SdkError, request  # noqa: PLC0415
+        from resources.endpoints.sdk import SdkError  # noqa: PLC0415
 
         answered_at = self._limiter.answered_at
         if answered_at is not None and answered_at > call.since:
             return True
-        if not last.connected:
+        if not last.connected or self._sdk is None:
             return False
         probe = Call(bytes.strip, failure=last)
         token = _CALL.set(probe)
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
-                await request(self._sdk, "GET", "/models", None, {}, retries=0)
+                await self._sdk.request("GET", "/models", retries=0)
         except (SdkError, TimeoutError):
             pass  # a response with an error status is an answer, too
         finally:

@@ -7,7 +7,7 @@ CONNECT_TIMEOUT = 10.0
 class ExchangeFailed(Exception):
     """The exception for an exchange without a response.
 
-    `connected` is False if no connection was opened. `hint` says what to fix if a repeated attempt cannot succeed.
+    `connected` is False if no connection was opened. `hint` says what to fix, where that is known.
     """
 
     def __init__(self, message: str, *, connected: bool, timed_out: bool = False, hint: str = "") -> None:
@@ -25,7 +25,7 @@ class RetryableError(Exception):
     """The exception for a failed attempt whose request may succeed when repeated.
 
     `pause`: the seconds that the server asks to wait before the next request; `unreachable`: there was no response;
-    `connected`: a connection was opened; `broken`: the response is no completion.
+    `connected`: a connection was opened; `broken`: the response is no completion; `hint`: what to fix, where known.
     """
 
     def __init__(
@@ -37,7 +37,9 @@ class RetryableError(Exception):
         connected: bool = True,
         overloaded: bool = False,
         broken: bool = False,
+        hint: str = "",
     ) -> None:
         super().__init__(message)
         self.pause, self.unreachable, self.connected = pause, unreachable, connected
         self.overloaded, self.broken = overloaded, broken
+        self.hint = hint

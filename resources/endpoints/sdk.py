@@ -18,58 +18,66 @@ AZURE_KEY, VERSION = "api-key", "api-version"
 """The header of a key and the parameter of the URL by which a profile is one of Azure's dated API."""
 
 SdkError = openai.OpenAIError
-Sdk = openai.AsyncOpenAI
 
 
-def open_sdk(
-    url: str,
-    api_key: ApiKey,
-    profile: Profile,
-    *,
-    concurrency: int,
-    retries: int,
-    timeout: float,
-    response_bytes: int,
-    attempt: Callable[[httpx2.Request, Exchange], Awaitable[httpx2.Response]],
-) -> Sdk:
-    """Return the client of an address, which belongs to the running event loop. Close it after use.
+class Sdk:
+    """The SDK's client of an address, which belongs to the running event loop. Close it after use.
 
-    `attempt` is called for every attempt. Raises BadSettings if the proxy of the environment is no address.
+    `attempt` is called for every attempt, and reads the response. Raises BadSettings if the proxy of the environment is
+    no address.
     """
-    query = dict(profile.query)
-    options: dict[str, Any] = {
-        "api_key": api_key.value or NO_KEY,
-        "base_url": url,
-        "max_retries": retries,
-        "http_client": BoundedClient(
-            url, concurrency=concurrency, timeout=timeout, response_bytes=response_bytes, attempt=attempt
-        ),
-    }
-    if profile.auth == AZURE_KEY and VERSION in query:
-        version = query.pop(VERSION)
-        return openai.AsyncAzureOpenAI(
-            **options, api_version=version, default_headers=profile.headers, default_query=query
-        )
-    authorization: Any = {"Authorization": openai.omit, **api_key.headers(profile.auth)}
-    return openai.AsyncOpenAI(
-        **options, default_headers={**profile.headers, **authorization}, default_query=query
-    )
 
+    def __init__(
+        self,
+        url: str,
+        api_key: ApiKey,
+        profile: Profile,
+        *,
+        concurrency: int,
+        retries: int,
+        timeout: float,
+        response_bytes: int,
+        attempt: Callable[[httpx2.Request, Exchange], Awaitable[httpx2.Response]],
+    ) -> None:
+        query = dict(profile.query)
+        options: dict[str, Any] = {
+            "api_key": api_key.value or NO_KEY,
+            "base_url": url,
+            "max_retries": retries,
+            "default_headers": profile.headers,
+            "http_client": BoundedClient(
+                url, concurrency=concurrency, timeout=timeout, response_bytes=response_bytes, attempt=attempt
+            ),
+        }
+        self._authorization: dict[str, Any] = {}
+        self._client: openai.AsyncOpenAI
+        if profile.auth == AZURE_KEY and VERSION in query:
+            version = query.pop(VERSION)
+            self._client = openai.AsyncAzureOpenAI(**options, api_version=version, default_query=query)
+        else:
+            self._client = openai.AsyncOpenAI(**options, default_query=query)
+            self._authorization = {"Authorization": openai.omit, **api_key.headers(profile.auth)}
 
-async def request(
-    sdk: Sdk,
-    method: str,
-    path: str,
-    body: Mapping[str, Any] | None,
-    headers: Mapping[str, str],
-    retries: int | None = None,
-) -> None:
-    """Send a request to a path below the base address. The client's `attempt` reads the response. Raises SdkError."""
-    options: Any = {"headers": headers} if retries is None else {"headers": headers, "max_retries": retries}
-    if method == "GET":
-        await sdk.get(path, cast_to=httpx2.Response, options=options)
-    else:
-        await sdk.post(path, cast_to=httpx2.Response, body=body, options=options)
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        retries: int | None = None,
+    ) -> None:
+        """Send a request to a path below the base address. Raises SdkError."""
+        options: Any = {"headers": {**self._authorization, **(headers or {})}}
+        if retries is not None:
+            options["max_retries"] = retries
+        if method == "GET":
+            await self._client.get(path, cast_to=httpx2.Response, options=options)
+        else:
+            await self._client.post(path, cast_to=httpx2.Response, body=body, options=options)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
 
 
 def failed_response(request: httpx2.Request, status: int, repeats: bool) -> httpx2.Response:

@@ -104,14 +104,13 @@ class BoundedClient(openai.DefaultAioHttpClient):
         """Return what an exception of the connection means. The cause of one of httpx2 is that of aiohttp."""
         cause = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
         message = str(cause)[:500] or type(cause).__name__
-        if isinstance(cause, aiohttp.ClientSSLError) and isinstance(cause, ssl.CertificateError):
-            hint = "The certificate is not trusted: set SSL_CERT_FILE to a file with the certificate of its authority."
+        if isinstance(cause, aiohttp.ClientConnectorCertificateError):
+            hint = "Set SSL_CERT_FILE to a file with the certificate of its authority"
             return ExchangeFailed(message, connected=False, hint=hint)
-        if isinstance(cause, aiohttp.ClientProxyConnectionError | aiohttp.ClientHttpProxyError):
-            hint = (
-                f"The request went through the proxy {display_address(self._proxy or '')}: fix HTTP_PROXY or "
-                "HTTPS_PROXY, or name the host in NO_PROXY."
-            )
+        unopened = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)
+        if self._proxy and isinstance(cause, unopened):
+            message = f"{message}, through the proxy {display_address(self._proxy)}"
+            hint = "Fix HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY"
             return ExchangeFailed(message, connected=False, hint=hint)
         if isinstance(cause, aiohttp.ConnectionTimeoutError):
             seconds = min(self._deadline, CONNECT_TIMEOUT)

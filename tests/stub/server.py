@@ -53,7 +53,7 @@ class Stub:
         self._odd_responses = odd_responses() if self.behavior.odd else {}
         self.counts = Counts()
         self.port = self.behavior.port
-        self.headers: list[dict[str, str]] = []
+        self.headers: list[Mapping[str, str]] = []
         """The headers of the first 100 requests."""
         self._prefixes = PrefixCache(self.behavior.prefix_blocks)
         self._tries: Counter[str] = Counter()
@@ -129,7 +129,7 @@ class Stub:
         counts.in_flight += 1
         counts.most_in_flight = max(counts.most_in_flight, counts.in_flight)
         if len(self.headers) < 100:
-            self.headers.append(dict(request.headers))
+            self.headers.append(request.headers.copy())
         try:
             cached = self._cached_tokens(body)
             if seconds := self._seconds(body, cached):
