@@ -1,4 +1,4 @@
-"""The metadata of a run about its servers: addresses, GPUs and logs of vLLM servers, unchecked memory servers."""
+"""The metadata of a run about its servers: address, command and log of vLLM servers, unchecked memory servers."""
 
 from typing import Any
 
@@ -15,11 +15,7 @@ def server_metadata(step: Step, servers: VllmServers) -> dict[str, Any]:
     """Return the facts of each vLLM server that the process uses; empty for a step without models."""
     found = servers.facts() if step.models else {}
     facts = {f"vllm {name}": dg.MetadataValue.json(each) for name, each in found.items()}
-    logs = {
-        f"vllm {name} log": dg.MetadataValue.path(replica["log"])
-        for name, each in found.items()
-        for replica in each.get("replicas", [])[:1]
-    }
+    logs = {f"vllm {name} log": dg.MetadataValue.path(each["log"]) for name, each in found.items()}
     return facts | logs
 
 

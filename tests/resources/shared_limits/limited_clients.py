@@ -30,7 +30,7 @@ async def send(
         SqlLedger(settings.ledger_url) as ledger,
         open_budget(settings.budget, settings.ledger_url) as budget,
     ):
-        clients = Clients(settings, ledger, VllmServers({}), budget, WHOLE, {})
+        clients = Clients(settings, ledger, VllmServers({}, Path()), budget, WHOLE, {})
         chat = await clients.chat("m")
         left = iter(range(requests))
 
