@@ -249,7 +249,6 @@ class Benchmark(ABC):
         """
         return None
 
-
     def has_previous_state(self, domain: Domain) -> bool:
         """Return whether the gold can change in the domain. If so, probes have `previous`, the gold before a change."""
         return False
