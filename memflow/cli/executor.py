@@ -91,13 +91,14 @@ def _reason(result: dg.ExecuteInProcessResult) -> str:
 
 
 def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
-    """Yield a sentence for each failed rule: the rule, the number of offending rows, and the keys of some of them."""
+    """Yield a sentence for each failed rule: its table, the number of offending rows, and the keys of some of them."""
     rules = check.metadata["rules"]
     for rule in (record.data for record in rules.records) if isinstance(rules, dg.TableMetadataValue) else ():
         if rule["result"] == "passed":
             continue
+        table = str(rule["table"]).replace(".", "/")
         if rule["result"] == "error":
-            yield f"{check.asset_key.to_user_string()}: {rule['offending']}"
+            yield f"{table}: {rule['offending']}"
             continue
         found = (
             f"fails on {rule['unexpected']} of {rule['rows']} rows"
@@ -105,4 +106,4 @@ def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
             else "fails: the table is empty"
         )
         where = f" ({rule['offending']})" if rule["offending"] else ""
-        yield f"{check.asset_key.to_user_string()}: the rule {rule['rule']} {found}{where}"
+        yield f"{table}: the rule {rule['rule']} {found}{where}"

@@ -16,6 +16,7 @@ from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import RuleResult
 from memflow.checks.expectations import expectations_of
 from memflow.cli.executor import QUIET
+from memflow.pipeline import STEPS
 from resources.lake.facts import RUN
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
@@ -92,7 +93,7 @@ def build(home: Path, damage: Damage) -> dg.ExecuteInProcessResult:
 def failed(result: dg.ExecuteInProcessResult) -> dict[str, tuple[str, dict[str, Any]]]:
     """Return the table and the record of every failed blocking rule, by rule name."""
     return {
-        str(record.data["rule"]): (check.asset_key.to_user_string(), dict(record.data))
+        str(record.data["rule"]): (str(record.data["table"]), dict(record.data))
         for check in result.get_asset_check_evaluations()
         if check.severity is dg.AssetCheckSeverity.ERROR
         for record in rules(check)
@@ -123,7 +124,7 @@ def test_invalid_partition_fails_a_rule_and_blocks_downstream_assets(tmp_path: P
     result = build(tmp_path, damage)
     assert not result.success
     table, rule = failed(result)[DAMAGES[damage]]
-    assert table == "question/probes"
+    assert table == "question.probes"
     assert rule["unexpected"] > 0
     assert ("probe_id=" in rule["offending"]) == (damage is not nothing)
     assert KEYS["question.probes"] in materialized_assets(result)
@@ -170,7 +171,7 @@ def test_invalid_published_data_file_fails_the_expected_rule(
             )
             assert result.success == (job == "ingest_datasets")
     found, rule = failed(result)[check]
-    assert found == table.replace(".", "/")
+    assert found == table
     assert users[1]["id"] in rule["offending"]
 
 
@@ -272,6 +273,17 @@ def test_materializing_a_single_asset_runs_only_checks_of_that_asset(tmp_path: P
     ]
 
 
+def test_checks_of_a_step_name_the_table_of_each_rule(tmp_path: Path) -> None:
+    result = build(tmp_path, list)
+    [check] = [
+        check
+        for check in result.get_asset_check_evaluations()
+        if check.asset_check_key == dg.AssetCheckKey(dg.AssetKey(["state", "profiles"]), BLOCKING)
+    ]
+    [states] = [step for step in STEPS if step.name == "states"]
+    assert {str(record.data["table"]) for record in rules(check)} == set(states.writes)
+
+
 def test_great_expectations_check_reports_an_invalid_raw_record(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     resources = build_resources(settings)
@@ -286,4 +298,4 @@ def test_great_expectations_check_reports_an_invalid_raw_record(tmp_path: Path) 
     finally:
         resources["models"].close()
     table, rule = failed(result)["expect_column_values_to_match_regex sha256"]
-    assert (table, rule["unexpected"]) == ("raw/records", 1)
+    assert (table, rule["unexpected"]) == ("raw.records", 1)

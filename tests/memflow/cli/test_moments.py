@@ -113,14 +113,6 @@ def test_history_lists_published_results_newest_first_with_state_and_label(publi
     assert "has no assistant 'nobody'" in published.error("show", "history", "--assistant", "nobody")
 
 
-def test_history_shows_identity_score_and_state_at_80_columns(published, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    text = published("show", "history", "--assistant", "full").stdout
-    assert max(map(len, text.splitlines())) <= 80
-    for shown in (DOMAIN, "full", "current", "kept"):
-        assert shown in text
-
-
 def test_number_of_a_publication_is_a_moment_for_as_of(published):
     first, second = (published.json("show", "leaderboard", "--as-of", number)["scores"] for number in "12")
     assert second == published.json("show", "leaderboard")["scores"] != first

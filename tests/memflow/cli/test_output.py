@@ -54,14 +54,6 @@ def test_long_names_wrap_between_words_first_and_numbers_stay_whole(width: int) 
     assert text.count(LONG) >= 2 * (width > 60)
 
 
-def test_wide_table_lists_a_value_shared_by_all_rows_below_it() -> None:
-    rows = [[LONG, "1" * 20, "2" * 20, "3" * 20, ""], ["full", "1" * 20, "2" * 19, "3" * 20, ""]]
-    columns = ["memory", "first", "second", "third", "reason"]
-    text = printed(table("", columns, rows, right=columns[1:], optional=("first", "reason")), 90)
-    assert f"In every row: first {'1' * 20}." in text
-    assert "2" * 20 in text and "3" * 20 in text and "reason" not in text
-
-
 def test_table_wraps_a_name_wider_than_the_terminal() -> None:
     text = printed(table("", ["assistant", "n"], [[LONG * 2, 1]], right=["n"]), 60)
     assert "".join(text.replace("1", "").split()).removeprefix("assistantn") == LONG.replace("1", "") * 2
@@ -94,3 +86,11 @@ def test_leaderboard_and_usage_commands_do_not_truncate_names(measured, monkeypa
     for assistant in ("none", "oracle", "full", "awi"):
         assert f" {assistant} " in board
     assert width == 60 or "evidence_precision" in board  # five columns of names wrap
+
+
+def test_wide_table_lists_a_value_shared_by_all_rows_below_it() -> None:
+    rows = [[LONG, "1" * 20, "2" * 20, "3" * 20, ""], ["full", "1" * 20, "2" * 19, "3" * 20, ""]]
+    columns = ["memory", "first", "second", "third", "reason"]
+    text = printed(table("", columns, rows, right=columns[1:], optional=("first", "reason")), 90)
+    assert f"In every row: first {'1' * 20}." in text
+    assert "2" * 20 in text and "3" * 20 in text and "reason" not in text

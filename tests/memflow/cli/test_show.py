@@ -103,11 +103,6 @@ def test_show_costs_rejects_a_domain_without_results(measured) -> None:
     assert "no model requests of these domains" in measured.error("show", "costs", "--domain", "beauty")
 
 
-def test_slices_option_adds_period_slices_to_the_leaderboard(measured) -> None:
-    data = measured.json("show", "leaderboard", "--slices")
-    assert {"all", "period 0", "period 3"} <= {score["slice"] for score in data["scores"]}
-
-
 def test_show_leaderboard_rejects_unknown_metric_and_lists_available_metrics(measured) -> None:
     assert "no metric 'beauty'. `memflow show metrics` lists all" in measured.error(
         "show", "leaderboard", "--metric", "beauty"
@@ -149,12 +144,6 @@ def test_show_probe_prints_recall_prompt_reply_and_verdicts(measured) -> None:
         assert wanted in shown
 
 
-def test_show_probe_without_assistant_lists_all_replies_without_prompts(measured) -> None:
-    shown = measured("show", "probe", probe_of(measured)).stdout
-    assert "none" in shown and "oracle" in shown and "full" in shown
-    assert "Prompt as sent" not in shown
-
-
 def test_show_probe_rejects_unknown_probe_and_lists_similar_probes(measured) -> None:
     probe = probe_of(measured)
     result = measured("show", "probe", probe[:-1] + "x")
@@ -194,4 +183,3 @@ def test_show_metrics_lists_metrics_with_direction_and_range(empty) -> None:
     assert (metrics["forgetting"]["direction"], metrics["quality"]["low"]) == ("lower", 1.0)
     assert listed["unusable"] == []
     assert "forgetting" in empty("show", "metrics").stdout
-    assert empty("show", "metrics", "--markdown").stdout.startswith("| metric | meaning | better |")
