@@ -1,4 +1,4 @@
-"""The content of charts as plain data: curves, stacked bars, columns.
+"""The content of charts as plain data: curves and stacked bars.
 
 charts.py and the benchmarks build these objects; drawing.py draws them.
 """
@@ -81,28 +81,7 @@ class Bars:
         return _label(self.panels)
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """A chart of grouped columns: one column per curve at each position n, which is named `place_names[n]`.
-
-    The curves in `beside` are dashed lines across the columns. With `log`, the axis is logarithmic.
-    """
-
-    title: str
-    y: str
-    place_names: tuple[str, ...]
-    curves: tuple[Curve, ...]
-    caption: str
-    beside: tuple[Curve, ...] = ()
-    log: bool = False
-
-    @property
-    def label(self) -> str | None:
-        """The labels of the drawn values, with names unless all values have the same label; None without labels."""
-        return _label(self.curves)
-
-
-Drawable = Chart | Bars | Columns
+Drawable = Chart | Bars
 
 
 def best_first(curves: Iterable[Curve]) -> list[Curve]:
