@@ -52,7 +52,6 @@ COMMANDS = {
     "judges": CommandReference("memflow.cli.judges:judges", CATALOG),
     "data": CommandReference("memflow.cli.catalog:data", CATALOG),
     "models": CommandReference("memflow.cli.models:models", CATALOG),
-    "bench": CommandReference("memflow.cli.bench:bench", CATALOG),
     "init": CommandReference("memflow.cli.setup:init", SETUP),
     "doctor": CommandReference("memflow.cli.setup:doctor", SETUP),
 }

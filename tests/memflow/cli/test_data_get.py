@@ -96,7 +96,9 @@ def test_domain_option_downloads_its_missing_data_sets(empty, origin, folder) ->
 
 
 def test_data_set_without_an_origin_names_the_way_by_hand(empty, folder) -> None:
-    assert "cannot download it. Copy RAW_interactions.csv" in empty.error("data", "get", "foodcom", "--yes")
+    assert "cannot download it. Unpack the archive" in empty.error(
+        "data", "get", "membench_participation", "--yes"
+    )
     assert "ships with memflow" in empty.error("data", "get", "comem_sample", "--yes")
     assert "there is no data set 'locmo'" in empty.error("data", "get", "locmo", "--yes")
     assert "name a data set" in empty.error("data", "get")
@@ -116,7 +118,7 @@ def test_data_command_shows_license_size_and_command_of_missing_data_sets(empty,
     assert (locomo["state"], locomo["published_bytes"]) == ("missing", 2_805_274)
     assert locomo["command"] == "memflow data get locomo" and locomo["licence"] == "CC BY-NC 4.0"
     text = " ".join(empty("data").stdout.split())
-    assert "locomo missing 2.8 MB CC BY-NC 4.0" in text and "foodcom by hand" in text
+    assert "locomo missing 2.8 MB CC BY-NC 4.0" in text and "membench_participation by hand" in text
     assert "memflow data get NAME" in text
 
 

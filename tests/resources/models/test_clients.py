@@ -35,7 +35,7 @@ async def test_chat_has_the_limits_keys_and_profile_of_its_model(
     model = {"url": "http://127.0.0.1:9/v1", "model": "a", "preset": "azure", "key_variable": given, **limits}
     settings = load(over={"home": tmp_path, "models": {"m": model}})
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        clients = Clients(settings, ledger, VllmServers({}), None, {})
+        clients = Clients(settings, ledger, VllmServers({}, Path()), None, {})
         chat = await clients.chat("m")
         assert isinstance(chat, OpenAIChat)
         endpoint = chat.endpoint
@@ -51,7 +51,7 @@ async def test_failed_embedding_is_recorded_so_that_a_later_run_repeats_it(tmp_p
         embedder = {"kind": "endpoint", "url": stub.url, "model": "e"}
         settings = load(over={"home": tmp_path, "embedder": embedder})
         with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-            clients = Clients(settings, ledger, VllmServers({}), None, {})
+            clients = Clients(settings, ledger, VllmServers({}, Path()), None, {})
             shared = await clients.embedder()
             assert isinstance(shared, EndpointEmbedder)
             shared.endpoint.tries = 1
@@ -70,7 +70,7 @@ async def test_memory_tools_have_the_context_window_of_the_answering_model(tmp_p
     embedder = {"kind": "hashing"}
     settings = load(over={"home": tmp_path, "models": models, "embedder": embedder})
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        clients = Clients(settings, ledger, VllmServers({}), None, {})
+        clients = Clients(settings, ledger, VllmServers({}, Path()), None, {})
         chats = Chats(clients, RequestContext(run="r", stage="memory", domain="d"), lambda *_: None)
         windows = [(await chats.tools(f"full@{name}")).window for name in models]
         assert windows == [32_768 - 8_192, None]

@@ -29,7 +29,7 @@ async def send(
         SqlLedger(settings.ledger_url) as ledger,
         open_budget(settings.budget, settings.ledger_url) as budget,
     ):
-        clients = Clients(settings, ledger, VllmServers({}), budget, {})
+        clients = Clients(settings, ledger, VllmServers({}, Path()), budget, {})
         chat = await clients.chat("m")
         left = iter(range(requests))
 
