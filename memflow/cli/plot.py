@@ -32,7 +32,7 @@ def plot(
             "--metric",
             metavar="NAME",
             help="accuracy, memory_score, failures, factual_recall, min_max, cycles, or any metric with scores by "
-            "period; or a picture that a benchmark declares, such as checkpoints, stability or capacity; may be "
+            "period; or a picture that a benchmark declares, such as capacity; may be "
             "repeated. [all of these that there are]",
         ),
     ] = None,

@@ -119,7 +119,7 @@ def _chart(chart: Chart) -> "Figure":
         _line(axes, curve, chart.at, aside, **style)
     for curve, dots in zip(chart.beside, cycle((":", (0, (6, 3)), "-.")), strict=False):
         _line(axes, curve, chart.at, 0.0, color=GREY, linestyle=dots, linewidth=1.2, bare=True)
-    axes.set_xticks(chart.at, chart.place_names or None)
+    axes.set_xticks(chart.at)
     axes.set_xlim(min(chart.at) - 0.5 * step, max(chart.at) + 0.5 * step)
     axes.set_xlabel(chart.x)
     axes.set_ylabel(chart.y)
@@ -155,10 +155,7 @@ def _bars(bars: Bars) -> "Figure":
     highest = 0.0
     for number, (axes, panel) in enumerate(zip(grid.flat, bars.panels, strict=False)):
         highest = max(highest, _stack(axes, panel, bars.what))
-        if bars.place_names:
-            axes.set_xticks(bars.at, bars.place_names, rotation=30, horizontalalignment="right")
-        else:
-            axes.set_xticks(bars.at)
+        axes.set_xticks(bars.at)
         if number + across >= len(bars.panels):  # nothing stands below it
             axes.set_xlabel(bars.x)
             axes.tick_params(axis="x", labelbottom=True)

@@ -29,10 +29,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A line chart: curves over the x positions `at`, such as checkpoints, and dashed reference curves in `beside`.
-
-    `place_names` labels the positions; without these labels, the axis shows numbers.
-    """
+    """A line chart: curves over the x positions `at`, such as checkpoints, and dashed reference curves in `beside`."""
 
     title: str
     x: str
@@ -41,7 +38,6 @@ class Chart:
     curves: tuple[Curve, ...]
     caption: str
     beside: tuple[Curve, ...] = ()
-    place_names: tuple[str, ...] = ()
 
     @property
     def label(self) -> str | None:
@@ -62,8 +58,7 @@ class Panel:
 class Bars:
     """A chart of stacked bars over the x positions `at`, such as checkpoints, in one panel per assistant or model.
 
-    `place_names` labels the positions; without these labels, the axis shows numbers. In the legend, `what` follows the
-    name of each part.
+    In the legend, `what` follows the name of each part.
     """
 
     title: str
@@ -72,7 +67,6 @@ class Bars:
     at: tuple[int, ...]
     panels: tuple[Panel, ...]
     caption: str
-    place_names: tuple[str, ...] = ()
     what: str = ""
 
     @property
