@@ -74,12 +74,6 @@ def test_gc_removes_old_rows_only_without_dry_run_and_lists_them_by_table(rewrit
     assert "is not a number with a unit" in home.error("gc", "--older-than", "many")
 
 
-def test_gc_keeps_recent_rows_with_the_default_settings(rewritten):
-    home, _ = rewritten
-    assert home.json("gc")["removed"] == []
-    assert home.json("gc")["kept_bytes"] > 0
-
-
 def test_sql_as_of_names_partitions_that_gc_removed(rewritten):
     home, answers = rewritten
     home("gc", "--larger-than", "0MB")

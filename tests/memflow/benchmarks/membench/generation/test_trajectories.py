@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from bounded_types import assert_bounded
 from membench_generation import Made, make
 
 from memflow.benchmarks.domains import Domain
@@ -18,7 +19,6 @@ from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.benchmarks.registry import find_domain
-from memflow.chat.bounds import assert_bounded
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
 
