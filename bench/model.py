@@ -359,9 +359,13 @@ async def measure(
                 for marker in "ef"
             )
             plain = await send("one message", ours)
-            figures = await asyncio.to_thread(
-                vllm_bench, model, url, options.tokenizer or model.model, theirs
-            )
+            try:
+                figures = await asyncio.to_thread(
+                    vllm_bench, model, url, options.tokenizer or model.model, theirs
+                )
+            except BadInput as error:
+                show({"phase": "vllm bench serve", "not_run": str(error)})
+                return
             ratio = plain.requests_per_s / (figures["request_throughput"] or float("inf"))
             show({"phase": "vllm bench serve", **figures, "ratio": round(ratio, 3)})
     finally:
