@@ -35,7 +35,6 @@ from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
 from memflow.errors import BadInput, ChatError, EndpointDown, MemflowError, ModelMisconfigured, QuotaExhausted
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile
 from memflow.run.handlers import handlers
-from memflow.shares import WHOLE
 from memflow.tokens import estimate
 from resources.data.library import Library
 from resources.ledger.sql_ledger import SqlLedger
@@ -244,10 +243,9 @@ def root_of(url: str) -> str:
     return url.rstrip("/").removesuffix("/v1")
 
 
-def read_text(url: str, key_variables: Sequence[str] = ()) -> str:
+def read_text(url: str, key: str = "") -> str:
     """Return the body of a GET request. Raises OSError without a successful response."""
-    keys = [f"Bearer {key}" for variable in key_variables if (key := os.environ.get(variable))]
-    request = urllib.request.Request(url, headers={"Authorization": keys[0]} if keys else {})
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"} if key else {})
     with urllib.request.urlopen(request, timeout=10) as response:
         return str(response.read().decode())
 
@@ -258,7 +256,7 @@ def served_model(url: str, model: Model) -> tuple[str, int]:
     Raises EndpointDown if the server does not respond, or does not serve the model.
     """
     try:
-        listed = json.loads(read_text(f"{url}/models", model.key_variable))["data"]
+        listed = json.loads(read_text(f"{url}/models", os.environ.get(model.key_variable, "")))["data"]
         length = {entry["id"]: entry.get("max_model_len") for entry in listed}[model.served_as]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EndpointDown(f"cannot find {model.served_as} in the model list of {url}: {error!r}") from error
@@ -328,7 +326,7 @@ async def measure(
     settings = Settings.model_construct(**dict(settings) | {"models": models})
     servers = VllmServers(models, settings.home)
     # Clients only need a ledger for an embedder.
-    clients = Clients(settings, cast(SqlLedger, MemoryLedger()), servers, None, WHOLE, {})
+    clients = Clients(settings, cast(SqlLedger, MemoryLedger()), servers, None)
     nonce = secrets.token_hex(3)
     try:
         chats = [await clients.chat(name) for name in models]
@@ -390,7 +388,7 @@ def run(options: argparse.Namespace) -> None:
     mix = record_mix(settings, options.name, options.domain, memories, options.answer_tokens)
     began = time.perf_counter()
     with closing(VllmServers(settings.models, settings.home)) as servers:
-        url = servers.urls(options.name)[0] if model.kind == "vllm" else model.url
+        url = servers.url(options.name) if model.kind == "vllm" else model.url
         version, length = served_model(url, model)
         most = length or sys.maxsize
         fitting = [

@@ -32,7 +32,6 @@ from resources.settings.own_sections import OwnDataset, OwnMemory
 from resources.settings.roles import Roles
 from resources.settings.sections import BudgetLimits, Embedder
 from resources.settings.settings import Settings
-from resources.shared_limits.opening import open_budget
 from resources.vllm_servers.servers import VllmServers
 
 LEDGER_VARIABLE = "MEMFLOW_LEDGER"
@@ -168,12 +167,11 @@ class ModelsResource(SettingsResource[Models]):
             embedder=Embedder(**self.embedder),
             memories={name: OwnMemory(**value) for name, value in self.memories.items()},
         )
-        with open_budget(BudgetLimits(**self.budget), self.ledger.url) as budget:
-            models = Models(settings, self.ledger, budget, servers=self.vllm)
-            try:
-                yield models
-            finally:
-                models.close_clients()
+        models = Models(settings, self.ledger, BudgetLimits(**self.budget).budget(), servers=self.vllm)
+        try:
+            yield models
+        finally:
+            models.close_clients()
 
 
 def configurable_resources(settings: Settings) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from memflow.benchmarks.costs import CostPart
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import given_episodes
+from memflow.benchmarks.multiple_choice import number_of
 from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -158,7 +159,6 @@ class Benchmark(ABC):
     ) -> list[Probe]:
         """Return the questions with their gold: test probes, and training cases if the benchmark has feedback."""
 
-    @abstractmethod
     def episodes(
         self,
         domain: Domain,
@@ -170,8 +170,10 @@ class Benchmark(ABC):
     ) -> list[Episode]:
         """Return the episodes to play. An episode comes after the episode that it is based on.
 
-        `probes` are passed only if `plays_probes` returns true.
+        `probes` are passed only if `plays_probes` returns true. The default is an episode per episode id of the turns,
+        for data sets that give all replies.
         """
+        return given_episodes(turns)
 
     @abstractmethod
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
@@ -181,9 +183,9 @@ class Benchmark(ABC):
         `recall`, because the query is computed before recall.
         """
 
-    @abstractmethod
     def parse(self, probe: Probe, value: Any) -> str:
-        """Convert an answer of the prompt's output type to the value of `Reply.parsed`."""
+        """Convert an answer of the prompt's output type to `Reply.parsed`; the default is for multiple choice."""
+        return number_of(value)
 
     @abstractmethod
     async def verdicts(
@@ -249,14 +251,6 @@ class Benchmark(ABC):
         The text is part of the label of the sample's results, and starts with "without".
         """
         return None
-
-    def cost_parts(self, domain: Domain) -> Mapping[str, CostPart]:
-        """Return what the stages of this domain pay for and how to reduce it, where `costs.STAGES` is too general."""
-        return {}
-
-    def divides_users(self, domain: Domain) -> bool:
-        """Return whether `states`, `turns` and `probes` return only the rows of the users in `domain.share`."""
-        return False
 
     def has_previous_state(self, domain: Domain) -> bool:
         """Return whether the gold can change in the domain. If so, probes have `previous`, the gold before a change."""

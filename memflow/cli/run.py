@@ -50,14 +50,6 @@ CostOption = Annotated[
         help="Spend at most this much, by the models' prices; 0 is no limit. [cost of the settings]",
     ),
 ]
-BudgetNameOption = Annotated[
-    str | None,
-    typer.Option(
-        "--budget-name",
-        metavar="NAME",
-        help="Share the limits with all commands and runs of this name (docs/how-to/budgets.md).",
-    ),
-]
 ForceOption = Annotated[
     bool,
     typer.Option("--force", help="Also run partitions that are up to date: a replay from the ledger."),
@@ -70,20 +62,10 @@ ParallelOption = Annotated[
         help="Run at most this many partitions at once; 0 chooses by the models' concurrency.",
     ),
 ]
-ProcessesOption = Annotated[
-    int,
-    typer.Option(
-        "--processes",
-        min=0,
-        help="Divide the episodes of a partition among this many processes; 0 takes `processes` of the settings.",
-    ),
-]
 UncheckedOption = Annotated[
     bool,
     typer.Option("--unchecked", help="Run memory servers without a passed `memflow memories check`."),
 ]
-# The former name of --force.
-AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 
 
 def return_freed_memory() -> None:
@@ -104,12 +86,9 @@ def run(
     budget: CostOption = None,
     budget_calls: CallsOption = None,
     budget_tokens: TokensOption = None,
-    budget_name: BudgetNameOption = None,
     parallel: ParallelOption = 0,
-    processes: ProcessesOption = 0,
     force: ForceOption = False,
     unchecked: UncheckedOption = False,
-    again: AgainOption = False,
     format: FormatOption = Format.text,
 ) -> None:
     """Generate, play, answer and score the selected domains and assistants, through Dagster.
@@ -130,14 +109,9 @@ def run(
     from memflow.cli.summary import Summary
     from resources.process import allow_open_files
     from resources.runs.added_partitions import add_partitions
-    from resources.shared_limits.opening import limits_with, open_budget
 
     settings = selection.settings
-    limits = limits_with(
-        settings.budget, name=budget_name, calls=budget_calls, tokens=budget_tokens, cost=budget
-    )
-    if processes:
-        settings = settings.model_copy(update={"processes": processes})
+    spending = settings.budget.with_options(budget_calls, budget_tokens, budget).budget()
     if unchecked:
         settings = skip_checks(settings)
     selection = replace(selection, settings=settings)
@@ -151,7 +125,7 @@ def run(
     request = RunRequest(
         selection.domains,
         selection.assistants,
-        force or again,
+        force,
         at_once,
     )
     if (scripted := scripted_note(settings, selection.assistants)) is not None:
@@ -160,10 +134,9 @@ def run(
         message(unset)
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
-        with open_budget(limits, settings.ledger_url) as shared:
-            run_required_checks(selection, force or again, shared)
-            with ProgressWatcher() as watcher:
-                outcome = run_pipeline(settings, request, watcher, shared)
+        run_required_checks(selection, force, spending)
+        with ProgressWatcher() as watcher:
+            outcome = run_pipeline(settings, request, watcher, spending)
     except KeyboardInterrupt:
         message(
             "memflow: interrupted. Rerun the command to continue: answered requests come from the ledger."

@@ -75,7 +75,7 @@ def contradiction(model: "Model") -> str | None:
     given = [name for name in NEW if name in model.model_fields_set]
     if model.kind != "vllm":
         return f'has `{given[0]}` but not kind = "vllm". Set kind = "vllm", or remove it.' if given else None
-    if model.addresses:
+    if model.url:
         given += [name for name in ("arguments", "adapter") if name in model.model_fields_set]
         started = [name for name in given if name not in OF_ANY_SERVER]
         return (

@@ -36,18 +36,18 @@ class VllmServers:
         self._lease: IO[str] | None = None
         self._started: dict[str, tuple[StartedServer, str]] = {}
 
-    def urls(self, name: str) -> tuple[str, ...]:
-        """Return the addresses of a model; start a server if it has none.
+    def url(self, name: str) -> str:
+        """Return the address of a model's server; start the server if it has none.
 
         Raises BadSettings if the program cannot be run, and EndpointDown if the server does not work.
         """
         model = self._models[name]
-        if model.addresses:
-            return model.addresses
+        if model.url:
+            return model.url
         with self._lock:
             if name not in self._started:
                 self._started[name] = self._start(model)
-            return (self._started[name][1],)
+            return self._started[name][1]
 
     def outage(self, name: str) -> Outage | None:
         """Return what is known of a server that does not respond: one that memflow started has ended."""

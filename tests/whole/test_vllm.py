@@ -24,7 +24,7 @@ judge = "small"
 """
 
 
-def start_run(memory: str, environment: dict[str, str], *options: str) -> "subprocess.Popen[str]":
+def start_run(memory: str, environment: dict[str, str]) -> "subprocess.Popen[str]":
     words = [
         sys.executable,
         "-m",
@@ -37,7 +37,7 @@ def start_run(memory: str, environment: dict[str, str], *options: str) -> "subpr
         "--no-bounds",
     ]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return subprocess.Popen([*words, "--memory", memory, *options], env=environment, text=True, **pipes)
+    return subprocess.Popen([*words, "--memory", memory], env=environment, text=True, **pipes)
 
 
 @pytest.mark.kill
@@ -49,7 +49,7 @@ def test_two_runs_share_a_server_that_ends_with_the_last(
     program = fake_vllm(tmp_path / "fake", options=options)
     Path("memflow.toml").write_text(SETTINGS.format(program=program), encoding="utf-8")
     with (
-        start_run("full", own_environment, "--processes", "2") as one,
+        start_run("full", own_environment) as one,
         start_run("recent", own_environment) as two,
     ):
         until = time.monotonic() + 100

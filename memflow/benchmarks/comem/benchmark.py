@@ -15,11 +15,8 @@ from memflow.benchmarks.comem.scoring import make_scores, probe_slices
 from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.speakers import speaker_scores, speaker_verdicts
 from memflow.benchmarks.comem.turns import make_turns
-from memflow.benchmarks.costs import CostPart
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.episodes import given_episodes
-from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -27,19 +24,9 @@ from memflow.chat.scripted import Handler
 from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.scoring.estimate import valid_probes
 from memflow.scoring.measures import Measure, VerdictValues, change_measures
-
-ANNOTATION_COST = CostPart(
-    "gold labels for every question at every checkpoint, by annotator and verifier, each of which reads the messages",
-    "Set fewer `checkpoints` in a domain of your own, or reduce --limit. Labels are paid once for all memories.",
-)
-ANSWER_COST = CostPart(
-    "answers to every question at every checkpoint",
-    "Choose fewer memories (--memory), set fewer `checkpoints` in a domain of your own, or reduce --limit.",
-)
 
 
 class CoMem(Benchmark):
@@ -97,22 +84,8 @@ class CoMem(Benchmark):
             make_probes(domain.name, load_contexts(domain, records), gold_labels, parse_config(domain))
         )
 
-    def episodes(
-        self,
-        domain: Domain,
-        states: States,
-        turns: Sequence[Turn],
-        feedback: Sequence[FeedbackRound],
-        simulator: Chat,
-        probes: Sequence[Probe] = (),
-    ) -> list[Episode]:
-        return given_episodes(turns)
-
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         return build_question(probe, recall, gold_context)
-
-    def parse(self, probe: Probe, value: Choice) -> str:
-        return number_of(value)
 
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
@@ -130,10 +103,6 @@ class CoMem(Benchmark):
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         yield from super().measures(domain, values)
         yield from change_measures(values, "accuracy", ("forgetting", "all_correct"))
-
-    def cost_parts(self, domain: Domain) -> Mapping[str, CostPart]:
-        annotated = {"question": ANNOTATION_COST} if parse_config(domain).keys == "annotated" else {}
-        return {"answer": ANSWER_COST, **annotated}
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return len(load_contexts(domain.limited(0), records))

@@ -81,7 +81,7 @@ def _explained(url: str) -> Iterator[None]:
         yield
     except requests.RequestException as wrong:
         raise DownloadFailed(
-            f"{wrong}. Check the network (HTTPS_PROXY), and on its page (`memflow data list`) whether the data set has "
+            f"{wrong}. Check the network (HTTPS_PROXY), and on its page (`memflow data`) whether the data set has "
             "moved or needs an account; if so, get it by hand."
         ) from wrong
     except ValueError as wrong:  # pooch: another checksum

@@ -1,6 +1,5 @@
 """The commands domains, data, init and doctor."""
 
-import hashlib
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -35,36 +34,6 @@ def test_domains_command_lists_the_samples_of_each_domain(empty) -> None:
     samples = {row["domain"]: row["samples"] for row in empty.json("domains")}
     assert samples["amemgym_demo"] == ["amemgym_demo~1", "amemgym_demo~2"] and samples["comem_demo"] == []
     assert "Samples: amemgym_demo~1, amemgym_demo~2." in empty("domains").stdout
-
-
-def test_data_command_shows_files_checksums_and_download_instructions(
-    empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    there = tmp_path / registry.datasets()["locomo"].files[0]
-    there.parent.mkdir()
-    there.write_bytes(b"[]")
-    monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
-    rows = {row["dataset"]: row for row in empty.json("data")["datasets"]}
-    assert set(rows) == set(registry.datasets())
-    assert rows["personas_sample"]["found"] and rows["personas_sample"]["ships"]
-    assert list(rows["locomo"]["sha256"].values()) == [hashlib.sha256(b"[]").hexdigest()]
-    assert rows["locomo"]["published_checksum"] in ("not known", "differs")
-    assert not rows["amemgym_v1_base"]["found"] and rows["amemgym_v1_base"]["how"] in empty("data").stdout
-
-
-def test_data_command_groups_missing_data_sets_by_download_command(
-    empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Missing parts of a published data set share a row. An existing part has a separate row."""
-    monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
-    way = "hf download THUIR/MemoryBench"
-    assert empty("data").stdout.count(way) == 1
-    for part in ("train", "test"):
-        there = tmp_path / "memorybench" / "JuDGE" / f"{part}.jsonl"
-        there.parent.mkdir(parents=True, exist_ok=True)
-        there.write_bytes(b"{}")
-    told = empty("data").stdout
-    assert "unified_judge  found" in told and told.count(way) == 2
 
 
 def test_data_check_command_lists_quarantined_records_and_fails_on_unknown_faults(
@@ -177,18 +146,6 @@ def test_doctor_command_requests_the_model_list_and_follows_no_redirect(empty, t
         server.shutdown()
     assert found["state"] == "missing" and "redirects to http://localhost/v1/models" in found["found"]
     assert "password" not in json.dumps(found)
-
-
-def test_doctor_command_examines_each_address_of_a_model(empty, tmp_path: Path) -> None:
-    with stub_process() as one, stub_process(model="other") as two:
-        urls = [one, two, "http://127.0.0.1:9/v1"]
-        settings = f'[models.m]\nurls = {json.dumps(urls)}\nmodel = "stub"\n[roles]\njudge = "m"\n'
-        (tmp_path / "memflow.toml").write_text(settings, encoding="utf-8")
-        lines = json.loads(empty("doctor", "--format", "json").stdout)
-    found = [line for line in lines if line["what"] == "model m"]
-    assert [line["state"] for line in found] == ["ok", "missing", "missing"]
-    assert found[1]["found"] == f"{two} serves other, but not 'stub'"
-    assert "127.0.0.1:9" in found[2]["found"]
 
 
 def test_doctor_command_names_an_unknown_setting(empty, tmp_path: Path) -> None:

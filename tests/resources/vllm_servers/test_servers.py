@@ -20,7 +20,6 @@ from pydantic import BaseModel, Field
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BadSettings, EndpointDown
-from memflow.shares import WHOLE
 from resources.configurable import VllmResource
 from resources.endpoints.chat import OpenAIChat
 from resources.ledger.sql_ledger import SqlLedger
@@ -57,8 +56,8 @@ def test_started_server_ends_with_its_worker_processes(tmp_path: Path) -> None:
     program = fake_vllm(tmp_path / "fake", options="--max-model-len 8192")
     settings = {"max_model_len": 8192, "arguments": ("--enforce-eager",), "gpus": "3"}
     with servers_of(tmp_path / "home", program, **settings) as servers:
-        (url,) = servers.urls("small")
-        assert servers.urls("small") == (url,) and models_at(url) == 200
+        url = servers.url("small")
+        assert servers.url("small") == url and models_at(url) == 200
         (worker,) = workers(tmp_path / "fake")
         assert is_alive(worker) and servers.outage("small") is None
         facts = servers.facts()["small"]
@@ -77,7 +76,7 @@ def test_program_that_cannot_be_run_is_a_wrong_setting(tmp_path: Path) -> None:
         servers_of(tmp_path, "no-such-vllm") as servers,
         pytest.raises(BadSettings, match=r"cannot run 'no-such-vllm'.*memflow\.toml"),
     ):
-        servers.urls("small")
+        servers.url("small")
 
 
 def test_server_that_exits_early_raises_an_error_with_its_log(tmp_path: Path) -> None:
@@ -85,7 +84,7 @@ def test_server_that_exits_early_raises_an_error_with_its_log(tmp_path: Path) ->
     with servers_of(tmp_path / "home", program) as servers:
         for _ in range(2):
             with pytest.raises(EndpointDown, match=r"(?s)ended before it .*no such weights.* with status 3"):
-                servers.urls("small")
+                servers.url("small")
     assert len(starts(tmp_path / "fake")) == 2
 
 
@@ -93,7 +92,7 @@ def test_server_that_is_never_ready_raises_an_error_after_the_timeout_and_ends(t
     program = fake_vllm(tmp_path / "fake", "echo loading; exec sleep 600")
     with servers_of(tmp_path / "home", program, startup=1) as servers:
         with pytest.raises(EndpointDown, match=r"(?s)was not ready after 1 s.*loading"):
-            servers.urls("small")
+            servers.url("small")
         ((leader, *_),) = starts(tmp_path / "fake")
         wait_until(lambda: not Path(f"/proc/{leader}").exists())
 
@@ -101,13 +100,13 @@ def test_server_that_is_never_ready_raises_an_error_after_the_timeout_and_ends(t
 def test_close_gives_up_a_start_in_another_thread(tmp_path: Path) -> None:
     program = fake_vllm(tmp_path / "fake", "echo loading; exec sleep 600")
     with servers_of(tmp_path / "home", program) as servers, ThreadPoolExecutor(1) as threads:
-        starting = threads.submit(servers.urls, "small")
+        starting = threads.submit(servers.url, "small")
         wait_until(lambda: starts(tmp_path / "fake"))
         servers.close()
         with pytest.raises(EndpointDown, match="was given up, since the run ends"):
             starting.result(5)
         with pytest.raises(EndpointDown, match="was given up"):
-            servers.urls("small")
+            servers.url("small")
     ((leader, *_),) = starts(tmp_path / "fake")
     wait_until(lambda: not Path(f"/proc/{leader}").exists())
 
@@ -116,9 +115,9 @@ def test_two_users_share_a_server_until_the_last_has_left(tmp_path: Path) -> Non
     program = fake_vllm(tmp_path / "fake")
     with servers_of(tmp_path / "home", program) as first:
         with servers_of(tmp_path / "home", program, temperature=0.7) as second:
-            assert first.urls("small") == second.urls("small")
+            assert first.url("small") == second.url("small")
         time.sleep(0.5)
-        assert models_at(first.urls("small")[0]) == 200
+        assert models_at(first.url("small")) == 200
     assert len(starts(tmp_path / "fake")) == 1
     wait_until(lambda: not any(map(is_alive, workers(tmp_path / "fake"))))
 
@@ -130,7 +129,7 @@ def test_runs_of_the_daemon_share_the_server_that_memflow_dev_keeps(tmp_path: Pa
     with hold_lease(tmp_path / "home"):  # as `memflow dev` does
         for _ in range(2):  # each run of the daemon is a process that opens its resources
             with dg.build_resources({"vllm": resource}) as resources:
-                urls.append(resources.vllm.urls("small"))
+                urls.append(resources.vllm.url("small"))
             time.sleep(0.5)
         assert urls[0] == urls[1] and len(starts(tmp_path / "fake")) == 1
     wait_until(lambda: not any(map(is_alive, workers(tmp_path / "fake"))))
@@ -142,7 +141,7 @@ def chat_with(folder: Path, servers: VllmServers) -> Iterator[Callable[[str], st
     folder.mkdir(exist_ok=True)
     settings = Settings(models={"small": servers._models["small"]}, home=folder)
     with SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger, asyncio.Runner() as runner:
-        clients = Clients(settings, ledger, servers, None, WHOLE, {})
+        clients = Clients(settings, ledger, servers, None)
 
         def ask(text: str) -> str:
             request = ChatRequest("test/say", {}, (ChatMessage("user", text),))
@@ -178,7 +177,7 @@ from resources.settings.chat_models import Model
 from resources.vllm_servers.servers import VllmServers
 
 servers = VllmServers({"small": Model(kind="vllm", model="tiny", executable=sys.argv[1])}, Path(sys.argv[2]))
-print(servers.urls("small")[0], flush=True)
+print(servers.url("small"), flush=True)
 time.sleep(600)
 """
 
@@ -217,7 +216,7 @@ def test_server_ends_when_its_users_are_killed(tmp_path: Path, number: signal.Si
 def test_existing_server_is_used_as_it_is(tmp_path: Path) -> None:
     url = "http://127.0.0.1:1/v1"
     with closing(VllmServers({"small": Model(kind="vllm", model="tiny", url=url)}, tmp_path)) as servers:
-        assert (servers.urls("small"), servers.outage("small"), servers.facts()) == ((url,), None, {})
+        assert (servers.url("small"), servers.outage("small"), servers.facts()) == (url, None, {})
 
 
 class Diary(BaseModel):
@@ -254,8 +253,8 @@ def test_memflow_starts_vllm_that_two_processes_share(tmp_path: Path) -> None:
     settings = {"model": model, "max_model_len": 4096, "arguments": ("--enforce-eager",)}
     home = tmp_path / "home"
     with servers_of(home, program, **settings) as first, servers_of(home, program, **settings) as second:
-        (url,) = first.urls("small")
-        assert second.urls("small") == (url,)
+        url = first.url("small")
+        assert second.url("small") == url
         assert models_at(url) == 200
     with pytest.raises(OSError, match="refused"):
         for _ in range(60):

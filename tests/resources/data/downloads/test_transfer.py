@@ -71,7 +71,7 @@ def test_address_without_https_is_refused(path, url):
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
 def test_file_that_cannot_be_had_names_what_to_look_for(origin, path, status):
-    with pytest.raises(DownloadFailed, match=rf"{status}.*`memflow data list`.*moved or needs an account"):
+    with pytest.raises(DownloadFailed, match=rf"{status}.*`memflow data`.*moved or needs an account"):
         fetch(origin.add("a", CONTENT, statuses=[status] * 9), path)
 
 
