@@ -30,13 +30,17 @@ test-all: $(READY)         ## every test that can run here, and property tests w
 dev: $(READY)              ## the Dagster UI on http://127.0.0.1:3000, on the same instance as `memflow run`
 	$(BIN)/memflow dev
 
-check: $(READY)            ## lint, format, types, SQL lint, definitions
+check: $(READY)            ## lint, format, types, imports, dependencies, words, SQL lint, definitions, bounds
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/mypy examples/memflow-longmemeval/src
+	$(BIN)/lint-imports
+	$(BIN)/deptry memflow resources assets
+	$(BIN)/codespell memflow assets resources sql tests docs bench examples README.md
 	$(BIN)/sqlfluff lint --disable-progress-bar sql
 	MEMFLOW_HOME=$(VENV)/.check $(BIN)/dagster definitions validate
+	MEMFLOW_HOME=$(VENV)/.check $(BIN)/python .ci/bounds.py
 
 docs: $(READY)             ## build the documentation into site/, with a reference generated from the code; no network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -1,13 +1,13 @@
-"""Asset checks: one per table and severity, over the rules of memflow.checks.expectations.
+"""Asset checks: one per step of the pipeline and severity, over the rules of memflow.checks.expectations.
 
-A check's metadata is a table of its rules with counts and offending keys. A failed check `blocking_rules` stops the
-steps downstream of the table; failed `fault_rules` (an error) and `warning_rules` stop nothing. Great Expectations
-validates separate suites on the input and output of the pipeline. memflow/checks/evaluation.py evaluates the rules.
+A step's checks belong to the table that the next steps read. A check's metadata is a table of the rules of all tables
+of the step, with counts and offending keys. A failed check `blocking_rules` stops the steps downstream; failed
+`fault_rules` (an error) and `warning_rules` stop nothing. The blocking rules of the input and the output of the
+pipeline include a suite of Great Expectations. memflow/checks/evaluation.py evaluates the rules.
 """
 
 import time
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 
 import dagster as dg
 
@@ -21,97 +21,99 @@ from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
 from memflow.scoring.drift_summary import last_drifts, markdown
 from resources.lake.facts import RUN
 from resources.lake.lake import Lake
-from resources.models.models import Models
 from resources.process import release_after_growth
 from resources.settings.settings import Settings
 from resources.validation.checks import Scope, check_partition
 from resources.validation.gx import SUITES, validate_suite
-from resources.workers.workers import Workers
 
 BLOCKING, FAULT, WARNING = "blocking_rules", "fault_rules", "warning_rules"
-SUITE = "great_expectations_suite"
 CHECKS: dict[str, Severity] = {BLOCKING: "error", FAULT: "fault", WARNING: "warn"}
-"""The checks of a table, and the severity of their rules."""
-LARGE = 5_000
-"""Number of rows from which on several processes check a partition faster than one."""
+"""The checks of a step, and the severity of their rules."""
 PUBLISHING_S, PAUSE_S = 30.0, 0.5
 """Seconds to wait for another run that has published the leaderboard only, and between two looks at it."""
 
 
-def check_steps() -> dict[str, tuple[str, ...]]:
-    """Return the tables that each step of checks evaluates, by the name of the step.
+def check_steps() -> dict[str, tuple[Step, ...]]:
+    """Return the steps of the pipeline that each step of checks evaluates, by the name of the step of checks.
 
-    The tables of one pipeline step are checked together. Pipeline steps with the same partitions share a step of checks
-    if no later one of them reads their tables.
+    Pipeline steps with the same partitions share a step of checks if no later one of them reads their tables.
     """
     groups: dict[str, list[Step]] = {}
     for step in STEPS:
-        read = {table for other in steps_of(step.scope) for table in other.inputs}
-        groups.setdefault(step.name if read & set(step.writes) else step.scope, []).append(step)
-    return {
-        "_and_".join(step.name for step in steps): tuple(table for step in steps for table in step.writes)
-        for steps in groups.values()
-    }
+        groups.setdefault(step.name if _read_later(step) else step.scope, []).append(step)
+    return {"_and_".join(step.name for step in steps): tuple(steps) for steps in groups.values()}
+
+
+def checked_asset(step: Step) -> dg.AssetKey:
+    """Return the asset that the checks of a step belong to: its first table that the next steps read, or its first."""
+    table = next(iter(_read_later(step)), next(iter(step.writes)))
+    return dg.AssetKey(table.split("."))
+
+
+def _read_later(step: Step) -> list[str]:
+    """Return the tables of a step that other steps with the same partitions read."""
+    read = {table for other in steps_of(step.scope) for table in other.inputs}
+    return [table for table in step.writes if table in read]
 
 
 def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetChecksDefinition]:
     """Return the steps of asset checks as Dagster definitions."""
-    return [_step(name, tables, partitions, settings) for name, tables in check_steps().items()]
+    return [_checks(name, steps, partitions, settings) for name, steps in check_steps().items()]
 
 
-def _step(
-    name: str, tables: tuple[str, ...], partitions: Partitions, settings: Settings
+def _checks(
+    name: str, steps: tuple[Step, ...], partitions: Partitions, settings: Settings
 ) -> dg.AssetChecksDefinition:
-    shape = partitions.of_scope(WRITERS[tables[0]].scope)
+    shape = partitions.of_scope(steps[0].scope)
 
     @dg.multi_asset_check(
         name=f"{name}_checks",
-        specs=[spec for table in tables for spec in _specs(table, shape)],
+        specs=[spec for step in steps for spec in _specs(step, shape)],
         can_subset=True,
     )
     def checks(
-        context: dg.AssetCheckExecutionContext,
-        lake: dg.ResourceParam[Lake],
-        models: dg.ResourceParam[Models],
+        context: dg.AssetCheckExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[dg.AssetCheckResult]:
         wanted = {(key.asset_key, key.name) for key in context.selected_asset_check_keys}
-        for table in tables:
-            for result in _results(context, table, lake, settings, models.workers):
-                if (result.asset_key, result.check_name) in wanted:
-                    yield result
+        for step in steps:
+            if any(asset == checked_asset(step) for asset, _ in wanted):
+                for result in _results(context, step, lake, settings):
+                    if (result.asset_key, result.check_name) in wanted:
+                        yield result
         release_after_growth()
 
     return checks
 
 
 def _results(
-    context: dg.AssetCheckExecutionContext, table: str, lake: Lake, settings: Settings, workers: Workers
+    context: dg.AssetCheckExecutionContext, step: Step, lake: Lake, settings: Settings
 ) -> Iterator[dg.AssetCheckResult]:
-    """Yield the results of every check of a table for the partition of a Dagster run, or for all partitions.
+    """Yield the results of every check of a step for the partition of a Dagster run, or for all partitions.
 
     The UI's button that executes only checks launches a run without a partition.
     """
-    partitions = [partition_key(*parts(context))] if context.has_partition_key else lake.partitions(table)
-    if not partitions:
-        raise MissingData(
-            f"{table} is missing from the lake ({lake.root}). Materialize the asset "
-            f"{table.replace('.', '/')} first."
+    results: dict[str, list[RuleResult]] = {}
+    for table in step.writes:
+        partitions = [partition_key(*parts(context))] if context.has_partition_key else lake.partitions(table)
+        if not partitions:
+            raise MissingData(
+                f"{table} is missing from the lake ({lake.root}). Materialize the asset "
+                f"{table.replace('.', '/')} first."
+            )
+        results[table] = combine(
+            result for partition in partitions for result in _evaluated(table, partition, lake, settings)
         )
-    results = combine(
-        result for partition in partitions for result in _evaluated(table, partition, lake, settings, workers)
-    )
     where = partitions[0] if len(partitions) == 1 else f"{len(partitions)} partitions"
-    for name, severity in _checks_of(table).items():
-        yield _result(table, name, where, [each for each in results if each.severity == severity], lake)
-    if table in SUITES:
-        suite = (validate_suite(table, lake.read(table, partition)) for partition in partitions)
-        yield _result(table, SUITE, where, combine(chain.from_iterable(suite)), lake)
+    for name, severity in _checks_of(step).items():
+        chosen = {
+            table: [rule for rule in of_table if rule.severity == severity]
+            for table, of_table in results.items()
+        }
+        yield _result(step, name, where, chosen, lake)
 
 
-def _evaluated(
-    table: str, partition: str, lake: Lake, settings: Settings, workers: Workers
-) -> list[RuleResult]:
-    """Return the results of a table's rules on a partition. Running worker processes check large partitions.
+def _evaluated(table: str, partition: str, lake: Lake, settings: Settings) -> list[RuleResult]:
+    """Return the results of a table's rules on a partition, and those of its suite of Great Expectations.
 
     Two hosts may publish at the same time: a published table that differs from the leaderboard of the other run is
     checked again until that run has published the table, too.
@@ -119,14 +121,12 @@ def _evaluated(
     until = time.monotonic() + PUBLISHING_S
     while True:
         runs = _publishing_runs(table, partition, lake)
-        facts = lake.facts(table, partition)
-        found = workers.check(table, partition) if facts is not None and facts.rows >= LARGE else None
-        if found is None:
-            found = check_partition(table, partition, lake, Scope.of(table, partition, settings))
+        found = check_partition(table, partition, lake, Scope.of(table, partition, settings))
         passed = all(each.passed for each in found)
         if passed or len(runs | _publishing_runs(table, partition, lake)) < 2 or time.monotonic() > until:
-            return found
+            break
         time.sleep(PAUSE_S)
+    return [*found, *validate_suite(table, lake.read(table, partition))] if table in SUITES else found
 
 
 def _publishing_runs(table: str, partition: str, lake: Lake) -> set[str | None]:
@@ -138,21 +138,23 @@ def _publishing_runs(table: str, partition: str, lake: Lake) -> set[str | None]:
 
 
 def _result(
-    table: str, name: str, partition: str, results: Sequence[RuleResult], lake: Lake
+    step: Step, name: str, partition: str, results: Mapping[str, Sequence[RuleResult]], lake: Lake
 ) -> dg.AssetCheckResult:
-    failed = [each for each in results if not each.passed]
-    is_error = name in (BLOCKING, FAULT) or any(each.severity == "error" for each in failed)
+    evaluated = [rule for of_table in results.values() for rule in of_table]
+    failed = [rule for rule in evaluated if not rule.passed]
+    is_error = name in (BLOCKING, FAULT) or any(rule.severity == "error" for rule in failed)
+    is_drift = "score.drift" in step.writes and name == WARNING
     return dg.AssetCheckResult(
         check_name=name,
-        asset_key=table.split("."),
+        asset_key=checked_asset(step),
         passed=not failed,
         severity=dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
         metadata={
             "partition": partition,
             "rules": rule_table(results),
             "failed": len(failed),
-            "evaluated": len(results),
-            **(_moved_scores(lake, partition) if (table, name) == ("score.drift", WARNING) else {}),
+            "evaluated": len(evaluated),
+            **(_moved_scores(lake, partition) if is_drift else {}),
         },
     )
 
@@ -163,40 +165,32 @@ def _moved_scores(lake: Lake, partition: str) -> dict[str, dg.MetadataValue]:
     return {"moved": dg.MetadataValue.md(markdown(moved))} if moved else {}
 
 
-def _specs(table: str, shape: dg.PartitionsDefinition | None) -> Iterator[dg.AssetCheckSpec]:
-    for name, severity in _checks_of(table).items():
+def _specs(step: Step, shape: dg.PartitionsDefinition | None) -> Iterator[dg.AssetCheckSpec]:
+    for name, severity in _checks_of(step).items():
         yield dg.AssetCheckSpec(
             name,
-            asset=table.split("."),
-            description=_description(table, severity),
+            asset=checked_asset(step),
+            description=_description(step, severity),
             blocking=severity == "error",
             partitions_def=shape,
         )
-    if table in SUITES:
-        yield dg.AssetCheckSpec(
-            SUITE,
-            asset=table.split("."),
-            description="A suite of Great Expectations: columns, keys, required values and ranges. A failure blocks "
-            "the steps downstream.",
-            blocking=True,
-            partitions_def=shape,
-        )
 
 
-def _checks_of(table: str) -> dict[str, Severity]:
-    """Return the name and severity of each check for which a table has rules."""
-    severities = {each.severity for each in expectations_of(table)}
+def _checks_of(step: Step) -> dict[str, Severity]:
+    """Return the name and severity of each check for which the tables of a step have rules."""
+    severities = {each.severity for table in step.writes for each in expectations_of(table)}
     return {name: severity for name, severity in CHECKS.items() if severity in severities}
 
 
-def _description(table: str, severity: Severity) -> str:
-    """Return the description of a check: the consequence of a failure, and the rules by benchmark."""
+def _description(step: Step, severity: Severity) -> str:
+    """Return the description of a check: the consequence of a failure, and the rules by table and benchmark."""
     effect = "A failure blocks the steps downstream." if severity == "error" else "A failure blocks nothing."
-    rules: dict[str | None, list[str]] = {}
-    for each in expectations_of(table):
-        if each.severity == severity:
-            rules.setdefault(each.benchmark, []).append(f"- `{each.name}`: {each.description}")
-    listed = (
-        "\n".join([f"**{benchmark or 'all benchmarks'}**", *lines]) for benchmark, lines in rules.items()
-    )
-    return "\n\n".join([effect, *listed])
+    rules: dict[str, list[str]] = {}
+    for table in step.writes:
+        for each in expectations_of(table):
+            if each.severity == severity:
+                where = f"{table}, {each.benchmark or 'all benchmarks'}"
+                rules.setdefault(where, []).append(f"- `{each.name}`: {each.description}")
+        if table in SUITES and severity == "error":
+            rules[f"{table}, Great Expectations"] = ["- columns, keys, required values and ranges"]
+    return "\n\n".join([effect, *("\n".join([f"**{where}**", *lines]) for where, lines in rules.items())])

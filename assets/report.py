@@ -25,6 +25,7 @@ PREVIEW_CHARACTERS = 100
 RULE_COLUMNS = dg.TableSchema(
     [
         dg.TableColumn("result", "string", "passed, failed, or error where the rule raised"),
+        dg.TableColumn("table", "string", "table that the rule is a rule of"),
         dg.TableColumn("rule", "string", "name of the rule"),
         dg.TableColumn("property", "string", "the property that should hold"),
         dg.TableColumn("rows", "int", "rows that the rule counts"),
@@ -107,22 +108,24 @@ def report(
     )
 
 
-def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
-    """Return the results of rules as a table, failed rules first."""
+def rule_table(results: Mapping[str, Sequence[RuleResult]]) -> dg.TableMetadataValue:
+    """Return the results of rules, by the table that they are rules of, as a table with failed rules first."""
+    rows = [(table, result) for table, of_table in results.items() for result in of_table]
     return dg.MetadataValue.table(
         records=[
             dg.TableRecord(
                 {
-                    "result": "error" if each.error else "passed" if each.passed else "failed",
-                    "rule": each.name,
-                    "property": each.description,
-                    "rows": each.total,
-                    "unexpected": each.unexpected,
-                    "offending": each.error or "; ".join(each.offending),
-                    "note": each.note,
+                    "result": "error" if result.error else "passed" if result.passed else "failed",
+                    "table": table,
+                    "rule": result.name,
+                    "property": result.description,
+                    "rows": result.total,
+                    "unexpected": result.unexpected,
+                    "offending": result.error or "; ".join(result.offending),
+                    "note": result.note,
                 }
             )
-            for each in sorted(results, key=lambda each: each.passed)
+            for table, result in sorted(rows, key=lambda row: row[1].passed)
         ],
         schema=RULE_COLUMNS,
     )
@@ -150,12 +153,6 @@ def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
         *("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "latency_s"),
     )
     return {name: sum(float(getattr(row, name)) for row in rows) for name in names}
-
-
-def address_metadata(ledger: SqlLedger, run: str) -> dict[str, Any]:
-    """Return the usage of each server in a run as metadata; empty if no model of the run has several servers."""
-    rows = [asdict(row) for row in ledger.addresses(runs=[run])]
-    return {"addresses": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
 
 
 def preview(rows: Sequence[Any]) -> str:

@@ -1,4 +1,4 @@
-"""The metadata of a run about its servers: addresses, GPUs and logs of vLLM servers, unchecked memory servers."""
+"""The metadata of a run about its servers: address, command and log of vLLM servers, unchecked memory servers."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ def server_metadata(step: Step, servers: VllmServers) -> dict[str, Any]:
     found = servers.facts() if step.models else {}
     facts = {f"vllm {name}": dg.MetadataValue.json(each) for name, each in found.items()}
     logs = {
-        f"vllm {name} log": dg.MetadataValue.path(replica["log"])
+        f"vllm {name} log": dg.MetadataValue.path(each["log"])
         for name, each in found.items()
-        for replica in each.get("replicas", [])[:1]
+        if "log" in each
     }
     return facts | logs
 

@@ -16,10 +16,9 @@ from memflow.scoring.drift_summary import last_drifts, markdown
 from memflow.scoring.health.markdown import health_markdown
 from memflow.scoring.markdown import leaderboard_markdown
 from resources.data.library import Library
-from resources.lake.lake import Lake, rebuild_commands
+from resources.lake.lake import Lake
 from resources.publishing.completeness import all_gaps
 from resources.publishing.health import HEALTH, stored_health
-from resources.publishing.leaderboard import former_partitions
 from resources.publishing.partition_scores import partition_scores, published_primary_scores
 from resources.publishing.warehouse import Warehouse
 from resources.settings.settings import Settings
@@ -75,8 +74,6 @@ def summary_metadata(table: str, key: str, settings: Settings, lake: Lake) -> di
         }
     if table != "score.leaderboard":
         return {}
-    former = former_partitions(settings, lake)
-    left_out = {"former_partitions": "\n".join((*former, *rebuild_commands(former)))} if former else {}
     gaps = "\n".join(
         f"* {line}" for line in gap_lines(lake.columns(table, key, ("domain", "assistant", INCOMPLETE)))
     )
@@ -84,5 +81,4 @@ def summary_metadata(table: str, key: str, settings: Settings, lake: Lake) -> di
         "preview": dg.MetadataValue.md(leaderboard_markdown(published_primary_scores(settings, lake))),
         **report_link(settings.home, "leaderboard"),
         **({INCOMPLETE: dg.MetadataValue.md(gaps)} if gaps else {}),
-        **left_out,
     }

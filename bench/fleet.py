@@ -7,7 +7,7 @@ domain is generated before the measurement. The ideal wall time is the larger of
 * the critical path: (longest chain of dependent requests of an episode + 1 round of probes) x latency;
 * all requests x latency / 256.
 
-    python -m bench.fleet [--serial] [--processes 2] [--memories none,full,...]
+    python -m bench.fleet [--serial] [--memories none,full,...]
 
 The command prints one JSON line. The exit code is 1 if the wall time is above 1.3 x the ideal. `--serial` also measures
 a run with one partition at a time. The longest chain is that of `mem0`, whose requests for each message depend on each
@@ -105,16 +105,15 @@ def _longest_chain(lake: Path, names: Sequence[str]) -> int:
 
 
 def main() -> int:
-    options = arguments(serial=False, processes=1, memories=",".join(MEMORIES))
+    options = arguments(serial=False, memories=",".join(MEMORIES))
     names = options.memories.split(",")
-    chosen = ["--processes", str(options.processes)] if options.processes > 1 else []
     with tempfile.TemporaryDirectory() as name, stub_process(latency=LATENCY) as url:
         users, from_data = users_file(Path(name))
         relative = Path(find_dataset("amemgym_v1_base").files[0])
         data = (
             users.parents[len(relative.parts) - 1] if from_data else _write_users(users, relative, Path(name))
         )
-        fleet = run_fleet(Path(name) / "parallel", url, data, names, "--parallel", "8", *chosen)
+        fleet = run_fleet(Path(name) / "parallel", url, data, names, "--parallel", "8")
         serial = (
             run_fleet(Path(name) / "serial", url, data, names, "--parallel", "1") if options.serial else None
         )
@@ -128,7 +127,6 @@ def main() -> int:
         in_flight=round(fleet.in_flight, 1),
         cpu_s=round(fleet.cpu_s, 1),
         memories=options.memories,
-        processes=options.processes,
         peak_mb=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
         published_users=from_data,
         **(

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The throughput of memflow's requests at vLLM on a GPU, beside `vllm bench serve`: prints one JSON object.
+# The throughput of memflow's requests at vLLM on a GPU, beside `vllm bench serve`: prints JSON lines (bench/model.py),
+# each as its phase ends.
 #
 #   bench/gpu.sh [--cpu] [--vllm PROGRAM] [--python PYTHON] [--wheels FOLDER] [--seconds N] [--timeout N]
 #   bench/gpu.sh --pack FOLDER        downloads the wheels of bench/gpu_wheels.txt, in pieces of at most 48 MB
 #
 # Needs no network and no weights: the model has the shape of Qwen3-8B (bench/gpu_model.py) and random weights
-# (`--load-format dummy`), so it measures speed and nothing else. It ends within --timeout seconds (default 570).
+# (`--load-format dummy`), so it measures speed and nothing else. It ends within --timeout seconds (default 570); figures
+# that were printed before are valid.
 #
 #   --vllm      the vllm program with its arguments, if any; default: $VLLM, else `vllm`
 #   --python    a Python with memflow's requirements; default: $PYTHON, else `python3`
@@ -68,10 +70,29 @@ if [ -n "$wheels" ]; then
   rm -r "$work/wheels"
   export PYTHONPATH="$work/site${PYTHONPATH:+:$PYTHONPATH}" PATH="$work/site/bin:$PATH"
 fi
+# A checkout that is not installed has no metadata, by which memflow finds its benchmarks.
+"$python" - "$root" "$work/metadata" <<'PYTHON'
+import sys
+import tomllib
+from pathlib import Path
+
+root, folder = map(Path, sys.argv[1:])
+project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+name, version = project["name"], project["version"]
+info = folder / f"{name}-{version}.dist-info"
+info.mkdir(parents=True)
+(info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8")
+with (info / "entry_points.txt").open("w", encoding="utf-8") as file:
+    for group, entries in project["entry-points"].items():
+        print(f"[{group}]", *(f"{entry} = {target}" for entry, target in entries.items()), sep="\n", file=file)
+PYTHON
+export PYTHONPATH="$root:$work/metadata${PYTHONPATH:+:$PYTHONPATH}"
 read -r program _ <<< "$vllm"
 command -v "$program" > /dev/null || not_run "the program $program was not found; name one with --vllm, or --wheels"
 
 export HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1 VLLM_NO_USAGE_STATS=1 DO_NOT_TRACK=1
+# vLLM's default sampler on CUDA imports flashinfer, which bench/gpu_wheels.txt leaves out.
+export VLLM_USE_FLASHINFER_SAMPLER=${VLLM_USE_FLASHINFER_SAMPLER:-0}
 if [ "$cpu" = 1 ]; then
   export VLLM_CPU_KVCACHE_SPACE=${VLLM_CPU_KVCACHE_SPACE:-1}
   shape=tiny length=16384 concurrency=8 options='"--enforce-eager", "--no-enable-chunked-prefill", "--max-num-batched-tokens", "16384"'
@@ -93,33 +114,16 @@ prefix_caching = true
 arguments = ["--load-format", "dummy", "--seed", "0"${options:+, $options}]
 concurrency = $concurrency
 startup = $limit
-idle = 0
 TOML
 
+if [ "$cpu" = 1 ]; then echo '{"hardware": "CPU: a dry run of the script, no figures"}'
+else nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader | sed 's/.*/{"hardware": "&"}/'; fi
+printf '{"bench": "gpu", "run": true, "date": "%s"}\n' "$(date -u +%F)"
 status=0
-PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}" timeout --signal=INT --kill-after=30 "$limit" \
-  "$python" -m memflow.cli --settings "$work/memflow.toml" bench model shape "${bench[@]}" --json > "$work/result.json" || status=$?
+timeout --signal=INT --kill-after=30 "$limit" \
+  "$python" -m bench.model shape --settings "$work/memflow.toml" "${bench[@]}" || status=$?
 if [ "$status" != 0 ]; then
   if [ "$status" = 124 ]; then echo "The benchmark took longer than $limit s. Lower --seconds, or raise --timeout." >&2; fi
-  tail -n 40 "$work"/home/vllm/*/*/replica_1.log >&2 2>/dev/null || true
+  tail -n 40 "$work"/home/vllm/*/*/server.log >&2 2>/dev/null || true
   exit 1
 fi
-"$python" - "$work/result.json" "$cpu" <<'PYTHON'
-import json
-import os
-import sys
-import time
-
-result = json.load(open(sys.argv[1], encoding="utf-8"))
-replicas = result["server"].get("replicas", [])
-shown = {
-    "bench": "gpu",
-    "run": True,
-    "date": time.strftime("%Y-%m-%d", time.gmtime()),
-    "hardware": result["server"].get("gpus") or f"CPU, {os.cpu_count()} cores: a dry run of the script, no figures",
-    "load": round(os.getloadavg()[0], 1),
-    "startup_s": [each["startup_s"] for each in replicas],
-    **{name: value for name, value in result.items() if name not in ("server", "addresses", "served_as")},
-}
-print(json.dumps(shown, indent=1))
-PYTHON

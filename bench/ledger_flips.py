@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from resources.ledger.recovery import recover
+from resources.ledger.verification import problems
 
 from bench.measure import arguments, report, request_context
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
@@ -34,10 +36,8 @@ from memflow.errors import DamagedRow, MemflowError, NoAnswer
 from memflow.fingerprint import digest
 from resources.endpoints.embedder import TimedVector
 from resources.files.sqlite_urls import sqlite_url
-from resources.ledger.recovery import recover
 from resources.ledger.sql_ledger import SqlLedger
 from resources.ledger.usage import GROUPS
-from resources.ledger.verification import problems
 
 ROWS = 60
 ACCOUNT = request_context("bench", "bench", "answer")

@@ -20,16 +20,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from resources.ledger.former_rows import fill_checksums
+from resources.ledger.verification import problems
+
 from bench.measure import arguments, report, request_context
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.fingerprint import digest
 from resources.files.sqlite_urls import sqlite_url
 from resources.ledger.database import open_engine
-from resources.ledger.former_rows import fill_checksums
 from resources.ledger.maintenance import groups
 from resources.ledger.rows import Record, RecordWriter, compress_messages
 from resources.ledger.sql_ledger import SqlLedger
-from resources.ledger.verification import problems
 
 LOOKUPS, BATCH, REQUESTS_PER_RUN = 20_000, 5_000, 10_000
 TEXT = "".join(random.Random(0).choices("abcdefghij klmnop qrstuv", k=8000))

@@ -9,7 +9,7 @@
     ├── ChatError             a chat request failed
     │   ├── RequestRefused    the server rejected the request (bad schema, unknown model)
     │   │   └── PromptTooLong the prompt is longer than the model's context window
-    │   ├── DamagedRow        a row of the ledger differs from its checksum
+    │   ├── DamagedRow        a row of the ledger is damaged
     │   ├── NoAnswer          the response contains no answer: blank, refused, filtered or broken
     │   └── FatalChatError    every further request of the step would fail
     │       ├── EndpointDown      the address cannot be reached
@@ -23,7 +23,6 @@
     ├── DownloadFailed        a published file cannot be downloaded, verified or unpacked
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
-    ├── WorkerLost            a worker process ended before its work
     ├── StoreFailed           a store cannot be used: its disk is full, or its server cannot be reached
     ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
@@ -125,9 +124,9 @@ class NoAnswer(ChatError):
 
 
 class DamagedRow(ChatError):
-    """The exception for a completion or vector in the ledger that differs from its checksum.
+    """The exception for a damaged completion or vector in the ledger.
 
-    The request is not sent again until `memflow ledger verify --repair` has moved the row aside.
+    The request is not sent again until `memflow ledger forget` has deleted the row.
     """
 
     end = "damaged"
@@ -171,10 +170,6 @@ class TrainingFailed(MemflowError):
 
 class StoreBusy(MemflowError):
     """The exception for a store that another process locked for too long."""
-
-
-class WorkerLost(MemflowError):
-    """The exception for a worker process that ended before its step was complete."""
 
 
 class StoreFailed(MemflowError):

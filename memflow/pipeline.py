@@ -34,8 +34,6 @@ class Step:
     """The roles that it calls. The first is the one whose server bounds how many partitions run at once."""
     conditional: Mapping[str, Condition] = field(default_factory=dict)
     """Inputs that it reads on a partition only where the condition holds."""
-    divisible_by: Literal["episodes", "users"] | None = None
-    """What processes can divide a partition by (shares.py); by users only where the benchmark can."""
 
     @property
     def stage(self) -> str:
@@ -51,11 +49,6 @@ class Step:
         """Return whether the step calls a model in a domain. Scoring does so only if the benchmark has a judge."""
         judged = any(benchmark.judge_prompts(domain, table) for table in self.writes)
         return bool(self.models) and ("judge" not in self.models or judged)
-
-    def is_divisible(self, benchmark: Benchmark, domain: Domain) -> bool:
-        """Return whether several processes can each compute a share of the step's rows."""
-        by_users = self.divisible_by == "users" and benchmark.divides_users(domain)
-        return by_users or self.divisible_by == "episodes"
 
     def inputs_of(
         self, benchmark: Benchmark, domain: Domain, memory: MemoryConfig | None = None
@@ -86,7 +79,6 @@ STEPS: tuple[Step, ...] = (
         writes=dict.fromkeys(STATES, FROM_DATA),
         inputs=("raw.records",),
         models=("simulator",),
-        divisible_by="users",
     ),
     Step(
         "turns",
@@ -95,7 +87,6 @@ STEPS: tuple[Step, ...] = (
         writes={"utterance.turns": "What a message exposes is gold, and never reaches a memory."},
         inputs=("raw.records", *STATES),
         models=("simulator",),
-        divisible_by="users",
     ),
     Step(
         "keys",
@@ -112,7 +103,6 @@ STEPS: tuple[Step, ...] = (
         writes={"question.probes": "Gold and evidence reach no memory except the oracle."},
         inputs=("raw.records", *STATES, "utterance.turns", "question.keys"),
         models=("simulator",),
-        divisible_by="users",
     ),
     Step(
         "sessions",
@@ -135,7 +125,6 @@ STEPS: tuple[Step, ...] = (
         inputs=(*STATES, "utterance.turns", "feedback.sessions", "question.probes"),
         models=("assistant", "simulator"),
         conditional={"question.probes": evaluation.reads_probes},
-        divisible_by="episodes",
     ),
     Step(
         "replies",
@@ -144,7 +133,6 @@ STEPS: tuple[Step, ...] = (
         writes={"answer.replies": "Entries are restored as of the checkpoint; no episode is played again."},
         inputs=(*PLAYED, "question.probes"),
         models=("assistant",),
-        divisible_by="episodes",
     ),
     Step(
         "verdicts",
@@ -160,7 +148,6 @@ STEPS: tuple[Step, ...] = (
         scope="domain x assistant",
         writes={"score.attributions": "By the sources of entries; write + read + utilization = loss."},
         inputs=("score.verdicts", "answer.replies", *PLAYED, "question.probes"),
-        divisible_by="episodes",
     ),
     Step(
         "claims",
@@ -169,7 +156,6 @@ STEPS: tuple[Step, ...] = (
         writes={"score.claims": "Empty where a benchmark makes no claims about users, and for the bounds."},
         inputs=(*PLAYED, *STATES, "utterance.turns"),
         models=("judge",),
-        divisible_by="episodes",
     ),
     Step(
         "health",

@@ -129,16 +129,16 @@ class LedgerResource(SettingsResource[SqlLedger]):
 
 
 class VllmResource(SettingsResource[VllmServers]):
-    """vLLM servers: each starts when a run first uses its model, and ends when no run has used it for some time."""
+    """vLLM servers: each starts when a run first uses its model, and ends with the last process that uses it."""
 
     models: dict[str, Any] = Field(
         default={}, description="The models of kind vllm in memflow.toml, by name."
     )
-    home: str = Field(default="", description="The home folder, whose runs share the servers.")
+    home: str = Field(description="The home folder, whose runs share the servers.")
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[VllmServers]:
-        with closing(VllmServers(_models(self.models), Path(self.home) if self.home else None)) as servers:
+        with closing(VllmServers(_models(self.models), Path(self.home))) as servers:
             yield servers
 
 

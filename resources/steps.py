@@ -17,7 +17,6 @@ from memflow.records import Comparison, Drift, PublishedScore, Record, Score
 from memflow.repeats import plain_name, shares, source_of
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
-from memflow.shares import WHOLE, Share
 from resources.data.library import Library
 from resources.lake.lake import Lake
 from resources.metric_backends.backends import build_metric_backends
@@ -52,13 +51,11 @@ class StepRunner:
         domain: Domain | None = None,
         assistant: str = "",
         asks_early: bool = False,
-        share: Share = WHOLE,
     ) -> Tables:
         """Return the rows of a step's tables for one data set, for one domain, or for one domain and assistant.
 
-        With `asks_early`, the same run asks the probes after this step, so they are asked during play. With `share`,
-        return only the rows of its episodes. Steps that call models or can be divided run in the configured processes.
-        Of the tables that a repeat shares with the first evaluation, it copies the replies and leaves the others empty.
+        With `asks_early`, the same run asks the probes after this step, so they are asked during play. Of the
+        tables that a repeat shares with the first evaluation, it copies the replies and leaves the others empty.
         """
         if domain is not None and shares(assistant, step.writes):
             return {table: self._copied(table, domain, assistant) for table in step.writes}
@@ -82,16 +79,12 @@ class StepRunner:
             memory = self.settings.memory_of(assistant) if assistant else None
             inputs = step.inputs_of(benchmark, domain, memory)
             calls_models = step.calls_models(benchmark, domain)
-            is_shared = calls_models or step.is_divisible(benchmark, domain)
-            if is_shared and self.settings.processes > 1:
-                return self.models.workers.run(self.settings, step, run_id, domain, assistant, asks_early)
             partition |= {
                 "benchmark": benchmark,
-                "domain": replace(domain, share=share),
+                "domain": domain,
                 "assistant": assistant,
                 "memory": memory,
-                "early": self._early(step, run_id, domain, share) if asks_early else None,
-                "share": share,
+                "early": self._early(step, run_id, domain) if asks_early else None,
                 "metric_backends": partial(
                     build_metric_backends, self.settings, benchmark.metric_backends(domain)
                 ),
@@ -109,12 +102,11 @@ class StepRunner:
         context = RequestContext(run=run_id, stage=step.stage, domain=name, assistant=assistant)
         return self.models.run(context, work, shared=calls_models)
 
-    def _early(self, step: Step, run_id: str, domain: Domain, share: Share) -> EarlyAnswers | None:
+    def _early(self, step: Step, run_id: str, domain: Domain) -> EarlyAnswers | None:
         """Return new early answers for the step `memories`, the early answers of the run for `replies`, else None."""
         if step.name == "memories":
             probes = self.lake.read("question.probes", domain.name)
-            asked = [probe for probe in probes if probe.split == "test"]
-            return self.models.early_answers(run_id, share.of_rows(asked))
+            return self.models.early_answers(run_id, [probe for probe in probes if probe.split == "test"])
         return self.models.early.get(run_id) if step.name == "replies" else None
 
     def _read(

@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import echo
+
 from memflow.memories.server.protocol import SentMessage
-from resources.memory_servers import echo
 from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.http_transport import HttpTransport
 from resources.memory_servers.process import ServerCommand

@@ -1,17 +1,17 @@
 """A `vllm` program whose server is the stub, run as a worker of its own as vLLM's engines are."""
 
-import json
 import os
 import sys
 from pathlib import Path
 
+TESTS = Path(__file__).parent
 SCRIPT = """\
 #!/bin/sh
 echo "$$ ${{CUDA_VISIBLE_DEVICES-}} $*" >> {folder}/starts
 number=$(wc -l < {folder}/starts)
 {first}
 while [ $# -gt 0 ]; do [ "$1" = --port ] && port=$2; shift; done
-{python} -m stub --port $port --model {model} {options} &
+PYTHONPATH={path} {python} -m stub --port $port --model {model} {options} &
 echo $! >> {folder}/workers
 echo "serving on port $port"
 wait $!
@@ -22,7 +22,10 @@ def fake_vllm(folder: Path, first: str = "", model: str = "tiny", options: str =
     """Write the program and return its path. `first` are lines that run first, with $number, the number of starts."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "vllm"
-    text = SCRIPT.format(folder=folder, python=sys.executable, first=first, model=model, options=options)
+    path = os.pathsep.join((str(TESTS), str(TESTS.parent)))
+    text = SCRIPT.format(
+        folder=folder, path=path, python=sys.executable, first=first, model=model, options=options
+    )
     program.write_text(text)
     program.chmod(0o755)
     return str(program)
@@ -49,10 +52,3 @@ def is_alive(process: int) -> bool:
     except (ProcessLookupError, FileNotFoundError):
         return False
     return b"stub" in words and state.rpartition(")")[2].split()[0] != "Z"
-
-
-def state_of(home: Path) -> dict[str, object]:
-    """Return the state of the only server in a home folder."""
-    (path,) = home.glob("vllm/*/*/state.json")
-    state: dict[str, object] = json.loads(path.read_text())
-    return state

@@ -48,7 +48,7 @@ METRICS = [
 ]
 SLICES = ["all", "period 1", "period 2", "period 3", "dataset 中文 <b>"]
 PROBES, CHECKPOINTS = 60, 3
-HOSTILE = "<img src=x onerror=\"document.title='taken'\">\u202e\x1b[31m"
+MALICIOUS = "<img src=x onerror=\"document.title='taken'\">\u202e\x1b[31m"
 
 Rows = list[dict[str, Any]]
 SUSPECT = "rag_2_4_30"
@@ -318,7 +318,7 @@ def probe_rows(domain: str) -> Rows:
             "dataset": None,
             "category": None,
             "language": "zh" if number % 2 else "en",
-            "question": f"{HOSTILE} {number}?" if number == 3 else f"周末你会做什么？({number})",
+            "question": f"{MALICIOUS} {number}?" if number == 3 else f"周末你会做什么？({number})",
             "options": ["a", "b"],
             "gold": "a",
             "evidence": [],

@@ -18,7 +18,9 @@ class Chosen(BaseModel):
 
 @lru_cache(maxsize=4096)
 def chosen_of(labels: tuple[str, ...]) -> type[Chosen]:
-    """Chosen with one of these labels, in sorted order: see amemgym/answers.py for why."""
+    """Return Chosen with one of these labels, sorted: typing caches Literals regardless of order, and the order is part
+    of a request's digest.
+    """
     one_of = cast(Any, Literal)[tuple(sorted(labels))]
     narrowed: type[Chosen] = create_model(
         "Chosen", __base__=Chosen, __doc__=Chosen.__doc__, label=(one_of, ...)

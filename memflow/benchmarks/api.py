@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from memflow.benchmarks.costs import CostPart
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.training import Action, TrainingSet
@@ -249,14 +248,6 @@ class Benchmark(ABC):
         The text is part of the label of the sample's results, and starts with "without".
         """
         return None
-
-    def cost_parts(self, domain: Domain) -> Mapping[str, CostPart]:
-        """Return what the stages of this domain pay for and how to reduce it, where `costs.STAGES` is too general."""
-        return {}
-
-    def divides_users(self, domain: Domain) -> bool:
-        """Return whether `states`, `turns` and `probes` return only the rows of the users in `domain.share`."""
-        return False
 
     def has_previous_state(self, domain: Domain) -> bool:
         """Return whether the gold can change in the domain. If so, probes have `previous`, the gold before a change."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from memflow.benchmarks.samples import base_of, sample_name
 from memflow.errors import BadSettings
-from memflow.shares import WHOLE, Share
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -55,8 +54,6 @@ class Domain:
     limit: int = 0
     """How many to take of what the benchmark counts (`BenchmarkSpec.unit`: users, contexts, ...); 0 takes all. The name
     of a domain with a limit is that of a sample (samples.py)."""
-    share: Share = WHOLE
-    """The users for which this process generates rows, where the benchmark divides users."""
     profile: ProtocolProfile = DEFAULT_PROFILE
     decoding: Mapping[str, RoleDecoding] = field(default_factory=dict)
     """The decoding that the profile sets, by role."""

@@ -1,7 +1,7 @@
 """Prompt files: front matter that declares a prompt, then its messages.
 
     ---
-    name: amemgym/answer          # folder and file name, so that a prompt is found by its name
+    name: BENCHMARK/answer        # folder and file name, so that a prompt is found by its name
     fields: [question, options]   # every $field of the text, no more and no less
     unused: []                    # optional: fields that the text does not use
     untrusted: [question]         # optional: fields with texts of another model, which are fenced (fences.py)

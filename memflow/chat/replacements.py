@@ -1,7 +1,7 @@
 """The user's prompt files of this process: the files that replace packaged prompts, by prompt name.
 
-The process that reads the settings sets them once, before steps start, and worker processes receive the same texts. So
-a file that changes during a run does not change the run. prompts.py parses the files.
+The process that reads the settings sets them once, before steps start. So a file that changes
+during a run does not change the run. prompts.py parses the files.
 """
 
 from collections.abc import Mapping

@@ -40,10 +40,7 @@ COMMANDS = {
     "view": CommandReference("memflow.cli.report:view", RESULTS),
     "annotate": CommandReference("memflow.cli.annotate:annotate", RESULTS),
     "checks": CommandReference("memflow.cli.checks:checks", RESULTS),
-    "runs": CommandReference("memflow.cli.runs:runs", RESULTS, MomentCommand),
     "sql": CommandReference("memflow.cli.query:sql", RESULTS, MomentCommand),
-    "usage": CommandReference("memflow.cli.usage:usage", STORAGE),
-    "accounts": CommandReference("memflow.cli.usage:usage", hidden_help="The former name of `usage`."),
     "ledger": CommandReference("memflow.cli.ledger:ledger", STORAGE),
     "repair": CommandReference("memflow.cli.repair:repair", STORAGE),
     "gc": CommandReference("memflow.cli.gc:gc", STORAGE),
@@ -54,7 +51,6 @@ COMMANDS = {
     "judges": CommandReference("memflow.cli.judges:judges", CATALOG),
     "data": CommandReference("memflow.cli.catalog:data", CATALOG),
     "models": CommandReference("memflow.cli.models:models", CATALOG),
-    "bench": CommandReference("memflow.cli.bench:bench", CATALOG),
     "init": CommandReference("memflow.cli.setup:init", SETUP),
     "doctor": CommandReference("memflow.cli.setup:doctor", SETUP),
 }

@@ -1,26 +1,20 @@
 """`memflow domains` and `memflow data`: the domains and data sets of all benchmarks. data_check.py reads data sets."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
-from rich.padding import Padding
 
 from memflow.cli.data_check import check
-from memflow.cli.data_get import get
-from memflow.cli.data_list import list_table
+from memflow.cli.data_get import get, megabytes
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset
     from resources.data.library import Library
-
-
-MOST_FILES = 6
-"""Files of a data set that the text lists; JSON lists all."""
 
 
 def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
@@ -85,41 +79,55 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
 
 data = typer.Typer(invoke_without_command=True)
-data.command("list")(list_table)
 data.command("get")(get)
 data.command("check")(check)
 
 
 @data.callback()
 def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """List the data sets of all benchmarks: license, origin, files found, checksums, and how to get them.
+    """List the data sets of all benchmarks: whether they are present, their size, license and folder, and how to get
+    the others.
 
-    `list` prints a table, `get` downloads the files, and `check` reads them.
-    Published files are searched in the data folder: MEMFLOW_DATA, or `data` in memflow.toml.
+    `get` downloads the files, and `check` reads them. Published files are searched in the data folder: MEMFLOW_DATA, or
+    `data` in memflow.toml. The size of a missing data set is that of its published files, if it is known.
     """
     if ctx.invoked_subcommand is not None:
         return
     from resources.data.library import Library
 
     settings = front_of(ctx).load()
-    folder, library = settings.data, Library(settings.data, settings.datasets)
+    library = Library(settings.data, settings.datasets)
     rows = [_dataset(each, library) for each in library.known.values()]
+    cells = [
+        (row["dataset"], _state(row), _size(row), row["licence"], _below(row["folder"], library))
+        for row in rows
+        if not row["ships"]
+    ]
+    by_hand: dict[str, list[str]] = {}
+    for row in rows:
+        if row["state"] != "present" and not row["command"]:
+            by_hand.setdefault(row["how"], []).append(row["dataset"])
     answer(
         form,
-        {"folder": folder, "datasets": rows},
-        *(part for group in _groups(rows) for part in _block(group)),
+        {"folder": library.folder, "datasets": rows},
+        table(f"Data sets in {library.folder}", ("data set", "state", "size", "license", "folder"), cells),
+        *([heading("By hand")] if by_hand else []),
+        *(Text(f"{', '.join(names)}: {how}") for how, names in by_hand.items()),
         note(
-            f"\nThe data folder is {folder}; MEMFLOW_DATA, or `data` in memflow.toml, names another. "
-            "`memflow data list` is a table; `memflow data get NAME` downloads; `memflow data check [NAME...]` reads"
-            " the files and lists invalid records."
+            "\nDownload what is missing with `memflow data get NAME`, or `memflow data get --domain DOMAIN`. Data sets "
+            "that ship with memflow are left out."
         ),
     )
 
 
 def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
+    """Return the facts of a data set; its state is `present`, `part` or `missing`."""
     held = library.dataset(dataset)
-    found = library.found(held)
-    sums = dict(library.sums(held)) if found else {}
+    paths, is_found = library.existing(held), library.found(held)
+    sizes = [
+        getattr(origin, "size", None) for origin in (dataset.download.origins if dataset.download else ())
+    ]
+    state = "part" if paths and (held.optional or not is_found) else "present" if is_found else "missing"
     return {
         "dataset": dataset.name,
         "title": dataset.title,
@@ -129,62 +137,30 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
         "ships": dataset.ships,
         "own": dataset.own,
         "readable": dataset.readable,
-        "found": found,
+        "state": state,
         "files": [*dataset.files, *dataset.optional],
-        "lacking": list(held.optional) if found else [],
-        "sha256": sums,
-        "published_checksum": _compared(sums, dataset.sums),
-        "how": dataset.how,
+        "lacking": list(held.optional) if is_found else [],
+        "folder": str(next(iter(paths.values())).parent) if paths else "",
+        "bytes": sum(path.stat().st_size for path in paths.values()) if is_found else None,
+        "published_bytes": sum(filter(None, sizes)) if sizes and all(sizes) else None,
         "command": f"memflow data get {dataset.name}" if dataset.download else "",
+        "how": dataset.how,
     }
 
 
-def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
-    """Return the result of comparing checksums with the published ones: `equal`, `differs`, `not known`, or ""."""
-    if not computed:
-        return ""
-    known = [name for name in computed if name in published]
-    if any(computed[name] != published[name] for name in known):
-        return "differs"
-    return "equal" if len(known) == len(computed) else "not known"
-
-
-def _groups(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """Return the rows in groups: adjacent missing data sets with equal download instructions form one group."""
-    groups = groupby(rows, lambda row: (row["title"], row["how"], row["found"] and row["dataset"]))
-    return [list(group) for _, group in groups]
-
-
-def _block(group: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """Yield the text of a group of data sets: names, state, title, license, origin, checksums or instructions."""
-    row = group[0]
-    yield Text.assemble("\n", (", ".join(each["dataset"] for each in group), "bold"), "  ", _state(row))
-    yield _line(row["title"])
-    yield _line(f"{row['licence']}; {row['origin']}", "dim")
-    for file, sha in list(row["sha256"].items())[:MOST_FILES]:
-        yield _line(f"{file}  sha256 {sha[:16]}…", "dim")
-    if len(row["sha256"]) > MOST_FILES:
-        yield _line(f"and {len(row['sha256']) - MOST_FILES} more files", "dim")
-    if row["lacking"]:
-        yield _line(f"without {', '.join(row['lacking'])}")
-    if row["lacking"] or not row["found"]:
-        names = " ".join(each["dataset"] for each in group if each["command"])
-        if names:
-            yield _line(f"memflow data get {names}")
-        yield _line(f"By hand: {row['how']}" if names else row["how"])
-    if row["found"] and not row["ships"]:
-        yield _line(f"published checksum: {row['published_checksum']}", "dim")
-
-
-def _line(text: str, style: str = "") -> RenderableType:
-    return Padding(Text(text, style), (0, 0, 0, 2), expand=False)
-
-
-def _state(row: Mapping[str, Any]) -> Text:
+def _state(row: Mapping[str, Any]) -> str:
     if not row["readable"]:
-        return Text("no reader yet", style="yellow")
-    if row["ships"] and row["found"]:
-        return Text("ships", style="green")
-    if row["lacking"]:
-        return Text("found in part", style="yellow")
-    return Text("found", style="green") if row["found"] else Text("missing", style="red")
+        return "no reader yet"
+    return "by hand" if row["state"] == "missing" and not row["command"] else str(row["state"])
+
+
+def _size(row: Mapping[str, Any]) -> str:
+    size = row["bytes"] if row["bytes"] is not None else row["published_bytes"]
+    return "unknown" if size is None else megabytes(size)
+
+
+def _below(folder: str, library: "Library") -> str:
+    """Return a folder, relative to the data folder where it is below."""
+    if not folder or library.folder is None or not Path(folder).is_relative_to(library.folder):
+        return folder
+    return str(Path(folder).relative_to(library.folder))

@@ -21,7 +21,6 @@ from memflow.suggestions import unknown_name
 if TYPE_CHECKING:
     from memflow.cli.operands import Operand, Stored
     from memflow.records import Score
-    from memflow.scoring.measures import Measure
     from resources.lake.lake import Lake
     from resources.settings.settings import Settings
 
@@ -30,13 +29,12 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class DomainComparison:
-    """The comparison of the operands in one domain. `flips` has the probes whose values differ most, by pair."""
+    """The comparison of the operands in one domain."""
 
     title: str
     operands: "Sequence[Stored]"
     rows: Sequence[Comparison]
     changed: int
-    flips: Sequence[Mapping[str, Any]]
 
 
 def compare(
@@ -62,7 +60,6 @@ def compare(
             metavar="NAME", help="The variant of the verdicts, such as judge_NAME of several judges."
         ),
     ] = STANDARD,
-    flips: Annotated[bool, typer.Option("--flips", help="List the probes whose values differ most.")] = False,
     form: SheetOption = Sheet.text,
 ) -> None:
     """Compare assistants by the probes that both have a value of.
@@ -85,10 +82,7 @@ def compare(
         raise BadInput(
             "compare needs at least two different operands, such as `memflow compare bm25_message full`."
         )
-    found = [
-        _compared(settings, lake, parsed, places, with_flips=flips)
-        for places in domains_of(lake, parsed, domain)
-    ]
+    found = [_compared(settings, lake, parsed, places) for places in domains_of(lake, parsed, domain)]
     chosen = [replace(each, rows=_chosen(each.rows, metric, slices)) for each in found]
     label = meta_label(stored.source.meta for each in found for stored in each.operands)
     shown = [part for each in chosen for part in comparison_parts(each, metric)]
@@ -104,8 +98,6 @@ def _compared(
     lake: "Lake",
     operands: "Sequence[Operand]",
     places: Mapping[int, str],
-    *,
-    with_flips: bool,
 ) -> DomainComparison:
     """Return the comparison of the first operand with each of the others in one domain."""
     from memflow.benchmarks import registry
@@ -137,9 +129,8 @@ def _compared(
         replace(row, variant=stored[0].operand.variant) if row.variant == STANDARD else row
         for row in with_pair_health(compare_pairs(context, measures, pairs), health)
     ]
-    found = _flips(measures, names[: len(stored)], [probe.probe_id for probe in probes]) if with_flips else []
     rows = with_difference_noise(_adjusted(rows), published_noise(lake, domains[0].name))
-    return DomainComparison(title, stored, rows, changed, found)
+    return DomainComparison(title, stored, rows, changed)
 
 
 def published_noise(lake: "Lake", domain: str) -> "list[Score]":
@@ -180,38 +171,6 @@ def _chosen(
     ]
 
 
-def _flips(
-    measures: "Sequence[Measure]", names: Sequence[str], probes: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return the probes with different values, by metric and pair, the largest differences first."""
-    import numpy as np
-
-    from memflow.scoring.measures import MeanMeasure
-
-    found = []
-    for measure in measures:
-        if not isinstance(measure, MeanMeasure) or measure.values.shape[1] != len(probes):
-            continue
-        for other in range(1, len(names)):
-            a, b = measure.values[0], measure.values[other]
-            difference = np.nan_to_num(a - b)
-            order = np.argsort(-np.abs(difference), kind="stable")
-            found += [
-                {
-                    "metric": measure.metric,
-                    "a": names[0],
-                    "b": names[other],
-                    "probe": probes[at],
-                    "episode": measure.episodes[at],
-                    "value_a": float(a[at]),
-                    "value_b": float(b[at]),
-                }
-                for at in order
-                if difference[at]
-            ]
-    return found
-
-
 def _plain(found: DomainComparison) -> dict[str, Any]:
     from memflow.cli.operands import differing_settings
 
@@ -228,5 +187,4 @@ def _plain(found: DomainComparison) -> dict[str, Any]:
         "comparisons": [asdict(row) for row in found.rows],
         "differing_settings": differing_settings(found.operands),
         "changed_probes": found.changed,
-        "flips": list(found.flips),
     }

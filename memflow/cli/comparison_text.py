@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from memflow.cli.compare import DomainComparison
 
 ALL = "all"
-FLIPS = 20
-"""Probes that are listed for each metric and pair."""
 LONGEST_REASON = 60
 NUMBERS = ("A", "B", "A - B", "95 % interval", "adjusted p", "pairs")
 
@@ -58,7 +56,6 @@ def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -
         yield note(family_note(rows))
         power = [text for row in whole if row.metric in by_slice and (text := power_note(row))]
         yield from map(note, power)
-        yield from _flips(found, label, by_slice)
     for each in found.operands:
         health = each.source.health
         if health is not None and health.state in ALARMS:
@@ -201,23 +198,4 @@ def _unpaired(
         )
         yield note(
             f"{row.metric}, not paired: {', '.join(texts)}." + (f" Missing values: {why}." if why else "")
-        )
-
-
-def _flips(found: "DomainComparison", label: str, metrics: Sequence[str]) -> Iterator[RenderableType]:
-    for metric in metrics:
-        rows = [each for each in found.flips if each["metric"] == metric and each["b"] == label]
-        if not rows:
-            continue
-        up = sum(each["value_a"] > each["value_b"] for each in rows)
-        cells = [[each["probe"], each["episode"], each["value_a"], each["value_b"]] for each in rows[:FLIPS]]
-        yield table(
-            f"\n{metric}: probes with different values",
-            ["probe", "episode", "A", "B"],
-            cells,
-            right=("A", "B"),
-        )
-        yield note(
-            f"A is higher on {up:,} probes and B on {len(rows) - up:,}; {len(cells):,} are shown, json has all. "
-            "`memflow show probe ID` shows one."
         )

@@ -1,173 +1,132 @@
-"""`memflow show costs`: the chat requests of a memory, per message written and per probe read.
+"""`memflow show costs`: the requests and price of one user, from generation to the last answer.
 
-instance_costs.py shows the costs per instance (a user), from generation to the last answer.
+Each request of a run counts once, with the tokens and seconds of its first answer. Thus a replayed run costs the same.
 """
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import RenderableType
 
 from memflow.cli.front import front_of
-from memflow.cli.instance_costs import instance_costs
 from memflow.cli.options import DomainFilter
 from memflow.cli.output import Format, FormatOption, answer, heading, note, table
+from memflow.cli.stored_names import assistants_of
 from memflow.errors import BadInput
-from memflow.repeats import suffix
 
 if TYPE_CHECKING:
     from resources.lake.lake import Lake
     from resources.ledger.sql_ledger import SqlLedger
-    from resources.ledger.usage import UsageRow
+    from resources.settings.settings import Settings
+
+GENERATED = {
+    "state": "state.profiles",
+    "utterance": "utterance.turns",
+    "question": "question.probes",
+    "feedback": "feedback.sessions",
+}
+MEASURED = {"memory": "memory.indexes", "answer": "answer.replies", "score": "score.claims"}
+"""Stage, and the table whose partition states the run that requested it."""
+
+PARTS = {
+    ("question", "annotator"): "annotation",
+    ("question", "verifier"): "annotation",
+    ("memory", "simulator"): "user model",
+    ("memory", "assistant"): "replies",
+    ("memory", "memory"): "memory, writing",
+    ("answer", "memory"): "memory, reading",
+    ("answer", "assistant"): "answers",
+    ("score", "judge"): "judging",
+}
+"""Stage and role of a played instance, and what it is for; everything else is generation."""
+
+SUMS = ("calls", "prompt_tokens", "completion_tokens", "seconds")
 
 
-class Per(StrEnum):
-    """The grouping of `memflow show costs`: by memory, or by instance (one user)."""
+def costs(ctx: typer.Context, domain: DomainFilter = None, form: FormatOption = Format.text) -> None:
+    """Show the requests, tokens, seconds and price of one user (an instance, an episode), by part of the pipeline.
 
-    memory = "memory"
-    instance = "instance"
-
-
-@dataclass(frozen=True)
-class MeanRequests:
-    """A memory's mean chat requests per message written or per probe read. `of` is the number of messages or probes.
-
-    A cache hit counts the tokens and seconds of the first request.
-    """
-
-    of: int
-    calls: float
-    prompt_tokens: float
-    completion_tokens: float
-    seconds: float
-
-    @classmethod
-    def over(cls, of: int, row: "UsageRow | None") -> "MeanRequests":
-        """Return the totals in a usage row divided by `of`, the number of messages or probes."""
-        if row is None or not of:
-            return cls(of, 0.0, 0.0, 0.0, 0.0)
-        calls = (row.requests + row.cache_hits + row.failed) / of
-        return cls(of, calls, row.prompt_tokens / of, row.completion_tokens / of, row.latency_s / of)
-
-
-@dataclass(frozen=True)
-class Costs:
-    """The mean requests of one assistant's memory in one domain.
-
-    `failures` is the number of failed writes and failed items. `at_limit` is the share of the write requests whose
-    answer has a text or list as long as its limit allows; 0 without requests.
-    """
-
-    domain: str
-    assistant: str
-    write: MeanRequests
-    read: MeanRequests
-    injected_tokens: float
-    failures: int
-    at_limit: float
-
-
-def costs(
-    ctx: typer.Context,
-    domain: DomainFilter = None,
-    per: Annotated[
-        Per,
-        typer.Option(
-            "--per",
-            help="memory: per message and probe; instance: the total of a user (an episode), by role.",
-        ),
-    ] = Per.memory,
-    form: FormatOption = Format.text,
-) -> None:
-    """Show the chat requests of each memory, per message written and per probe read.
-
-    Answers to probes are not counted, since all assistants need them. On-policy, a read for a reply counts as writing.
-    `--per instance` shows calls, tokens and price per user: generation, simulated user, replies, memory and answers. A
-    replay costs the same as the first run.
+    The parts are generation, annotation, simulated user, replies, writing and reading of the memory, answers and
+    judging. A row without an assistant is shared by all. A replay costs the same as the first run.
     """
     from resources.ledger.sql_ledger import SqlLedger
 
-    settings = front_of(ctx).load()
-    lake = front_of(ctx).lake()
+    settings, lake = front_of(ctx).load(), front_of(ctx).lake()
     with SqlLedger(settings.ledger_url) as ledger:
-        if per is Per.instance:
-            instance_costs(form, settings, lake, ledger, domain)
-            return
-        found = [one for one in measured(lake, ledger) if not domain or one.domain in domain]
-    if not found:
-        raise BadInput("the lake has no memory with recorded costs. Evaluate one with `memflow run --demo`.")
-    shown = [part for name in dict.fromkeys(one.domain for one in found) for part in _table(name, found)]
-    answer(form, [asdict(one) for one in found], *shown)
-
-
-def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
-    """Return the costs of every assistant that has played its episodes and answered its probes.
-
-    Partitions of old versions without a run id are skipped.
-    """
-    from memflow.memories.memory import AT_LIMIT, FAILURE
-
-    answered = set(lake.partitions("answer.replies"))
-    played = [partition for partition in lake.partitions("memory.transcripts") if not suffix(partition)]
-    for partition in played:
-        runs = [_run(lake, table_, partition) for table_ in ("memory.indexes", "answer.replies")]
-        if partition not in answered or not all(runs):
-            continue
-        name, _, assistant = partition.partition("/")
-        said = [line for line in lake.read("memory.transcripts", partition) if line.reason is None]
-        replies = [reply for reply in lake.read("answer.replies", partition) if reply.model is not None]
-        kinds = Counter(entry.kind for entry in lake.read("memory.indexes", partition, vectors=False))
-        write = MeanRequests.over(len(said), _usage(ledger, runs[0], "memory", name, assistant))
-        yield Costs(
-            domain=name,
-            assistant=assistant,
-            write=write,
-            read=MeanRequests.over(len(replies), _usage(ledger, runs[1], "answer", name, assistant)),
-            injected_tokens=sum(reply.injected_tokens for reply in replies) / max(1, len(replies)),
-            failures=kinds[FAILURE],
-            at_limit=kinds[AT_LIMIT] / (write.calls * write.of) if write.calls else 0.0,
+        rows = [row for row in cost_rows(settings, lake, ledger) if not domain or row["domain"] in domain]
+    if not rows:
+        raise BadInput(
+            "the ledger has no model requests of these domains. Create some with `memflow run --demo`."
         )
+    shown = [part for name in dict.fromkeys(row["domain"] for row in rows) for part in _table(name, rows)]
+    answer(form, rows, *shown)
 
 
-def _run(lake: "Lake", table_: str, partition: str) -> str | None:
-    facts = lake.facts(table_, partition)
-    return None if facts is None else facts.run
+def cost_rows(settings: "Settings", lake: "Lake", ledger: "SqlLedger") -> Iterator[dict[str, Any]]:
+    """Yield the mean costs per instance of every generated domain and evaluated assistant, in pipeline order.
+
+    `price` is None if the model has no price.
+    """
+    from resources.endpoints.limits import Prices
+
+    for domain in lake.partitions("question.probes"):
+        instances = len({probe.episode_id for probe in lake.read("question.probes", domain)})
+        made = [(stage, table_, "") for stage, table_ in GENERATED.items()]
+        for assistant in assistants_of(lake, "answer.replies", domain):
+            made += [(stage, table_, assistant) for stage, table_ in MEASURED.items()]
+        for stage, table_, assistant in made:
+            facts = lake.facts(table_, f"{domain}/{assistant}" if assistant else domain)
+            if facts is None or facts.run is None or not instances:
+                continue
+            wanted = {"stage": stage, "domain": domain, "assistant": assistant}
+            for row in ledger.needed((*wanted, "role", "model"), facts.run):
+                if not wanted.items() <= row.by.items():
+                    continue
+                model = settings.models.get(row.by["model"])
+                price = None
+                if model is not None and model.has_price:
+                    price = Prices(model.price_in, model.price_out).cost(
+                        row.prompt_tokens, row.completion_tokens
+                    )
+                yield {
+                    "domain": domain,
+                    "assistant": assistant,
+                    "part": PARTS.get((stage, row.by["role"]), "generation"),
+                    "stage": stage,
+                    "role": row.by["role"],
+                    "model": row.by["model"],
+                    "instances": instances,
+                    "calls": row.requests / instances,
+                    "failures": row.failed / instances,
+                    "prompt_tokens": row.prompt_tokens / instances,
+                    "completion_tokens": row.completion_tokens / instances,
+                    "seconds": row.latency_s / instances,
+                    "price": price / instances if price else None,
+                }
 
 
-def _usage(
-    ledger: "SqlLedger", run: str | None, stage: str, domain: str, assistant: str
-) -> "UsageRow | None":
-    """Return the usage of an assistant's memory in a Dagster run and stage; None without requests."""
-    wanted = {"domain": domain, "assistant": assistant, "stage": stage, "role": "memory"}
-    return next(
-        (row for row in ledger.usage((*wanted,), runs=None if run is None else [run]) if row.by == wanted),
-        None,
-    )
-
-
-def _table(domain: str, found: list[Costs]) -> Iterator[Any]:
-    titles = {
-        "messages": lambda one: one.write.of,
-        "calls\nper message": lambda one: one.write.calls,
-        "prompt\ntokens": lambda one: round(one.write.prompt_tokens),
-        "answer\ntokens": lambda one: round(one.write.completion_tokens),
-        "seconds": lambda one: one.write.seconds,
-        "probes": lambda one: one.read.of,
-        "calls\nper read": lambda one: one.read.calls,
-        "prompt\ntokens ": lambda one: round(one.read.prompt_tokens),
-        "answer\ntokens ": lambda one: round(one.read.completion_tokens),
-        "seconds ": lambda one: one.read.seconds,
-        "injected\ntokens": lambda one: round(one.injected_tokens),
-        "failures": lambda one: one.failures,
-        "answers\nat limit": lambda one: f"{one.at_limit:.0%}",
-    }
+def _table(domain: str, costs: Sequence[dict[str, Any]]) -> Iterator[RenderableType]:
+    of_domain = [row for row in costs if row["domain"] == domain]
+    numbers = ("calls", "prompt tokens", "answer tokens", "seconds", "price")
+    rows: list[list[Any]] = []
+    for assistant in dict.fromkeys(row["assistant"] for row in of_domain):
+        group = [row for row in of_domain if row["assistant"] == assistant]
+        rows += [[*(row[name] for name in _NAMES), *_numbers([row])] for row in group]
+        if len(group) > 1:
+            rows.append([assistant, "together", "", "", "", *_numbers(group)])
     yield heading(domain)
-    rows = [[one.assistant, *(of(one) for of in titles.values())] for one in found if one.domain == domain]
-    yield table("", ["memory", *titles], rows, right=titles)
+    yield table("", ["assistant", "for", *_NAMES[2:], *numbers], rows, right=numbers)
     yield note(
-        "Means per message written and per probe read; injected tokens are recalled tokens in a probe's prompt. "
-        "Failures include single items. Answers at limit: a text or list is as long as max_text or max_items allows."
+        f"Means over {of_domain[0]['instances']:,} instances (users, episodes). Every answer counts once, with the"
+        " tokens of its first request. A row without an assistant is shared by all."
     )
+
+
+_NAMES = ("assistant", "part", "stage", "role", "model")
+
+
+def _numbers(rows: Sequence[dict[str, Any]]) -> list[Any]:
+    prices = [row["price"] for row in rows if row["price"] is not None]
+    calls, prompt, completion, seconds = (sum(row[name] for row in rows) for name in SUMS)
+    return [round(calls, 1), round(prompt), round(completion), seconds, sum(prices) if prices else None]

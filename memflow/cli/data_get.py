@@ -49,9 +49,7 @@ def get(
     folder = settings.data.expanduser().absolute()
     datasets = _chosen(settings, library, names or (), domain or ())
     if form is Format.json and not yes:
-        raise BadInput(
-            "--format json asks no question. Read the licenses (`memflow data list`), then add --yes."
-        )
+        raise BadInput("--format json asks no question. Read the licenses (`memflow data`), then add --yes.")
     for each in datasets:
         for line in _terms(each):
             message(line)
@@ -90,7 +88,7 @@ def _chosen(
         message(f"All data sets of {', '.join(domains)} are there.")
         return []
     if not chosen:
-        raise BadInput("name a data set, or a domain with --domain. `memflow data list` shows the names.")
+        raise BadInput("name a data set, or a domain with --domain. `memflow data` shows the names.")
     by_hand = [each for each in chosen.values() if each.download is None]
     for each in by_hand:
         why = "It ships with memflow" if each.ships else f"memflow cannot download it. {each.how}"

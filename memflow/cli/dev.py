@@ -34,6 +34,7 @@ def dev(
     from resources.instance.instance import EVENT_BATCHES, dagster_home, recover_runs, workspace_file
     from resources.runs.dev_programs import Program, end_survivors, hold_home, require_free_port, supervise
     from resources.runs.owner_requests import HOSTS_VARIABLE
+    from resources.vllm_servers.started import hold_lease
 
     front = front_of(ctx)
     settings = front.load()
@@ -69,6 +70,7 @@ def dev(
             report(f"Ended the {name} of a `memflow dev` that was killed.")
         require_free_port(host, port)
         report(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)")
-        supervise(programs, folder, environment, report)
+        with hold_lease(settings.home):  # vLLM servers that a run starts are kept for the next ones
+            supervise(programs, folder, environment, report)
     finally:
         lease.release()

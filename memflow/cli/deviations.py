@@ -14,7 +14,6 @@ from rich.console import RenderableType
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter
 from memflow.cli.output import Format, FormatOption, answer, line_width, note, table
-from memflow.cli.profiles import profiled_domains
 from memflow.cli.stored_names import assistants_of, check_names
 from memflow.errors import BadInput
 
@@ -28,9 +27,6 @@ VERDICTS = "score.verdicts"
 COLUMNS = ("point", "published", "here", "source")
 WIDTH_WITH_SOURCES = 100
 DomainArgument = Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain (`memflow domains`).")]
-ProfileOption = Annotated[
-    str | None, typer.Option("--profile", metavar="PROFILE", help="Of the domain under this profile.")
-]
 AllOption = Annotated[
     bool, typer.Option("--all", help="Also list the points that do not change memflow's scores.")
 ]
@@ -49,7 +45,6 @@ class Deviation:
 def deviations(
     ctx: typer.Context,
     domain: DomainArgument,
-    profile: ProfileOption = None,
     assistant: AssistantFilter = None,
     every: AllOption = False,
     form: FormatOption = Format.text,
@@ -57,19 +52,19 @@ def deviations(
     """List the points in which a domain differs from the protocol of its benchmark's published code.
 
     The values are those of the stored runs, or of the settings where nothing was run: parameters, decoding, models,
-    embedder, prompts, sample, and what memflow always does differently.
+    embedder, prompts, sample, and what memflow always does differently. DOMAIN.PROFILE is a domain under another
+    protocol profile.
     """
     from memflow.benchmarks import registry
     from resources.settings.prompt_folders import activate_prompts
 
     settings = front_of(ctx).load()
     activate_prompts(settings)
-    [name] = [domain] if profile is None else profiled_domains(settings, [domain], profile)
-    of = settings.domain(name)
+    of = settings.domain(domain)
     protocol = registry.protocol(of.benchmark)
     if not protocol.points:
         raise BadInput(
-            f"the benchmark {of.benchmark} of the domain {name} declares no protocol points, so there is nothing to "
+            f"the benchmark {of.benchmark} of the domain {domain} declares no protocol points, so there is nothing to "
             "compare. Choose a domain of another benchmark."
         )
     values, is_run = _values(settings, front_of(ctx).lake(), of, assistant)
@@ -87,7 +82,7 @@ def deviations(
     answer(
         form,
         {
-            "domain": name,
+            "domain": domain,
             "profile": of.profile,
             "values": "run" if is_run else "settings",
             "code": protocol.code,
@@ -109,7 +104,7 @@ def deviations(
             ],
         },
         table(
-            f"{name}, profile {of.profile}: differences from {protocol.code or 'the paper'}",
+            f"{domain}, profile {of.profile}: differences from {protocol.code or 'the paper'}",
             COLUMNS if has_sources else COLUMNS[:-1],
             [_row(each)[: len(COLUMNS) if has_sources else -1] for each in shown],
         ),

@@ -103,7 +103,7 @@ def health(scores: Sequence[Score]) -> Iterator[RenderableType]:
         if of_state:
             lines = [alarm.line for alarm in of_state]
             command = f"memflow show health {of_state[0].domain} {of_state[0].assistant}"
-            yield from (Text(f"\n{title}", style=style), *first_lines(lines, style))
+            yield from _listed(title, lines, style)
             yield Text(f"  `{command}` shows examples. {ADVICE[state]}", style=style)
 
 
@@ -116,7 +116,7 @@ def replaced_prompts(scores: Sequence[Score]) -> Iterator[RenderableType]:
 def gaps(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield a warning that lists the data missing from the scores; nothing if the scores are complete."""
     if lines := incomplete_results(scores):
-        yield from (Text("\nIncomplete:", style="yellow"), *first_lines(lines, "yellow"))
+        yield from _listed("Incomplete:", lines)
         if any(line.endswith(" failed") for line in lines):
             yield Text(FORGET, style="yellow")
 
@@ -127,7 +127,7 @@ def uncounted_models(scores: Sequence[Score]) -> Iterator[RenderableType]:
     if found:
         lines = [f"{domain}: {assistant}: {models}" for (domain, assistant), models in found.items()]
         advice = "These memory servers call models at their own addresses. Usage, costs and budgets are without them:"
-        yield from (Text(f"\n{advice}", style="yellow"), *first_lines(lines, "yellow"))
+        yield from _listed(advice, lines)
 
 
 def self_judges(scores: Sequence[Score]) -> Iterator[RenderableType]:
@@ -142,7 +142,13 @@ def self_judges(scores: Sequence[Score]) -> Iterator[RenderableType]:
             for (domain, judge), names in found.items()
         ]
         advice = "A judge whose model also answered may prefer its own answers. Use another judge in [roles]:"
-        yield from (Text(f"\n{advice}", style="yellow"), *first_lines(lines, "yellow"))
+        yield from _listed(advice, lines)
+
+
+def _listed(title: str, lines: Sequence[str], style: str = "yellow") -> Iterator[RenderableType]:
+    """Yield a warning: a title and the first lines of a list."""
+    yield Text(f"\n{title}", style=style)
+    yield from first_lines(lines, style)
 
 
 def count(score: Score) -> str:

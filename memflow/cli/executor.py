@@ -4,7 +4,6 @@ pipeline.py determines the order of the runs. Runs may execute in several thread
 """
 
 import gc
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -22,7 +21,6 @@ from resources.instance.instance import open_instance
 from resources.models.chats import Watch
 from resources.models.models import Models
 from resources.settings.settings import Settings
-from resources.validation import gx
 
 QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
@@ -39,7 +37,6 @@ class Executor:
         definitions = build_defs(settings, resources, fingerprints)
         self._jobs = {name: definitions.resolve_job_def(name) for name, _ in JOBS.values()}
         self._stack = ExitStack()
-        self._loading = False
 
     def __enter__(self) -> "Executor":
         with ExitStack() as opening:
@@ -54,17 +51,8 @@ class Executor:
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)
 
-    def _load_libraries(self) -> None:
-        """Import the slowest libraries of later steps while worker processes execute the first one."""
-        if self.settings.processes > 1 and not self._loading:
-            self._loading = True
-            threading.Thread(target=_import_libraries, name="memflow-imports", daemon=True).start()
-
     def run(self, run: PlannedRun) -> tuple[str, str]:
         """Execute a planned run. Return the id of its Dagster run, and the reason of a failure or an empty string."""
-        if run.scope != "all":
-            self.models.workers.start(self.settings)
-            self._load_libraries()
         result = self._jobs[run.job].execute_in_process(
             partition_key=pair(run.domain, run.assistant) if run.assistant else run.partition,
             instance=self._opened.instance,
@@ -85,12 +73,6 @@ class Executor:
                 instance.report_runless_asset_event(event)
 
 
-def _import_libraries() -> None:
-    import lancedb  # noqa: F401
-
-    gx.load()
-
-
 def _reason(result: dg.ExecuteInProcessResult) -> str:
     """Return the reason of a failed run: failed blocking checks with their rows, or the exception of a step."""
     broken = [
@@ -109,13 +91,14 @@ def _reason(result: dg.ExecuteInProcessResult) -> str:
 
 
 def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
-    """Yield a sentence for each failed rule: the rule, the number of offending rows, and the keys of some of them."""
+    """Yield a sentence for each failed rule: its table, the number of offending rows, and the keys of some of them."""
     rules = check.metadata["rules"]
     for rule in (record.data for record in rules.records) if isinstance(rules, dg.TableMetadataValue) else ():
         if rule["result"] == "passed":
             continue
+        table = str(rule["table"]).replace(".", "/")
         if rule["result"] == "error":
-            yield f"{check.asset_key.to_user_string()}: {rule['offending']}"
+            yield f"{table}: {rule['offending']}"
             continue
         found = (
             f"fails on {rule['unexpected']} of {rule['rows']} rows"
@@ -123,4 +106,4 @@ def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
             else "fails: the table is empty"
         )
         where = f" ({rule['offending']})" if rule["offending"] else ""
-        yield f"{check.asset_key.to_user_string()}: the rule {rule['rule']} {found}{where}"
+        yield f"{table}: the rule {rule['rule']} {found}{where}"

@@ -12,7 +12,6 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, note, write
 from memflow.cli.stored_names import check_played
-from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
@@ -72,12 +71,6 @@ def _made(lake: "Lake", domain: "Domain", assistant: str) -> "RecordedRun":
     check_played(lake, domain.name, assistant)
     facts = lake.facts(PLAYED, partition)
     assert facts is not None
-    if "fingerprint" not in facts.meta:
-        raise BadInput(
-            f"{partition} was played by an older version of memflow, which did not record the models. "
-            f"Replay it from the ledger with `memflow run --force --domain {domain.name} --assistant "
-            f"{assistant}`."
-        )
     return RecordedRun(
         benchmark=domain.benchmark,
         domain=domain.name,

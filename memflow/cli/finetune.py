@@ -217,7 +217,7 @@ def _shown(learned: "TrainingSet") -> list[RenderableType]:
 
 
 def _report(place: Path, manifest: "Manifest", lines: list[str], run: str) -> list[RenderableType]:
-    from resources.vllm_servers.servers import Adapter
+    from resources.vllm_servers.arguments import adapter_arguments
 
     done = manifest.trained
     facts = (
@@ -229,7 +229,7 @@ def _report(place: Path, manifest: "Manifest", lines: list[str], run: str) -> li
         f"{len(done.cut_short)} answers were cut short at the length." if done.cut_short else "",
         "The answers are of the scripted chat, which is not a language model." if manifest.scripted else "",
     ]
-    served = shlex.join(["vllm", "serve", manifest.base, *Adapter.of(place, manifest).arguments()])
+    served = shlex.join(["vllm", "serve", manifest.base, *adapter_arguments(place, manifest)])
     return [
         heading("Trained"),
         Text(facts),

@@ -4,13 +4,12 @@ A table that is too wide is printed as several blocks of columns. Each block rep
 output.py builds tables from plain values.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -25,12 +24,11 @@ LEAST_NAME, LEAST_TEXT = 12, 24
 """Characters that a name, and a column of text, have at least in each line."""
 GAP = 2
 """Characters between two columns."""
-_INTEGER = re.compile(r"[-+−]?[\d,]+")
 
 
 @dataclass(frozen=True)
 class FittedTable:
-    """A table that fits the width of the terminal. Names and texts wrap; numbers are aligned at the decimal point."""
+    """A table that fits the width of the terminal. Names and texts wrap; numbers are aligned on the right."""
 
     title: str
     columns: Sequence[str]
@@ -41,59 +39,41 @@ class FittedTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the table in one or more blocks of columns, and a line on values that all rows share."""
         room = options.max_width
-        shared: list[int] = []
-        if self._sum(self._least, self._shown) > room:
-            shared = [at for at in self._shown if self._is_shared(at)]
-        columns = [at for at in self._shown if at not in shared]
-        for number, widths in enumerate(self._blocks(columns, room)):
-            if number:
-                yield ""
-            yield self._table(widths, self.title if not number else "")
-        if shared:
-            values = ", ".join(
-                f"{' '.join(self.columns[at].split())} {self.rows[0][at].plain}" for at in shared
-            )
-            yield Text(f"In every row: {values}.", style="dim")
-
-    @cached_property
-    def _shown(self) -> list[int]:
-        """The numbers of the columns, without optional columns that have no value."""
-        return [
+        columns = [
             at
             for at, column in enumerate(self.columns)
             if column not in self.optional or any(row[at] for row in self.rows)
         ]
+        is_wide = _sum(self._least[at] for at in columns) > room
+        shared = [at for at in columns if self._is_shared(at)] if is_wide else []
+        blocks = self._blocks([at for at in columns if at not in shared], room)
+        for number, block in enumerate(blocks):
+            if number:
+                yield ""
+            yield self._table(self._fit(block, room), self.title if not number else "")
+        if shared:
+            values = (f"{' '.join(self.columns[at].split())} {self.rows[0][at].plain}" for at in shared)
+            yield Text(f"In every row: {', '.join(values)}.", style="dim")
 
-    @cached_property
-    def _cells(self) -> Sequence[Sequence[Text]]:
-        """The cells by column, in which numbers are padded so that their decimal points are aligned."""
-        columns = []
-        for at, column in enumerate(self.columns):
-            cells = [row[at] for row in self.rows]
-            columns.append(_aligned(cells) if column in self.numbers else cells)
-        return columns
-
-    def _blocks(self, columns: Sequence[int], room: int) -> list[dict[int, int]]:
-        """Return the width of each column of each block."""
-        if self._sum(self._least, columns) <= room:
-            return [self._fit(columns, room)]
+    def _blocks(self, columns: Sequence[int], room: int) -> list[list[int]]:
+        """Return the columns of each block: the names, and as many others as fit."""
         names = [at for at in columns if self._is_name(at)]
         blocks: list[list[int]] = [[]]
         for at in columns:
             if at in names:
                 continue
-            block = [*names, *blocks[-1], at]
-            if blocks[-1] and self._sum(self._least, block) > room:
+            if blocks[-1] and _sum(self._least[each] for each in (*names, *blocks[-1], at)) > room:
                 blocks.append([])
             blocks[-1].append(at)
-        return [self._fit([at for at in columns if at in names or at in block], room) for block in blocks]
+        return [sorted([*names, *block]) for block in blocks]
 
     def _fit(self, columns: Sequence[int], room: int) -> dict[int, int]:
-        """Return the width of each column. Texts shrink first, then names between words, within words, then numbers."""
-        widths = {at: self._natural(at) for at in columns}
-        for least in (self._least, self._least_words, self._least_characters):
-            while self._sum(widths.__getitem__, columns) > room:
-                shrinkable = [at for at in columns if widths[at] > least(at)]
+        """Return the width of each column. Texts shrink first, then names and texts, at last also within words."""
+        widths = {at: self._natural[at] for at in columns}
+        names = {at: LEAST_NAME if self._is_name(at) else self._least[at] for at in columns}
+        for least in (self._least, names, {at: min(names[at], LEAST_TEXT) for at in columns}):
+            while _sum(widths.values()) > room:
+                shrinkable = [at for at in columns if widths[at] > least[at]]
                 if not shrinkable:
                     break
                 widths[max(shrinkable, key=widths.__getitem__)] -= 1
@@ -109,79 +89,54 @@ class FittedTable:
             header_style="dim",
         )
         for at, width in widths.items():
-            column = self.columns[at]
-            justify: JustifyMethod = "right" if column in self.numbers else "left"
-            drawn.add_column(Text(column), justify=justify, overflow="fold", min_width=width, max_width=width)
-        for row in range(len(self.rows)):
-            drawn.add_row(*(self._cell(at, row, width) for at, width in widths.items()))
+            name = self.columns[at]
+            drawn.add_column(
+                Text(name),
+                justify="right" if name in self.numbers else "left",
+                overflow="fold",
+                min_width=width,
+                max_width=width,
+            )
+        for row in self.rows:
+            drawn.add_row(*(row[at] for at in widths))
         return drawn
 
-    def _cell(self, at: int, row: int, width: int) -> Text:
-        """Return a cell. A number is padded on the left, because rich ignores padding on the right."""
-        text = self._cells[at][row].copy()
-        if self.columns[at] in self.numbers and "\n" not in text.plain:
-            text.pad_left(max(0, width - text.cell_len))
-            text.justify = "left"
-        return text
-
-    def _sum(self, width: Callable[[int], int], columns: Sequence[int]) -> int:
-        return sum(width(at) + GAP for at in columns) - GAP
+    def _plain(self, at: int) -> list[str]:
+        return [self.columns[at], *(row[at].plain for row in self.rows)]
 
     @cached_property
-    def _widths(self) -> list[int]:
+    def _natural(self) -> list[int]:
         """The width of the longest line of each column."""
+        every = range(len(self.columns))
+        return [max(cell_len(line) for text in self._plain(at) for line in text.split("\n")) for at in every]
+
+    @cached_property
+    def _least(self) -> list[int]:
+        """The width below which a column goes into another block: that of a name, a number, or LEAST_TEXT."""
         found = []
-        for column, cells in zip(self.columns, self._cells, strict=True):
-            lines = [line for text in (column, *(cell.plain for cell in cells)) for line in text.splitlines()]
-            found.append(max(map(cell_len, lines), default=0))
+        for at, natural in enumerate(self._natural):
+            if self._is_name(at):
+                found.append(natural)
+            elif self.columns[at] in self.numbers:
+                head, *cells = self._plain(at)
+                found.append(max(map(cell_len, (*head.split(), *cells)), default=0))
+            else:
+                found.append(min(natural, LEAST_TEXT))
         return found
-
-    def _natural(self, at: int) -> int:
-        return self._widths[at]
-
-    def _least(self, at: int) -> int:
-        natural = self._natural(at)
-        if self._is_name(at):
-            return natural
-        if self.columns[at] in self.numbers:
-            return max(map(cell_len, (*self.columns[at].split(), *self._plain(at))), default=0)
-        return min(natural, LEAST_TEXT)
-
-    def _least_words(self, at: int) -> int:
-        if not self._is_name(at):
-            return self._least(at)
-        words = (word for cell in (self.columns[at], *self._plain(at)) for word in cell.split())
-        return max(map(cell_len, words), default=0)
-
-    def _least_characters(self, at: int) -> int:
-        return LEAST_NAME if self._is_name(at) else min(self._least(at), LEAST_TEXT)
-
-    def _plain(self, at: int) -> list[str]:
-        return [cell.plain for cell in self._cells[at]]
 
     def _is_name(self, at: int) -> bool:
         return at == 0 or self.columns[at] in NAMES
 
     def _is_shared(self, at: int) -> bool:
         values = {row[at].plain for row in self.rows}
-        is_optional = self.columns[at] in self.optional and not self._is_name(at)
-        return is_optional and len(self.rows) > 1 and len(values) == 1
+        return (
+            self.columns[at] in self.optional
+            and not self._is_name(at)
+            and len(self.rows) > 1
+            and len(values) == 1
+        )
 
 
-def _aligned(cells: Sequence[Text]) -> list[Text]:
-    """Return the cells, padded on the right so that the integer parts of their first numbers end in one column."""
-    tails = [_tail(cell.plain) for cell in cells]
-    longest = max((tail for tail in tails if tail is not None), default=0)
-    found = []
-    for text, tail in zip(cells, tails, strict=True):
-        padded = text.copy()
-        if tail is not None:
-            padded.pad_right(longest - tail)
-        found.append(padded)
-    return found
-
-
-def _tail(text: str) -> int | None:
-    """Return the width of what follows the integer part of a cell; None if the cell has no number or several lines."""
-    found = _INTEGER.match(text)
-    return cell_len(text[found.end() :]) if found and "\n" not in text else None
+def _sum(widths: Iterable[int]) -> int:
+    """Return the width of columns beside one another."""
+    return sum(width + GAP for width in widths) - GAP

@@ -33,7 +33,7 @@ def gc(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Remove replaced rows that are old or exceed a size. Scores in `memflow runs` stay.
+    """Remove replaced rows that are old or exceed a size. Scores in `memflow show history` stay.
 
     Current rows stay, and so does the version before them. The defaults are `days` and `gigabytes` under [history] in
     memflow.toml. In an object store, what is younger than an hour stays.

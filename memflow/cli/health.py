@@ -1,9 +1,7 @@
 """The environment checks of `memflow doctor`. Each returns findings: a state and, if there is a fault, its fix."""
 
 import os
-import sys
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,26 +16,17 @@ if TYPE_CHECKING:
     from resources.settings.settings import Settings
 
 
-OLDEST = (3, 11)
-
-
 def examine(front: Front, *, full: bool = False) -> list[Finding]:
     """Return the findings of all checks, in the order in which the user should fix the items.
 
     With `full`, every byte of the stored results is read.
     """
-    findings = [_python(), _packages()]
     try:
         settings = front.load()
     except MemflowError as wrong:
-        return [
-            *findings,
-            Finding(
-                "settings", "missing", str(wrong), "Fix the file, or write an example with `memflow init`."
-            ),
-        ]
+        fix = "Fix the file, or write an example with `memflow init`."
+        return [Finding("settings", "missing", str(wrong), fix)]
     return [
-        *findings,
         _file(front),
         _home(settings.home),
         *_data(settings),
@@ -50,42 +39,6 @@ def examine(front: Front, *, full: bool = False) -> list[Finding]:
         history_finding(settings),
         *stored_findings(settings, full),
     ]
-
-
-def _python() -> Finding:
-    found = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info >= OLDEST:
-        return Finding("Python", "ok", found)
-    return Finding(
-        "Python", "missing", found, "Install with Python 3.11 or newer: make PYTHON=python3.12 run"
-    )
-
-
-def _packages() -> Finding:
-    from packaging.requirements import Requirement
-
-    try:
-        wanted = [Requirement(line) for line in metadata.requires("memflow") or ()]
-    except metadata.PackageNotFoundError:
-        return Finding(
-            "packages",
-            "missing",
-            "memflow itself is not installed",
-            "Run `make run` in the folder of memflow.",
-        )
-    wanted = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
-    wrong = []
-    for each in wanted:
-        try:
-            version = metadata.version(each.name)
-        except metadata.PackageNotFoundError:
-            wrong.append(f"{each.name} is missing")
-        else:
-            if not each.specifier.contains(version, prereleases=True):
-                wrong.append(f"{each.name} {version} instead of {each.specifier}")
-    if wrong:
-        return Finding("packages", "missing", ", ".join(wrong), "Install requirements.lock with `make run`.")
-    return Finding("packages", "ok", f"{len(wanted)} of {len(wanted)}")
 
 
 def _file(front: Front) -> Finding:

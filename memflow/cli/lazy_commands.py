@@ -15,8 +15,6 @@ class CommandReference(NamedTuple):
     """The module and the name in it, such as `memflow.cli.run:run`."""
     panel: str | None = None
     kind: type[TyperCommand] = TyperCommand
-    hidden_help: str | None = None
-    """The help of a command that is not listed."""
 
 
 class LazyGroup(TyperGroup):
@@ -42,8 +40,5 @@ def load_command(name: str, reference: CommandReference) -> Any:
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=name, rich_help_panel=reference.panel)
     else:
-        hidden = reference.hidden_help
-        app.command(
-            name, cls=reference.kind, help=hidden, hidden=hidden is not None, rich_help_panel=reference.panel
-        )(found)
+        app.command(name, cls=reference.kind, rich_help_panel=reference.panel)(found)
     return typer.main.get_group(app).commands[name]

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from memflow.cli.front import front_of
 from memflow.cli.import_paths import own_of
 from memflow.cli.memory_check import check
-from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, note, table
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Calls
@@ -54,7 +54,6 @@ memories.command()(check)
 def list_memories(
     ctx: typer.Context,
     names: NamesArgument = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Show every one of them whole.")] = False,
     form: FormatOption = Format.text,
 ) -> None:
     """List the memory systems: names, parameters, papers, and their model requests.
@@ -76,15 +75,15 @@ def list_memories(
                 rows.append(_unusable_row(name, known[name], found))
             else:
                 rows.append(_row(found, known[name]))
-    if names or whole:
+    if names:
         answer(form, rows, *(part for row in rows for part in _details(row)))
         return
     answer(
         form,
         rows,
-        *(part for row in rows for part in _list_entry(row)),
+        _table(rows),
         note(
-            "\n`memflow memories NAME` shows one whole, --whole all of them. `memflow memories check NAME` checks one. "
+            "\n`memflow memories NAME` shows one whole. `memflow memories check NAME` checks one. "
             "One of your own: docs/how-to/memory.md, or in any language: docs/how-to/memory_server.md."
         ),
     )
@@ -175,30 +174,32 @@ def _requests(chat: int, embed: int) -> str:
     return ", ".join(f"{count} {what}" for count, what in ((chat, "chat"), (embed, "embed")) if count)
 
 
-def _list_entry(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Yield the lines of a memory system in the list: name, paper, summary, parameters and requests."""
-    yield Text.assemble("\n", (row["pattern"], "bold"), "  ", (_origin(row), "dim"))
-    if row["unusable"]:
-        yield _line(f"unusable: {row['unusable']}", "red")
-        return
-    if row["summary"]:
-        yield _line(row["summary"])
-    if row["server"]:
-        yield _line(_greeting(row["server"]))
-    values = ", ".join(f"{each['name']} {_shown(each['value'])}" for each in row["parameters"])
-    if values:
-        yield _line(values, "dim")
-    yield _line(f"asks {_at_most(row)}", "dim")
-    if row["lacks"]:
-        yield _line(f"needs {row['lacks']}", "yellow")
+def _table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """Return the list of memory systems: pattern of names, source, and requests or the reason why it is unusable."""
+    cells = [
+        (
+            Text(row["pattern"], "red" if row["unusable"] else ""),
+            _origin(row),
+            f"unusable: {row['unusable']}" if row["unusable"] else row["asks"],
+            row.get("lacks"),
+        )
+        for row in rows
+    ]
+    return table("", ("memory", "source", "requests at most", "lacks"), cells, optional=("lacks",))
 
 
 def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Return all details of one memory system as text."""
-    yield from _heading(row)
+    """Yield all details of one memory system as text."""
+    yield Text.assemble("\n", (row["memory"], "bold"), "  ", (_origin(row), "dim"))
     if row["unusable"]:
         yield _line(f"unusable: {row['unusable']}", "red")
         return
+    if row["pattern"] != row["memory"]:
+        yield _line(f"names: {row['pattern']}", "dim")
+    if row["origin"] == "memflow":
+        yield _line(row["class"], "dim")
+    yield Text()
+    yield _line("\n\n".join(map(_joined_lines, row["description"].split("\n\n"))) or row["summary"])
     if row["parameters"]:
         columns = ("parameter", "value", "default", "may be", "what it is")
         shown = [
@@ -207,48 +208,30 @@ def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
         ]
         yield Text()
         yield Padding(table("", columns, shown), (0, 0, 0, 2), expand=False)
-    facts = [("asks", _at_most(row)), ("needs", _needs(row)), ("prompts", ", ".join(row["prompts"]))]
-    if row["server"]:
-        facts = [*_server_facts(row["server"]), *facts]
+    needed = {
+        "a chat model": row["needs_chat"],
+        "an embedder": row["needs_embedder"],
+        row["lacks"]: row["lacks"],
+    }
+    needs = " and ".join(what for what, is_needed in needed.items() if is_needed) or "nothing"
+    facts = [("asks", _at_most(row)), ("needs", needs), ("prompts", ", ".join(row["prompts"]))]
     yield Text()
-    yield from (_line(f"{what}: {text}") for what, text in facts if text)
+    yield from (_line(f"{what}: {text}") for what, text in (*_server_facts(row["server"]), *facts) if text)
 
 
-def _server_facts(server: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what the detailed view shows of a memory server."""
-    can = (server["hello"] or {}).get("can", {})
-    declared = ", ".join(f"{name} {_plain(value)}" for name, value in can.items())
-    settings = ", ".join(f"{name} {value}" for name, value in server["settings"].items())
-    return [
-        ("server", _greeting(server)),
-        ("capabilities", declared),
-        ("settings", settings),
-        ("revision", server["revision"]),
-    ]
-
-
-def _greeting(server: Mapping[str, Any]) -> str:
-    """Return the address or command of a memory server, with the name and version that it answered last."""
+def _server_facts(server: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Return what the detailed view shows of a memory server; empty for other memories."""
+    if server is None:
+        return []
     hello = server["hello"]
     known = f"{hello['name']} {hello['version']}" if hello else "not started yet"
-    return f"{server['address']} ({known})"
-
-
-def _plain(value: Any) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
-def _heading(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    yield Text.assemble("\n", (row["memory"], "bold"), "  ", (_origin(row), "dim"))
-    if row["pattern"] != row["memory"]:
-        yield _line(f"names: {row['pattern']}", "dim")
-    if row["origin"] == "memflow":
-        yield _line(row["class"], "dim")
-    if row.get("description"):
-        yield Text()
-        yield _line("\n\n".join(_joined_lines(each) for each in row["description"].split("\n\n")))
-    elif row["summary"]:
-        yield _line(row["summary"])
+    can = (hello or {}).get("can", {})
+    return [
+        ("server", f"{server['address']} ({known})"),
+        ("capabilities", ", ".join(f"{name} {cell(value)}" for name, value in can.items())),
+        ("settings", ", ".join(f"{name} {value}" for name, value in server["settings"].items())),
+        ("revision", server["revision"]),
+    ]
 
 
 def _origin(row: Mapping[str, Any]) -> str:
@@ -256,15 +239,6 @@ def _origin(row: Mapping[str, Any]) -> str:
     if row["origin"] == "memflow":
         return str(row["paper"])
     return f"{row['origin']}: {'memory server' if row.get('server') else row['class']}"
-
-
-def _needs(row: Mapping[str, Any]) -> str:
-    needed = [
-        ("a chat model", row["needs_chat"]),
-        ("an embedder", row["needs_embedder"]),
-        (row["lacks"], row["lacks"]),
-    ]
-    return " and ".join(what for what, is_needed in needed if is_needed) or "nothing"
 
 
 def _may_be(parameter: Mapping[str, Any]) -> str:

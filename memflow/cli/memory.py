@@ -1,7 +1,9 @@
-"""`memflow show memory`: the entries of a memory at a checkpoint or probe, or changes between checkpoints."""
+"""`memflow show memory`: the entries of a memory at a checkpoint or probe.
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+Entries have `since` and `until`, so the state at a moment is a filter and needs no replay.
+"""
+
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,14 +11,18 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
-from memflow.cli.snapshots import EpisodeSnapshots, probe_of, row_of, snapshots_of
+from memflow.cli.probe import find_probe
+from memflow.cli.stored_names import check_names, check_played
 from memflow.errors import BadInput
-from memflow.suggestions import unknown_name
+from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:
     from memflow.memories.entries import Item
+    from memflow.run.answer import EpisodeHistory
+    from resources.lake.lake import Lake
 
 FIRST_SOURCES, LONGEST_SOURCES = 3, 48
+COLUMNS = ("entry_id", "kind", "text", "sources", "since", "until", "role", "meta", "previous")
 
 
 def memory(
@@ -34,16 +40,7 @@ def memory(
         typer.Option("--checkpoint", metavar="C", min=0, help="The state at this checkpoint. [the last]"),
     ] = None,
     probe: Annotated[
-        str | None,
-        typer.Option(
-            "--probe",
-            metavar="ID",
-            help="The state when this probe was asked.",
-        ),
-    ] = None,
-    diff: Annotated[
-        tuple[int, int] | None,
-        typer.Option("--diff", metavar="C1 C2", help="The changes from one checkpoint to a later one."),
+        str | None, typer.Option("--probe", metavar="ID", help="The state when this probe was asked.")
     ] = None,
     kind: Annotated[
         list[str] | None,
@@ -53,165 +50,125 @@ def memory(
 ) -> None:
     """Show the entries of a memory at a checkpoint or at the time of a probe, by kind, with their source messages.
 
-    With --diff: the entries added, retired and changed between two checkpoints. Nothing is replayed.
+    Nothing is replayed. The page Memory of `memflow view` shows what changed between two moments.
     """
-
-    if diff is not None and (checkpoint is not None or probe is not None):
-        raise BadInput("--diff cannot be combined with --checkpoint or --probe. Remove one of them.")
     if probe is not None and (checkpoint is not None or episode is not None):
         raise BadInput("--probe cannot be combined with --episode or --checkpoint. Remove one of them.")
     lake = front_of(ctx).lake()
-    asked = None if probe is None else probe_of(lake, domain, probe)
-    snapshots = snapshots_of(lake, domain, assistant, episode if asked is None else asked.episode_id)
-    for name in kind or ():
-        if name not in snapshots.kinds:
-            raise BadInput(unknown_name("memory entry of kind", name, snapshots.kinds, owner=assistant))
-    title = {"domain": domain, "assistant": assistant, "episode": snapshots.episode}
+    asked = None if probe is None else find_probe(lake, probe, domain)
+    name, past = _history(lake, domain, assistant, episode if asked is None else asked.episode_id)
+    check_names(
+        assistant, "memory entry of kind", kind, list(dict.fromkeys(item.kind for item in past.items))
+    )
+    last = max(past.checkpoints)
     if asked is not None:
-        title |= {"probe": asked.probe_id}
-        _show(form, title, snapshots, asked.checkpoint, kind or (), snapshots.past.sequence(asked))
-    elif diff is None:
-        _show(
-            form,
-            title,
-            snapshots,
-            snapshots.checkpoints[-1] if checkpoint is None else checkpoint,
-            kind or (),
-        )
-    else:
-        _compare(form, title, snapshots, *diff, kind or ())
-
-
-def _show(
-    form: Format,
-    title: dict[str, str],
-    snapshots: EpisodeSnapshots,
-    checkpoint: int,
-    kinds: Sequence[str],
-    sequence: int | None = None,
-) -> None:
-    """Print the entries at a checkpoint, or at the sequence number of a probe."""
-    reached = snapshots.sequence(checkpoint)
-    sequence = reached if sequence is None else sequence
-    items = snapshots.at_sequence(sequence, kinds)
-    data = {**title, "checkpoint": checkpoint, "sequence": sequence}
-    where = f"checkpoint {checkpoint} of {snapshots.checkpoints[-1]}, sequence number {sequence:,}"
+        checkpoint = asked.checkpoint
+    elif checkpoint is None:
+        checkpoint = last
+    if checkpoint not in past.checkpoints:
+        raise BadInput(f"episode {name} has no checkpoint {checkpoint}. Use one from 0 to {last}.")
+    reached = past.checkpoints[checkpoint]
+    sequence = reached if asked is None else past.sequence(asked)
+    items = [item for item in past.items if item.alive(sequence) and (not kind or item.kind in kind)]
+    where = f"checkpoint {checkpoint} of {last}, sequence number {sequence:,}"
     where += f" of {reached:,}" if sequence < reached else ""
+    entries = f"{len(items):,} {'entry' if len(items) == 1 else 'entries'}"
     answer(
         form,
-        {**data, "entries": [row_of(item) for item in items]},
-        Text(f"{title['assistant']} in {title['domain']}", "bold"),
-        note(f"episode {title['episode']}, {where}: {_count(len(items), 'entry', 'entries')}"),
+        {
+            "domain": domain,
+            "assistant": assistant,
+            "episode": name,
+            **({} if asked is None else {"probe": asked.probe_id}),
+            "checkpoint": checkpoint,
+            "sequence": sequence,
+            "entries": [_row(item) for item in items],
+        },
+        Text(f"{assistant} in {domain}", "bold"),
+        note(f"episode {name}, {where}: {entries}"),
         *_by_kind(items),
     )
 
 
-def _compare(
-    form: Format,
-    title: dict[str, str],
-    snapshots: EpisodeSnapshots,
-    first: int,
-    last: int,
-    kinds: Sequence[str],
-) -> None:
-    from memflow.memories.memory import FAILURE
+def _history(lake: "Lake", domain: str, assistant: str, episode: str | None) -> tuple[str, "EpisodeHistory"]:
+    """Return the name and history of an episode; `episode` may be None if the memory played only one.
 
-    difference = snapshots.between(first, last, kinds)
-    failed = [item for item in difference.added if item.kind == FAILURE]
-    added = [item for item in difference.added if item.kind != FAILURE]
-    data = {
-        **title,
-        "from": {"checkpoint": first, "sequence": snapshots.sequence(first)},
-        "to": {"checkpoint": last, "sequence": snapshots.sequence(last)},
-        "added": [row_of(item) for item in added],
-        "retired": [row_of(item) for item in difference.retired],
-        "changed": [{"before": row_of(old), "after": row_of(new)} for old, new in difference.changed],
-        "passed": [row_of(item) for item in difference.passed],
-        "failures": _reasons(failed),
-    }
-    sequences = f"sequence numbers {snapshots.sequence(first):,} to {snapshots.sequence(last):,}"
-    answer(
-        form,
-        data,
-        Text(f"{title['assistant']} in {title['domain']}", "bold"),
-        note(f"episode {title['episode']}, from checkpoint {first} to {last}, {sequences}"),
-        *_table_of("Added", added),
-        *_table_of("Retired", difference.retired),
-        *_changes(difference.changed),
-        *_failures(failed),
-        note(f"\n{_count(len(difference.passed), 'entry', 'entries')} were written and retired in between."),
+    Raises BadInput if the domain, assistant or episode is unknown, or the episode ambiguous.
+    """
+    from memflow.run.transcripts import episode_histories
+
+    partition = f"{domain}/{assistant}"
+    domains = list(dict.fromkeys(name.partition("/")[0] for name in lake.partitions("memory.indexes")))
+    if not domains:
+        raise BadInput("the lake contains no memory entries. Create some with `memflow run --demo`.")
+    if domain not in domains:
+        raise BadInput(
+            f"{domain!r} has no memory entries; domains with entries: {', '.join(domains)}. Create "
+            f"some with `memflow run --domain {domain}`."
+        )
+    check_played(lake, domain, assistant, "memory.indexes")
+    asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
+    pasts = episode_histories(
+        lake.read("memory.indexes", partition, vectors=False),
+        lake.read("memory.transcripts", partition),
+        asked,
     )
+    if not pasts:
+        raise BadInput(
+            f"{assistant} has no messages in {domain}, because it did not play an episode there. "
+            "Choose another assistant or domain."
+        )
+    if episode is None and len(pasts) > 1:
+        some = ", ".join([*pasts][:MOST_NAMES]) + (", ..." if len(pasts) > MOST_NAMES else "")
+        raise BadInput(f"{partition} has {len(pasts)} episodes: {some}. Choose one with --episode.")
+    name = episode or next(iter(pasts))
+    check_names(partition, "episode", [name], pasts)
+    return name, pasts[name]
+
+
+def _row(item: "Item") -> dict[str, Any]:
+    """Return an entry as a dictionary of plain values, without its vector."""
+    values = {name: getattr(item, name) for name in COLUMNS}
+    return {**values, "sources": list(item.sources), "meta": dict(item.meta)}
 
 
 def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
+    """Yield a table of the entries of each kind, and of the failed memory writes with one line per reason."""
     from memflow.memories.memory import FAILURE
 
     for kind in dict.fromkeys(item.kind for item in items if item.kind != FAILURE):
-        yield from _table_of(kind, [item for item in items if item.kind == kind], of_kind=True)
-    yield from _failures([item for item in items if item.kind == FAILURE])
+        yield from _table_of(kind, [item for item in items if item.kind == kind])
+    sources: dict[str, list[str]] = {}
+    counts: dict[str, int] = {}
+    for item in items:
+        if item.kind == FAILURE:
+            sources.setdefault(item.text, []).extend(item.sources)
+            counts[item.text] = counts.get(item.text, 0) + 1
+    if counts:
+        yield heading(f"Failures: {sum(counts.values()):,}")
+        rows = [
+            [count, _line(_sources(list(dict.fromkeys(sources[reason])))), Text(reason)]
+            for reason, count in sorted(counts.items(), key=lambda row: -row[1])
+        ]
+        yield table("", ("count", "about", "reason"), rows, right=("count",))
 
 
-def _table_of(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iterator[RenderableType]:
-    """Yield a heading with the number of entries, and a table of the entries. `of_kind` omits the column of kinds."""
+def _table_of(title: str, items: Sequence["Item"]) -> Iterator[RenderableType]:
+    """Yield a heading with the number of entries, and a table of the entries."""
     yield heading(f"{title}: {len(items):,}")
-    if not items:
-        return
-    versions = any(item.previous for item in items)
-    ends = any(item.until is not None for item in items)
-    columns = ["entry", *([] if of_kind else ["kind"]), "since", *(["until"] if ends else [])]
-    columns += [*(["version of"] if versions else []), "sources", "text"]
     rows = [
         [
             item.entry_id,
-            *([] if of_kind else [item.kind]),
             item.since,
-            *([item.until] if ends else []),
-            *([item.previous] if versions else []),
+            item.until,
+            item.previous,
             _line(_sources(item.sources)),
             _line(item.text),
         ]
         for item in items
     ]
-    yield table("", columns, rows, right=("since", "until"))
-
-
-def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableType]:
-    """Yield a heading and a table with two lines per changed entry: the earlier and the later version."""
-    yield heading(f"Changed: {len(changed):,}")
-    if not changed:
-        return
-    rows = []
-    for old, new in changed:
-        rows.append([_line(f"- {old.entry_id}", "red"), old.since, "", _line(old.text)])
-        more = len([source for source in new.sources if source not in old.sources])
-        rows.append([_line(f"+ {new.entry_id}", "green"), new.since, f"{more} new", _line(new.text)])
-    yield table("", ("entry", "since", "sources", "text"), rows, right=("since", "sources"))
-
-
-def _failures(failed: Sequence["Item"]) -> Iterator[RenderableType]:
-    """Yield a heading and a table of failed memory writes with one line per reason; nothing if no write failed."""
-    if not failed:
-        return
-    yield heading(f"Failures: {len(failed):,}")
-    rows = [
-        [each["count"], _line(_sources(each["sources"])), Text(each["reason"])] for each in _reasons(failed)
-    ]
-    yield table("", ("count", "about", "reason"), rows, right=("count",))
-
-
-def _reasons(failed: Iterable["Item"]) -> list[dict[str, Any]]:
-    """Return each reason for failed writes with its count and source messages, most frequent first."""
-    found: dict[str, list[Item]] = defaultdict(list)
-    for item in failed:
-        found[item.text].append(item)
-    return [
-        {
-            "reason": reason,
-            "count": len(items),
-            "sources": list(dict.fromkeys(source for item in items for source in item.sources)),
-        }
-        for reason, items in sorted(found.items(), key=lambda each: -len(each[1]))
-    ]
+    columns = ("entry", "since", "until", "version of", "sources", "text")
+    yield table("", columns, rows, right=("since", "until"), optional=("until", "version of"))
 
 
 def _sources(sources: Sequence[str]) -> str:
@@ -222,10 +179,6 @@ def _sources(sources: Sequence[str]) -> str:
     return cut(f"{len(sources):,}: {', '.join(sources[:FIRST_SOURCES])}{rest}", LONGEST_SOURCES)
 
 
-def _line(text: str, style: str = "") -> Text:
+def _line(text: str) -> Text:
     """Return a text as one line, which the terminal truncates with an ellipsis if it is too long."""
-    return Text(" ".join(text.split()), style, no_wrap=True, overflow="ellipsis")
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+    return Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis")

@@ -1,27 +1,16 @@
 """`memflow show metrics`: the catalog of metrics, and the entry points that provide no usable metric."""
 
-from typing import Annotated
-
-import typer
-
 from memflow.cli.output import Format, FormatOption, answer, note, table
 
-MarkdownOption = Annotated[
-    bool, typer.Option("--markdown", help="Print the table of docs/metrics.md and nothing else.")
-]
 
-
-def metrics(markdown: MarkdownOption = False, form: FormatOption = Format.text) -> None:
+def metrics(form: FormatOption = Format.text) -> None:
     """List every metric: whether higher or lower is better, its range, the benchmarks that it is primary for, and its
     source.
 
     Metrics of installed packages that cannot be used are listed with the package and the reason.
     """
-    from memflow.scoring.catalog import catalog_rows, markdown_table, unusable_metrics
+    from memflow.scoring.catalog import catalog_rows, unusable_metrics
 
-    if markdown:
-        typer.echo(markdown_table())
-        return
     rows, unusable = catalog_rows(), unusable_metrics()
     columns = ("metric", "better", "from", "to", "primary for", "source")
     shown = [

@@ -41,20 +41,9 @@ def _vllm(what: str, model: "Model") -> Finding:
             "Fix `adapter` and `revision` of the model in memflow.toml (docs/how-to/finetune.md).",
         )
     if shutil.which(program):
-        return _startable(what, model, f"vLLM at {shutil.which(program)} for {model.model}")
+        return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
     fix = "Set `executable` of the model in memflow.toml to the vllm program of an environment that has vLLM."
     return Finding(what, "missing", f"the program {program} was not found", fix)
-
-
-def _startable(what: str, model: "Model", found: str) -> Finding:
-    """Return whether this machine has the devices of a model."""
-    from resources.vllm_servers.servers import server_plan
-
-    try:
-        server_plan(model)
-    except BadSettings as wrong:
-        return Finding(what, "missing", str(wrong), "Fix the model in memflow.toml (docs/how-to/vllm.md).")
-    return Finding(what, "ok", found)
 
 
 def _unserved(model: "Model") -> str | None:

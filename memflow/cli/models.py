@@ -21,7 +21,7 @@ models = typer.Typer(invoke_without_command=True)
 def list_models(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """List the models of the settings: addresses, roles, profiles and prices.
 
-    `check` sends requests to one model, and `servers` lists the vLLM servers that run.
+    `check` sends requests to one model.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -110,35 +110,5 @@ def check(
         Text(proposal.toml(name)),
         note(
             f"\n{requests} requests. A changed profile changes the model's fingerprint: its partitions run again."
-        ),
-    )
-
-
-@models.command("servers")
-def list_servers(
-    ctx: typer.Context,
-    end: Annotated[bool, typer.Option("--end", help="End the servers that no process uses.")] = False,
-    form: FormatOption = Format.text,
-) -> None:
-    """List the vLLM servers that run in the home folder, with their addresses and logs, and whether they are in use."""
-    from resources.vllm_servers.shared import end_unused, running_servers
-
-    home = front_of(ctx).load().home
-    ended = end_unused(home) if end else []
-    rows = running_servers(home)
-    columns = ("server", "addresses", "status", "in use", "supervisor")
-    lines = [
-        {**row, "addresses": "\n".join(row["addresses"]), "supervisor": str(row["supervisor"])}
-        for row in rows
-    ]
-    shown = [tuple(line[name] for name in columns) for line in lines]
-    answer(
-        form,
-        {"servers": rows, "ended": ended},
-        table("Servers", columns, shown) if rows else Text("No vLLM server runs in this home folder."),
-        *(note(f"{row['server']}: {log}") for row in rows for log in row["logs"]),
-        *(note(f"Ended: {name}.") for name in ended),
-        note(
-            "\nA server ends by itself when no process has used it for `idle` seconds; `--end` ends it now."
         ),
     )

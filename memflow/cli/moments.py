@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BEFORE = "before "
 FORMS = (
     "a date or time such as 2026-11-23 or 2026-11-23T14:30 (local time, unless it has an offset), the number of a "
-    "publication (`memflow runs`), or 'before RUN' with the id of a run"
+    "publication (`memflow show history`), or 'before RUN' with the id of a run"
 )
 
 
@@ -83,7 +83,7 @@ def parse_moment(lake: "Lake", text: str) -> datetime:
 def _before(lake: "Lake", run: str) -> datetime:
     if times := [version.since for version in _versions(lake) if version.since and version.facts.run == run]:
         return min(times) - timedelta.resolution
-    raise BadInput(f"the run {run!r} wrote nothing into the lake. `memflow runs` lists the runs.")
+    raise BadInput(f"the run {run!r} wrote nothing into the lake. `memflow show history` lists the runs.")
 
 
 def _publication(lake: "Lake", number: int) -> datetime:
@@ -96,7 +96,7 @@ def _publication(lake: "Lake", number: int) -> datetime:
             if published
             else "Publish with `memflow run`"
         )
-        raise BadInput(f"there is no publication {number}. {known}; `memflow runs` lists them.")
+        raise BadInput(f"there is no publication {number}. {known}; `memflow show history` lists them.")
     # The history is computed before the leaderboard is written.
     at = datetime.fromisoformat(published[number])
     written = [version.since for version in lake.versions("score.leaderboard", "all") if version.since]

@@ -117,7 +117,7 @@ def read_operand(lake: "Lake", operand: Operand, domain: str) -> Stored:
     if facts is None or probes is None:
         raise BadInput(
             f"{domain} has no verdicts of {operand.assistant} at {operand.moment or 'this time'}. "
-            f"`memflow runs` lists what was stored when."
+            f"`memflow show history` lists what was stored when."
         )
     if facts.meta.get("probes") != probes.digest:
         raise BadInput(

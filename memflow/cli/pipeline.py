@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from assets.fingerprints import ALL, Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
-from memflow.cli.usage import address_rows
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
 from resources.files.disks import failed_write
 from resources.publishing.drift import new_drift
-from resources.publishing.leaderboard import damaged_partitions, former_partitions
+from resources.publishing.leaderboard import damaged_partitions
 from resources.publishing.outputs import restore_accumulated, restore_outputs
 from resources.runs.process_locks import has_stale_locks
 from resources.settings.settings import Settings
@@ -82,7 +81,6 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             [partition_key(run.domain, run.assistant) for run in outcome.up_to_date if run.assistant],
             is_published=any(run.scope == "all" for run in outcome.up_to_date),
         )
-        outcome.former = former_partitions(settings, fingerprints.lake)
         outcome.left_out = damaged_partitions(settings, fingerprints.lake)
         outcome.failed_requests = failed_requests(fingerprints.lake, planned)
         if fingerprints.lake.current_partitions("score.leaderboard"):
@@ -91,7 +89,6 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             outcome.drift = new_drift(fingerprints.lake)
         if schedule.executor is not None:
             outcome.usage = _usage(schedule.executor.models.ledger, set(outcome.runs))
-            outcome.addresses = address_rows(schedule.executor.models.ledger, set(outcome.runs))
     return outcome
 
 

@@ -11,12 +11,11 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.memory_servers import memory_server_notes, planned_checks
-from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, note, table
 from memflow.cli.selection import Selection, with_selection
 from memflow.records import TABLES
 
 if TYPE_CHECKING:
-    from memflow.cli.cost_parts import LargePart
     from memflow.cli.forecast import Forecast
     from memflow.run.dry_run import StepForecast
     from resources.settings.settings import Settings
@@ -27,7 +26,6 @@ LatencyOption = Annotated[
 ForceOption = Annotated[
     bool, typer.Option("--force", help="As for run: include partitions that are up to date.")
 ]
-AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 STAGES = tuple(dict.fromkeys(table.partition(".")[0] for table in TABLES))
 NUMBERS = ("calls", "prompt_tokens", "completion_tokens", "most_tokens")
 
@@ -38,7 +36,6 @@ def plan(
     selection: Selection,
     latency: LatencyOption = 1.0,
     force: ForceOption = False,
-    again: AgainOption = False,
     form: FormatOption = Format.text,
 ) -> None:
     """Forecast the calls, tokens, time and cost of a run, by stage.
@@ -48,18 +45,16 @@ def plan(
     is the maximum that the limits of the answers allow, which a budget reserves for each request.
     """
     # Imported after the selection, so that a misspelled name fails fast.
-    from memflow.cli.cost_parts import large_parts
     from memflow.cli.forecast import forecast
     from resources.ledger.usage import known_sum
 
-    planned = forecast(selection, latency, force or again)
+    planned = forecast(selection, latency, force)
     settings = selection.settings
     stages = _totals(planned.steps, settings, ("stage", "role", "model"))
     assistants = _totals(
         [step for step in planned.steps if step.assistant], settings, ("domain", "assistant")
     )
     seconds = sum(step.seconds for step in planned.steps)
-    parts = large_parts(planned.steps, settings)
     total = {name: known_sum(row[name] for row in stages) for name in (*NUMBERS, "cost", "most_cost")}
     answer(
         form,
@@ -72,7 +67,6 @@ def plan(
             "steps": [asdict(step) for step in planned.steps],
             "total": {**total, "seconds": seconds},
             "up_to_date": planned.up_to_date,
-            "largest_parts": [asdict(part) for part in parts],
             "left_out": planned.left_out,
             "failing": planned.failing,
             "annotated": {name: asdict(each) for name, each in planned.annotated.items()},
@@ -80,7 +74,7 @@ def plan(
             "checks": planned_checks(settings, planned.assistants),
             "assumptions": _assumptions(planned, settings, latency),
         },
-        *_shown(planned, stages, assistants, parts, total, settings, latency),
+        *_shown(planned, stages, assistants, total, settings, latency),
     )
 
 
@@ -136,7 +130,6 @@ def _shown(
     planned: "Forecast",
     stages: Sequence[dict[str, Any]],
     assistants: Sequence[dict[str, Any]],
-    parts: Sequence["LargePart"],
     total: dict[str, Any],
     settings: "Settings",
     latency: float,
@@ -166,9 +159,6 @@ def _shown(
             Text(),
             table("By assistant", ("domain", "assistant", *numbers), by_assistant, right=numbers),
         ]
-    if parts:
-        shown.append(heading("What costs most"))
-        shown += [Text(f"  {part}") for part in parts]
     shown += [Text(f"\n{domain} is a sample {left_out}.") for domain, left_out in planned.left_out.items()]
     for domain, each in planned.annotated.items():
         keys = each.questions * each.checkpoints

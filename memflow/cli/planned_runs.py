@@ -77,11 +77,7 @@ class Outcome:
     scores: list[Score] = field(default_factory=list)
     drift: list[Drift] = field(default_factory=list)
     """The drift after the changes that this run was the first to publish."""
-    former: list[str] = field(default_factory=list)
-    """Partitions that the leaderboard leaves out, because a former version of memflow wrote them."""
     usage: list[dict[str, Any]] = field(default_factory=list)
-    addresses: list[dict[str, Any]] = field(default_factory=list)
-    """The usage of each server of the models with several servers."""
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By planned run: failed requests that the next run sends again."""
     damaged: dict[str, list[str]] = field(default_factory=dict)

@@ -47,7 +47,7 @@ def probe(
 
     settings = front_of(ctx).load()
     lake = front_of(ctx).lake()
-    asked = _find_probe(lake, probe_id, domain)
+    asked = find_probe(lake, probe_id, domain)
     assistants = assistants_of(lake, "answer.replies", asked.domain)
     if assistant is not None and assistant not in assistants:
         known = ", ".join(assistants) or "none yet"
@@ -66,7 +66,7 @@ def probe(
     )
 
 
-def _find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
+def find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
     """Return the probe with this id. Raises BadInput for an unknown id; the message lists similar ids."""
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:

@@ -127,7 +127,6 @@ class ProgressWatcher:
             if self._items.get(task) != items:
                 self._items[task] = items
                 self._progress.reset(task)
-            # Worker processes report their totals one after another.
             shown = items if done < total else CHECKS
             self._progress.update(task, completed=done, total=total, items=shown)
 

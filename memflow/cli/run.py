@@ -62,20 +62,10 @@ ParallelOption = Annotated[
         help="Run at most this many partitions at once; 0 chooses by the models' concurrency.",
     ),
 ]
-ProcessesOption = Annotated[
-    int,
-    typer.Option(
-        "--processes",
-        min=0,
-        help="Divide the episodes of a partition among this many processes; 0 takes `processes` of the settings.",
-    ),
-]
 UncheckedOption = Annotated[
     bool,
     typer.Option("--unchecked", help="Run memory servers without a passed `memflow memories check`."),
 ]
-# The former name of --force.
-AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 
 
 def return_freed_memory() -> None:
@@ -97,10 +87,8 @@ def run(
     budget_calls: CallsOption = None,
     budget_tokens: TokensOption = None,
     parallel: ParallelOption = 0,
-    processes: ProcessesOption = 0,
     force: ForceOption = False,
     unchecked: UncheckedOption = False,
-    again: AgainOption = False,
     format: FormatOption = Format.text,
 ) -> None:
     """Generate, play, answer and score the selected domains and assistants, through Dagster.
@@ -124,8 +112,6 @@ def run(
 
     settings = selection.settings
     spending = settings.budget.with_options(budget_calls, budget_tokens, budget).budget()
-    if processes:
-        settings = settings.model_copy(update={"processes": processes})
     if unchecked:
         settings = skip_checks(settings)
     selection = replace(selection, settings=settings)
@@ -139,7 +125,7 @@ def run(
     request = RunRequest(
         selection.domains,
         selection.assistants,
-        force or again,
+        force,
         at_once,
     )
     if (scripted := scripted_note(settings, selection.assistants)) is not None:
@@ -148,7 +134,7 @@ def run(
         message(unset)
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
-        run_required_checks(selection, force or again, spending)
+        run_required_checks(selection, force, spending)
         with ProgressWatcher() as watcher:
             outcome = run_pipeline(settings, request, watcher, spending)
     except KeyboardInterrupt:

@@ -93,7 +93,7 @@ def doctor(
     ] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Check Python, packages, settings, folders, data sets, models, benchmarks and memories, and the stored results.
+    """Check settings, folders, data sets, models, benchmarks and memories, and the stored results.
 
     Each endpoint is only asked for the models that it serves. The exit code is 1 if a required item is missing, or if
     stored results are damaged.

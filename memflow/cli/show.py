@@ -46,6 +46,8 @@ EVERY = "(every assistant)"
 class ShowGroup(ViewGroup):
     """The command group `memflow show`."""
 
+    without_moment = frozenset({"metrics", "usage"})
+
     references: ClassVar = {
         "probe": CommandReference("memflow.cli.probe:probe"),
         "costs": CommandReference("memflow.cli.costs:costs"),
@@ -57,6 +59,8 @@ class ShowGroup(ViewGroup):
         "memory": CommandReference("memflow.cli.memory:memory"),
         "metrics": CommandReference("memflow.cli.metrics:metrics"),
         "noise": CommandReference("memflow.cli.show_noise:noise"),
+        "history": CommandReference("memflow.cli.history:history"),
+        "usage": CommandReference("memflow.cli.usage:usage"),
     }
 
 
@@ -195,6 +199,13 @@ def verdicts(
     )
 
 
+NUMBERS = ("value", "deviation", "judges", "rank", "95 % interval", "noise", "n", "episodes", "coverage")
+OPTIONAL = (
+    *("variant", "deviation", "judges", "rank", "noise"),
+    *("episodes", "embedder", "model", "n", "coverage", "reason"),
+)
+
+
 def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
     """Yield the tables of each domain: metrics, best assistants first; failures by evidence, then by state probes."""
     from memflow.scoring.catalog import is_evidence_score
@@ -211,61 +222,45 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             ]
         of_domain = best_first(of_domain)
         variants = variants or any(score.variant != "standard" for score in of_domain)
-        columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
-        deviations = slices and any(score.deviation is not None for score in of_domain)
-        judged = any(score.judge_low is not None for score in of_domain)
-        columns += ["assistant", "value", *(["deviation"] if deviations else [])]
-        columns += ["judges"] if judged else []
-        ranked = any(score.rank_low is not None for score in of_domain)
-        columns += ["rank"] if ranked else []
-        noisy = any(score.noise is not None for score in of_domain)
-        columns += [
-            "95 % interval",
-            *(["noise"] if noisy else []),
-            "n",
-            "episodes",
-            "coverage",
-            "model",
-            "embedder",
-            "reason",
-        ]
-        rows: list[list[Any]] = []
-        last: list[Any] = []
+        rows: list[dict[str, Any]] = []
+        last: tuple[str, ...] = ()
         for score in without_repeated_bounds(of_domain):
-            group = [
-                score.metric,
-                *([variant_text(score.metric, score.variant)] if variants else []),
-                *([score.slice] if slices else []),
-            ]
-            head = group if group != last else ["" for _ in group]
+            group = (score.metric, score.variant, score.slice if slices else "")
+            rows.append(_row(score, is_first=group != last, slices=slices, variants=variants))
             last = group
-            value = [_value(score), *([score.deviation] if deviations else [])]
-            value += [_range(score, score.judge_low, score.judge_high)] if judged else []
-            value += [_ranks(score)] if ranked else []
-            interval, *rest = _rest(score)
-            noise = [noise_text(score, interval=True)] if noisy else []
-            rows.append([*head, flagged(score.assistant, [score]), *value, interval, *noise, *rest])
         yield heading(domain)
         if rows:
-            numbers = (
-                "value",
-                "deviation",
-                "judges",
-                "rank",
-                "95 % interval",
-                "noise",
-                "n",
-                "episodes",
-                "coverage",
-            )
-            optional = ("episodes", "embedder", "model", "n", "coverage", "reason")
-            yield table("", columns, rows, right=numbers, optional=optional)
+            yield table("", [*rows[0]], [[*row.values()] for row in rows], right=NUMBERS, optional=OPTIONAL)
         if text := units_note(of_domain):
             yield note(text)
-        if rows and ranked:
+        if any(row["rank"] for row in rows):
             yield note(COMMON_RANKS)
         yield from map(note, noise_notes(of_domain))
         yield from causes
+
+
+def _row(score: "Score", *, is_first: bool, slices: bool, variants: bool) -> dict[str, Any]:
+    """Return the cells of a score by column; the metric, variant and slice stand in the first row of each."""
+    variant = variant_text(score.metric, score.variant) if variants else ""
+    return {
+        "metric": score.metric if is_first else "",
+        "variant": variant if is_first else "",
+        **({"slice": score.slice if is_first else ""} if slices else {}),
+        "assistant": flagged(score.assistant, [score]),
+        "value": NOT_MEASURED if score.health == FAULTY else _number(score, score.value),
+        "deviation": score.deviation if slices else None,
+        "judges": _range(score, score.judge_low, score.judge_high),
+        "rank": _ranks(score),
+        "95 % interval": _range(score, score.low, score.high)
+        or no_interval(score).replace("no interval", "none"),
+        "noise": noise_text(score, interval=True),
+        "n": count(score),
+        "episodes": score.n_episodes,
+        "coverage": f"{score.coverage:.0%}",
+        "model": score.model,
+        "embedder": score.embedder,
+        "reason": score.reason,
+    }
 
 
 def without_repeated_bounds(scores: Sequence["Score"]) -> list["Score"]:
@@ -307,10 +302,6 @@ def best_first(scores: Sequence["Score"]) -> list["Score"]:
     )
 
 
-def _value(score: "Score") -> str | None:
-    return NOT_MEASURED if score.health == FAULTY else _number(score, score.value)
-
-
 def _number(score: "Score", value: float | None) -> str | None:
     """Return a value as text with three decimals; small seconds and calls have three significant digits."""
     if value is None:
@@ -330,18 +321,6 @@ def _ranks(score: "Score") -> str:
     return (
         f"{score.rank_low} – {score.rank_high}" if score.rank_low < score.rank_high else f"{score.rank_low}"
     )
-
-
-def _rest(score: "Score") -> list[Any]:
-    return [
-        _range(score, score.low, score.high) or no_interval(score).replace("no interval", "none"),
-        count(score),
-        score.n_episodes,
-        f"{score.coverage:.0%}",
-        score.model,
-        score.embedder,
-        score.reason,
-    ]
 
 
 def _wanted(value: str, among: Sequence[str] | None) -> bool:

@@ -27,7 +27,6 @@ from memflow.cli.profiles import variant_chooser
 from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
 from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
-from memflow.cli.usage import address_table
 from memflow.labels import caveat_of, interval_notes, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
@@ -35,7 +34,7 @@ from memflow.scoring.drift_summary import DomainDrift, grouped
 from memflow.scoring.noise_labels import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
-from resources.lake.lake import Lake, rebuild_commands
+from resources.lake.lake import Lake
 
 MEANING = "Its scores show that the pipeline works; they measure no model."
 
@@ -50,8 +49,6 @@ class Summary:
     usage: list[dict[str, Any]]
     failed: list[tuple[str, str]]
     missing: dict[str, list[Dataset]]
-    former: list[str]
-    """Partitions of a former version, which the leaderboard leaves out."""
     ran: int
     up_to_date: int
     skipped: list[str]
@@ -60,8 +57,6 @@ class Summary:
     """The tables of its domains' users, where something in them is quarantined."""
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By run: failed requests that the next run sends again."""
-    addresses: list[dict[str, Any]] = field(default_factory=list)
-    """The usage of each server of the models with several servers."""
     damaged: dict[str, list[str]] = field(default_factory=dict)
     """By run: the tables that it rebuilt, because their files were damaged."""
     left_out: list[str] = field(default_factory=list)
@@ -88,7 +83,6 @@ class Summary:
             outcome.usage,
             failed,
             outcome.missing,
-            outcome.former,
             len(outcome.ran),
             len(outcome.up_to_date),
             [run.name for run in outcome.skipped],
@@ -99,7 +93,6 @@ class Summary:
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
             outcome.failed_requests,
-            outcome.addresses,
             {run.name: outcome.damaged[run.name] for run in outcome.ran if run.name in outcome.damaged},
             outcome.left_out,
             outcome.restored,
@@ -124,7 +117,6 @@ class Summary:
             "leaderboard": [asdict(score) for score in self.scores],
             "health": [asdict(alarm) for alarm in health_alarms(self.scores)],
             "usage": self.usage,
-            "addresses": self.addresses,
             "quarantined": self.made,
             "runs": {
                 "done": self.ran,
@@ -136,7 +128,6 @@ class Summary:
             "unchecked": self.unchecked,
             "drift": {each.domain: each.sentence() for each in self.drifts},
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
-            "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
             "damaged": {"rebuilt": self.damaged, "left_out": self.left_out, "restored": self.restored},
             "duckdb": self.duckdb,
         }
@@ -169,15 +160,9 @@ class Summary:
             shown += made_of(domain, self.made)
         if self.usage:
             shown += [heading("usage of this run"), _usage(self.usage), *_cut_answers(self.usage)]
-            shown += address_table(self.addresses)
         for domain, lacking in self.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
-        if self.former:
-            shown.append(heading("not in the leaderboard, because a former version of memflow wrote them"))
-            shown += first_lines(self.former)
-            shown.append(Text("Rebuild them; no request is sent twice:"))
-            shown += first_lines(rebuild_commands(self.former))
         shown += self._damages()
         if self.failed_requests:
             shown.append(heading("failed requests; rerun the command to send them again, and only them"))

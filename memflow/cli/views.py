@@ -7,7 +7,7 @@ imports no benchmark.
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from rich.console import RenderableType
@@ -93,6 +93,9 @@ class LakeReader:
 class ViewGroup(LazyGroup):
     """The command group `memflow show`: its built-in commands and the views that benchmarks declare."""
 
+    without_moment: ClassVar[frozenset[str]] = frozenset()
+    """The commands that do not read the lake, and so have no option `--as-of`."""
+
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *registry.views()]
 
@@ -102,7 +105,8 @@ class ViewGroup(LazyGroup):
         if found is not None:
             spec, view = found
             command = build_command(cmd_name, view.help, _view_function(view), panel=spec.title)
-        if command is not None and all(each.name != "as_of" for each in command.params):
+        is_past = cmd_name not in self.without_moment
+        if command is not None and is_past and all(each.name != "as_of" for each in command.params):
             command.params.append(as_of_option())
         return command
 

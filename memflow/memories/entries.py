@@ -128,11 +128,6 @@ class EntryStore:
         self._items[entry_id] = gone
         self._changes.append(gone)
 
-    @property
-    def tick(self) -> int:
-        """The former name of `sequence`, for memories written against memflow 0.1."""
-        return self.sequence
-
     def advance(self, messages: int) -> None:
         """Increase `sequence` by a number of messages. The runner calls this method before a write."""
         self.sequence += messages

@@ -143,16 +143,6 @@ def parameter(
     return field(default=default, metadata={"description": description, **bounds})
 
 
-_FORMER_NAMES = {
-    "plays": "needs_playing",
-    "recalls": "recalls_entries",
-    "ranks": "ranks_entries",
-    "bookkeeping": "bookkeeping_kinds",
-    "broad": "global_kinds",
-    "asks": "prompt_stems",
-}
-
-
 @dataclass
 class Memory(ABC):
     """A memory system in one episode: a dataclass whose parameters are the fields declared by `parameter`."""
@@ -191,13 +181,6 @@ class Memory(ABC):
         A memory that asks a model for its entries merges messages.
         """
         return Design(merges=self.calls.chat_write > 0)
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Accept the former names of class attributes, which memories written for memflow 0.1 use."""
-        super().__init_subclass__(**options)
-        for former, name in _FORMER_NAMES.items():
-            if former in vars(cls):
-                setattr(cls, name, vars(cls)[former])
 
     @abstractmethod
     async def write(self, messages: Sequence[Message]) -> None:
@@ -350,7 +333,3 @@ class ModelWrittenMemory(Memory):
         TEXT.size, "Characters of one text in an answer, against endless answers.", low=1
     )
     max_items: int = parameter(ITEMS.size, "Items of one list in an answer, against endless answers.", low=1)
-
-
-for _former, _name in _FORMER_NAMES.items():  # so that a subclass can extend `Memory.bookkeeping`
-    setattr(Memory, _former, getattr(Memory, _name))

@@ -106,7 +106,7 @@ class Score:
     model: Annotated[str, "The chat model that answered."]
     metric: Annotated[str, "The metric; score.metrics describes it."]
     variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
-    slice: Annotated[str, "`all`, `period 3`, `category 2`, `dataset locomo`, ..."] = "all"
+    slice: Annotated[str, "`all`, `period 3`, `category 2`, `dataset NAME`, ..."] = "all"
     value: Annotated[float | None, "The score; null where it may not be shown."] = None
     low: Annotated[float | None, "Lower end of the 95 % interval, over what is independent."] = None
     high: Annotated[float | None, "Upper end of the 95 % interval."] = None
@@ -193,7 +193,7 @@ class Comparison:
     domain: Domain
     metric: Annotated[str, "The metric; score.metrics describes it."]
     variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
-    slice: Annotated[str, "`all`, `period 3`, `category 2`, `dataset locomo`, ..."] = "all"
+    slice: Annotated[str, "`all`, `period 3`, `category 2`, `dataset NAME`, ..."] = "all"
     a: Annotated[str, "The first assistant. Each two assistants have one row."]
     b: Annotated[str, "The second assistant."]
     value_a: Annotated[float | None, "The score of a over the pairs."] = None

@@ -18,7 +18,6 @@ from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Comparison, Drift, Probe, PublishedScore, Score
 from memflow.run.early_answers import EarlyAnswers
-from memflow.shares import WHOLE, Share
 from memflow.timing import Clock
 
 T = TypeVar("T")
@@ -80,8 +79,6 @@ class StepContext:
     drift: Callable[[], list[Drift]]
     early: EarlyAnswers | None = None
     """Set if the probes are asked in the same run, so that they can be asked during play."""
-    share: Share = WHOLE
-    """The episodes that this process handles, in a step that is divisible by episodes."""
 
     def __init__(
         self,

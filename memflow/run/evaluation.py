@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -33,7 +33,6 @@ from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import claims_of_judges
 from memflow.scoring.noise import with_difference_noise
-from memflow.shares import R
 
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
@@ -97,10 +96,8 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         queries = episode_queries(benchmark, domain, context.rows("question.probes"))
     probes = context.rows("question.probes") if plays_probes(benchmark, domain, memory) else []
     simulator = await context.models.role("simulator")
-    episodes = context.share.of_episodes(
-        benchmark.episodes(
-            domain, context.states(), turns, context.rows("feedback.sessions"), simulator, probes
-        )
+    episodes = benchmark.episodes(
+        domain, context.states(), turns, context.rows("feedback.sessions"), simulator, probes
     )
     chat, tools = await context.models.answering(assistant), await context.models.tools(assistant)
     ended = None
@@ -197,13 +194,21 @@ class _AskedProbe(NamedTuple):
     episode_id: str
 
 
+class _OfEpisode(Protocol):
+    @property
+    def episode_id(self) -> str: ...
+
+
+R = TypeVar("R", bound=_OfEpisode)
+
+
 def _asked_probes(context: StepContext) -> list[_AskedProbe]:
-    """Return the probes of split `test` that belong to this share."""
-    return context.share.of_rows(
+    """Return the probes of split `test`."""
+    return [
         _AskedProbe(probe.probe_id, probe.episode_id)
         for probe in context.stream("question.probes")
         if probe.split == "test"
-    )
+    ]
 
 
 def _read_probes(context: StepContext, asked: Iterable[_AskedProbe]) -> list[Probe]:
@@ -295,9 +300,7 @@ async def judge_claims(context: StepContext) -> Tables:
     claims = []
     if system.memory.recalls_entries:
         turns = context.rows("utterance.turns")
-        claims = context.share.of_rows(
-            context.benchmark.claims(domain, context.assistant, context.states(), turns)
-        )
+        claims = context.benchmark.claims(domain, context.assistant, context.states(), turns)
     judges = await context.models.judges(domain.name) if claims else {}
     unknown: list[Claim] = []
     judged: dict[str, list[Claim]] = {name: [] for name in judges}

@@ -26,6 +26,7 @@ from dagster._serdes import ConfigurableClassData
 
 from memflow.errors import BadSettings
 from resources.reconnect import is_lost
+from resources.runs.code_location import job_origin, workspace
 from resources.runs.leases import lease_folder_id
 from resources.runs.process_locks import LOCKS, instance_folder, stale_locks
 from resources.runs.recovery import PROCESS, PROCESS_FOLDER, fail_runs_of, requeue_runs
@@ -103,17 +104,9 @@ def dagster_home(home: Path) -> Path:
 
 
 def workspace_file(folder: Path, working_directory: Path) -> Path:
-    """Write the workspace of the code location `memflow` to the instance's folder. Return its path.
-
-    Modules are first looked up in `working_directory`, which may contain a user's own memory.
-    """
-    location = {
-        "module_name": "assets.definitions",
-        "location_name": "memflow",
-        "working_directory": str(working_directory),
-    }
+    """Write the workspace of the code location `memflow` to the instance's folder. Return its path."""
     file = folder / "workspace.yaml"
-    file.write_text(yaml.safe_dump({"load_from": [{"python_module": location}]}), encoding="utf-8")
+    file.write_text(yaml.safe_dump(workspace(working_directory)), encoding="utf-8")
     return file
 
 
@@ -175,6 +168,12 @@ class RunThreadsInstance(dg.DagsterInstance):
     def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:
         """Return the logging handlers that dagster.yaml names."""
         return super().get_yaml_python_handlers() if self.get_python_log_dagster_handler_config() else []
+
+    def create_run_for_job(self, job_def: dg.JobDefinition, **fields: Any) -> dg.DagsterRun:
+        """Create a run that belongs to its job in the code location."""
+        return super().create_run_for_job(
+            job_def, **{**fields, "remote_job_origin": job_origin(job_def.name)}
+        )
 
     def run_will_resume(self, run_id: str) -> bool:
         """Return False: an interrupted `memflow run` is not continued by the daemon."""

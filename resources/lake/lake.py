@@ -557,7 +557,7 @@ def rebuild_commands(partitions: Iterable[str]) -> list[str]:
 
 
 def rebuild_command(table: str, partition: str) -> str:
-    """Return the command that rebuilds a partition from cached completions, without new requests."""
+    """Return the command that rebuilds a partition; answers to unchanged requests come from the ledger."""
     if table in ("raw.records", "score.comparisons", "score.history", "score.leaderboard", "score.drift"):
         return "`memflow run`"
     return f"`{rebuild_commands([partition])[0]}`"
@@ -574,6 +574,6 @@ def _other_columns(table: str, partition: str, lake: Lake, found: pa.Schema) -> 
     return BadInput(
         f"{lake.path(table, partition)} was written by another version of memflow: "
         f"{' and '.join(filter(None, differences)) or 'its columns have other types'}. Rebuild it with "
-        f"{rebuild_command(table, partition)}, or move the lake {lake.root} away and rerun everything: answered "
-        "requests come from the ledger, so no model is asked again."
+        f"{rebuild_command(table, partition)}, or move the lake {lake.root} away and rerun everything. Answers "
+        "come from the ledger; requests whose prompt, model or parameters changed since are asked again."
     )

@@ -21,7 +21,6 @@ from memflow.memories.memory import Embedder
 from memflow.repeats import memory_name
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
-from memflow.shares import Share
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
 from resources.endpoints.endpoint import Endpoint
@@ -59,13 +58,11 @@ class Clients:
         ledger: SqlLedger,
         servers: VllmServers,
         budget: Budget | None,
-        share: Share,
     ) -> None:
         self.settings = settings
         self.ledger = ledger
         self.servers = servers
         self.budget = budget
-        self.share = share
         self._stack = AsyncExitStack()
         self._opened: dict[str, asyncio.Task[Any]] = {}
         self._memory_servers: dict[tuple[str, str, str], tuple[ServerConnection, GuardedConnection]] = {}
@@ -197,7 +194,7 @@ class Clients:
         # Starting a server takes minutes, in which other models are called.
         url = model.url or UNSTARTED
         if served:
-            url, *_ = await asyncio.to_thread(self.servers.urls, name)
+            url = await asyncio.to_thread(self.servers.url, name)
         of_command = name.startswith(COMMAND_LINE)
         chat = OpenAIChat(
             url=url,
@@ -211,7 +208,7 @@ class Clients:
                 url,
                 key_variable=model.key_variable,
                 profile=model.profile,
-                concurrency=self.share.of_limit(model.concurrency),
+                concurrency=model.concurrency,
                 patience=model.patience,
                 longest_pause=model.longest_pause,
                 timeout=model.timeout,
@@ -234,6 +231,6 @@ class Clients:
                 chosen.model,
                 self.ledger,
                 key_variable=chosen.key_variable,
-                concurrency=self.share.of_limit(CONCURRENCY),
+                concurrency=CONCURRENCY,
             )
         )

@@ -1,4 +1,4 @@
-"""The models of a run: one event loop, the clients on it, the ledger, started servers and worker processes.
+"""The models of a run: one event loop, the clients on it, the ledger and started servers.
 
 clients.py opens the models of the settings; vllm.py starts servers.
 """
@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from memflow.chat.ledger import RequestContext
 from memflow.records import Probe
 from memflow.run.early_answers import EarlyAnswers
-from memflow.shares import WHOLE, Share
 from resources.endpoints.limits import Budget
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.chats import Chats, Watch
@@ -18,7 +17,6 @@ from resources.models.clients import Clients
 from resources.models.event_loop import EventLoopThread, detached
 from resources.settings.settings import Settings
 from resources.vllm_servers.servers import VllmServers
-from resources.workers.workers import Workers
 
 T = TypeVar("T")
 
@@ -36,18 +34,14 @@ class Models:
         ledger: SqlLedger,
         budget: Budget | None = None,
         servers: VllmServers | None = None,
-        share: Share = WHOLE,
     ) -> None:
         self.settings = settings
         self.ledger = ledger
         self.budget = budget
-        self.share = share
-        """The share of each model's concurrency that this process may use."""
         self.watch: Watch = lambda account, done, total: None
         self.servers = servers or VllmServers(settings.models, settings.home)
         self.early: dict[str, EarlyAnswers] = {}
         """The early answers of each run that plays."""
-        self.workers = Workers(budget, self.servers.urls, self.report)
         self._loop = EventLoopThread()
         self._clients: Clients | None = None
 
@@ -78,11 +72,7 @@ class Models:
             self.ledger.flush()
 
     def _open_clients(self) -> Clients:
-        return Clients(self.settings, self.ledger, self.servers, self.budget, self.share)
-
-    def report(self, account: RequestContext, done: int, total: int) -> None:
-        """Report the progress of a step to `watch`."""
-        self.watch(account, done, total)
+        return Clients(self.settings, self.ledger, self.servers, self.budget)
 
     def early_answers(self, run_id: str, probes: Iterable[Probe]) -> EarlyAnswers:
         """Create and return the early answers of a run, for later use by the step that answers probes."""
@@ -97,16 +87,13 @@ class Models:
         clients = self._clients
         if clients is not None:
             self._loop.call(lambda: detached(clients.end_run(run_id)))
-        self.workers.end_run(run_id)
 
     def interrupt(self) -> None:
         """Cancel all running coroutines, and reject new ones."""
-        self.workers.interrupt()
         self._loop.interrupt()
 
     def close_clients(self) -> None:
-        """End the worker processes, close the connections and end the event loop."""
-        self.workers.close()
+        """Close the connections and end the event loop."""
         if self._clients is not None:
             clients, self._clients = self._clients, None
             self._loop.close(clients.close())

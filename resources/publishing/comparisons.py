@@ -25,7 +25,6 @@ from resources.publishing.health import HEALTH, cached_health
 from resources.publishing.leaderboard import (
     CachedScores,
     damaged_partitions,
-    former_partitions,
     without_damaged,
 )
 from resources.publishing.score_cache import DomainCache
@@ -50,20 +49,20 @@ def comparison_rows(settings: Settings, lake: Lake, cached: CachedScores | None 
 
 def _comparison_rows(settings: Settings, lake: Lake, cached: CachedScores | None) -> list[Comparison]:
     catalog = PartitionCatalog(lake, (PROBES, VERDICTS, HEALTH))
-    former = {*former_partitions(settings, lake), *damaged_partitions(settings, lake)}
+    left_out = {*damaged_partitions(settings, lake)}
     found = []
     for name in scored_domains(settings, catalog.of(PROBES)):
-        if name not in former:
+        if name not in left_out:
             domain = settings.domain(name)
             code = "" if cached is None else cached.code(domain.benchmark)
             cache = DomainCache(f"{KIND} {name}", None if cached is None else cached.path)
-            assistants = current_assistants(catalog, name, former)
+            assistants = current_assistants(catalog, name, left_out)
             found += _domain_rows(domain, assistants, lake, catalog, cache, code)
     return found
 
 
 def current_assistants(
-    catalog: PartitionCatalog, domain: str, former: set[str] | frozenset[str] = frozenset()
+    catalog: PartitionCatalog, domain: str, left_out: set[str] | frozenset[str] = frozenset()
 ) -> dict[str, Mapping[str, str]]:
     """Return the metadata of the verdicts on the current probes of a domain, by assistant."""
     probes = catalog.get(PROBES, domain)
@@ -73,7 +72,7 @@ def current_assistants(
         meta = entry.facts.meta
         if (
             of_domain == domain
-            and partition not in former
+            and partition not in left_out
             and probes is not None
             and meta.get("probes") == probes.facts.digest
         ):

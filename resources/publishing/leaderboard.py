@@ -3,7 +3,7 @@
 domain_scores.py computes the scores of one domain.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -71,16 +71,16 @@ def _leaderboard_rows(
 ) -> list[Score]:
     """Return the scores of the first evaluations, or with `repeat`, such as `answers2`, of these repeats."""
     catalog = PartitionCatalog(lake, SCORED, repeat)
-    former = {*former_partitions(settings, lake), *damaged_partitions(settings, lake)}
+    left_out = {*damaged_partitions(settings, lake)}
     assistants: dict[str, list[str]] = {}
     current = same_inputs(lake, catalog) if repeat else catalog.of(VERDICTS)
     for partition in current:
-        if partition not in former:
+        if partition not in left_out:
             name, _, assistant = partition.partition("/")
             assistants.setdefault(name, []).append(assistant)
     scorers = []
     for name in scored_domains(settings, catalog.of("question.probes")):
-        if name not in former:
+        if name not in left_out:
             domain = settings.domain(name)
             cache = DomainCache(f"{name} {repeat}".strip(), None if cached is None else cached.path)
             code = "" if cached is None else cached.code(domain.benchmark)
@@ -107,31 +107,15 @@ def same_inputs(lake: Lake, repeats: PartitionCatalog) -> list[str]:
     return found
 
 
-def former_partitions(settings: Settings, lake: Lake) -> list[str]:
-    """Return the partitions without scores, because one of their tables has another memflow version's columns."""
-    lake = lake.listing_view()
-    return _scored_partitions(settings, lake, SCORED, lake.is_former)
-
-
 def damaged_partitions(settings: Settings, lake: Lake) -> list[str]:
-    """Return the partitions without scores, because the file of one of their tables is damaged."""
+    """Return the partitions without scores, because a file of theirs is damaged or has other columns."""
     lake = lake.listing_view()
-    return _scored_partitions(
-        settings,
-        lake,
-        (*SCORED, STATES),
-        lambda table, partition: lake.damage(table, partition) is not None,
-    )
-
-
-def _scored_partitions(
-    settings: Settings, lake: Lake, tables: Sequence[str], is_left_out: Callable[[str, str], bool]
-) -> list[str]:
     return sorted(
         {
             partition
-            for table in tables
+            for table in (*SCORED, STATES)
             for partition in lake.partitions(table)
-            if settings.has_domain(partition.partition("/")[0]) and is_left_out(table, partition)
+            if settings.has_domain(partition.partition("/")[0])
+            and (lake.damage(table, partition) is not None or lake.is_former(table, partition))
         }
     )

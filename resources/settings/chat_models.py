@@ -76,18 +76,13 @@ class Model(StrictModel):
         "",
         description="For kind vllm: the folder of an adapter of `model`; `revision` is in its manifest.json.",
     )
-    replicas: int = Field(1, ge=1, le=256, description="For kind vllm: the servers that are started.")
-    gpus: tuple[Devices, ...] = Field(
-        (),
-        description='For kind vllm: the devices of each replica, such as ["0,1", "2,3"] (CUDA_VISIBLE_DEVICES); by '
-        "default consecutive ones.",
+    gpus: Devices = Field(
+        "", description='For kind vllm: the devices, such as "0,1" (CUDA_VISIBLE_DEVICES); by default all.'
     )
     tensor_parallel: int = Field(
-        1, ge=1, le=256, description="For kind vllm: the devices that hold the weights of a replica together."
+        1, ge=1, le=256, description="For kind vllm: the devices that hold the weights together."
     )
-    data_parallel: int = Field(
-        1, ge=1, le=256, description="For kind vllm: the engines of a replica, behind one address."
-    )
+    data_parallel: int = Field(1, ge=1, le=256, description="For kind vllm: the engines behind the address.")
     gpu_memory: float | None = Field(
         None,
         gt=0,
@@ -110,12 +105,6 @@ class Model(StrictModel):
     )
     startup: float = Field(
         900.0, gt=0, description="For kind vllm: seconds until a started server must be ready."
-    )
-    idle: float = Field(
-        60.0,
-        ge=0,
-        le=86_400,
-        description="For kind vllm: seconds after which a started server ends that no process uses.",
     )
 
     @model_validator(mode="before")

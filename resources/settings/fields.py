@@ -102,12 +102,6 @@ class SettingsFields(BaseSettings):
         ge=0,
         description="Partitions that `memflow run` executes at once; 0 chooses by the concurrency of the models.",
     )
-    processes: int = Field(
-        1,
-        ge=1,
-        le=1024,
-        description="Processes that share the episodes of a partition, and the concurrency of the models.",
-    )
     sensor_seconds: int = Field(
         30, ge=1, description="Seconds between evaluations of the sensor that reruns stale partitions."
     )

@@ -22,7 +22,6 @@ from memflow.checks.expectations import expectations_of
 from memflow.pipeline import WRITERS
 from memflow.records import columns
 from memflow.repeats import source_of
-from memflow.shares import WHOLE, Share
 from resources.data.library import Library
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
@@ -53,16 +52,14 @@ def check_partition(
     lake: Lake,
     scope: Scope,
     engine: Engine = Engine.memflow,
-    share: Share = WHOLE,
 ) -> list[RuleResult]:
     """Return the result of every rule of `table` that applies to a partition, in the declared order.
 
-    With a share of number i and count n, return those of the rules i, i + n, i + 2n, and so on. Raises MissingData if
-    the partition, or a partition of a referenced table, is not in the lake.
+    Raises MissingData if the partition, or a partition of a referenced table, is not in the lake.
     """
     rows = lake.read(table, partition, vectors=False)
     evaluate = validate_rows if engine is Engine.gx else check_rows
-    rules = [*applicable(expectations_of(table, scope.benchmark), scope.domain)][share.number :: share.count]
+    rules = [*applicable(expectations_of(table, scope.benchmark), scope.domain)]
     return evaluate(
         table, rows, rules, other_rows(lake, partition), scope.domain, other_columns(lake, partition)
     )

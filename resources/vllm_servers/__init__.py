@@ -1,4 +1,4 @@
-"""vLLM servers: existing ones, and those that are started for a model and shared by all processes of a home.
+"""vLLM servers: those that run at an address, and one per model that lives as long as `memflow run` or `memflow dev`.
 
-servers.py is the interface. supervisor.py runs in a process of its own.
+servers.py is the interface. watchdog.py runs in a process of its own.
 """

@@ -16,10 +16,10 @@ from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import RuleResult
 from memflow.checks.expectations import expectations_of
 from memflow.cli.executor import QUIET
+from memflow.pipeline import STEPS
 from resources.lake.facts import RUN
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
-from resources.workers.workers import Workers
 
 DOMAIN = "memorybench_demo"
 KEYS = {table: dg.AssetKey(table.split(".")) for table in ("question.probes", "feedback.sessions")}
@@ -93,7 +93,7 @@ def build(home: Path, damage: Damage) -> dg.ExecuteInProcessResult:
 def failed(result: dg.ExecuteInProcessResult) -> dict[str, tuple[str, dict[str, Any]]]:
     """Return the table and the record of every failed blocking rule, by rule name."""
     return {
-        str(record.data["rule"]): (check.asset_key.to_user_string(), dict(record.data))
+        str(record.data["rule"]): (str(record.data["table"]), dict(record.data))
         for check in result.get_asset_check_evaluations()
         if check.severity is dg.AssetCheckSeverity.ERROR
         for record in rules(check)
@@ -124,7 +124,7 @@ def test_invalid_partition_fails_a_rule_and_blocks_downstream_assets(tmp_path: P
     result = build(tmp_path, damage)
     assert not result.success
     table, rule = failed(result)[DAMAGES[damage]]
-    assert table == "question/probes"
+    assert table == "question.probes"
     assert rule["unexpected"] > 0
     assert ("probe_id=" in rule["offending"]) == (damage is not nothing)
     assert KEYS["question.probes"] in materialized_assets(result)
@@ -171,23 +171,8 @@ def test_invalid_published_data_file_fails_the_expected_rule(
             )
             assert result.success == (job == "ingest_datasets")
     found, rule = failed(result)[check]
-    assert found == table.replace(".", "/")
+    assert found == table
     assert users[1]["id"] in rule["offending"]
-
-
-def test_running_worker_processes_check_large_partitions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sent: list[str] = []
-
-    def check(workers: Workers, table: str, partition: str) -> None:
-        sent.append(table)  # and return that no worker is running
-
-    monkeypatch.setattr(Workers, "check", check)
-    assert build(tmp_path / "small", list).success and not sent
-    monkeypatch.setattr("assets.checks.LARGE", 1)
-    assert build(tmp_path / "large", list).success
-    assert {"raw.records", "question.probes", "feedback.sessions"} <= {*sent}
 
 
 def test_check_of_the_history_waits_for_another_run_that_publishes(
@@ -209,12 +194,12 @@ def test_check_of_the_history_waits_for_another_run_that_publishes(
     for leaderboard, publishes_at, expected in (("own", 3, 1), ("other", 3, 3)):
         looks.clear()
         lake.write("score.leaderboard", "all", [], fingerprint="", meta={RUN: leaderboard})
-        [result] = _evaluated("score.history", "all", lake, settings, Workers(None, dict, print))
+        [result] = _evaluated("score.history", "all", lake, settings)
         assert (len(looks), result.passed) == (expected, expected == publishes_at)
     lake.write("score.history", "all", [], fingerprint="", meta={RUN: "own"})
     monkeypatch.setattr("assets.checks.PUBLISHING_S", -1.0)
     looks.clear()
-    assert not _evaluated("score.history", "all", lake, settings, Workers(None, dict, print))[0].passed
+    assert not _evaluated("score.history", "all", lake, settings)[0].passed
     assert len(looks) == 1
 
 
@@ -288,6 +273,17 @@ def test_materializing_a_single_asset_runs_only_checks_of_that_asset(tmp_path: P
     ]
 
 
+def test_checks_of_a_step_name_the_table_of_each_rule(tmp_path: Path) -> None:
+    result = build(tmp_path, list)
+    [check] = [
+        check
+        for check in result.get_asset_check_evaluations()
+        if check.asset_check_key == dg.AssetCheckKey(dg.AssetKey(["state", "profiles"]), BLOCKING)
+    ]
+    [states] = [step for step in STEPS if step.name == "states"]
+    assert {str(record.data["table"]) for record in rules(check)} == set(states.writes)
+
+
 def test_great_expectations_check_reports_an_invalid_raw_record(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     resources = build_resources(settings)
@@ -302,4 +298,4 @@ def test_great_expectations_check_reports_an_invalid_raw_record(tmp_path: Path) 
     finally:
         resources["models"].close()
     table, rule = failed(result)["expect_column_values_to_match_regex sha256"]
-    assert (table, rule["unexpected"]) == ("raw/records", 1)
+    assert (table, rule["unexpected"]) == ("raw.records", 1)

@@ -33,7 +33,7 @@ from memflow.benchmarks.amemgym.annotation import KINDS
 pytestmark = pytest.mark.browser
 
 CONFIG = KINDS["exposure"].config
-HOSTILE = (
+MALICIOUS = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">{{sheet}}"
 )
 ENGLISH = (
@@ -81,7 +81,7 @@ SHEET = make_sheet(
             item("u1#place", "gardening_place", "an_allotment", "a_balcony", "a_balcony, an_allotment"),
         ),
         message("u2", "mei", CHINESE, "zh", item("u2#时间", "园艺时间", *ZH_TIME)),
-        message("u3", "bob", HOSTILE, "en", item("u3#<b>", "<b>bold</b>", "<i>x</i>", "&amp;", "a, b")),
+        message("u3", "bob", MALICIOUS, "en", item("u3#<b>", "<b>bold</b>", "<i>x</i>", "&amp;", "a, b")),
     ],
 )
 
@@ -247,7 +247,7 @@ def test_annotation_page_supports_color_schemes_and_narrow_windows(desk: Desk, s
 def test_annotation_page_shows_markup_in_item_text_as_plain_text(desk: Desk) -> None:
     desk.open("Bo")
     desk.press("n", "n")
-    assert desk.driver.find_element(By.CSS_SELECTOR, "#shown .text").text == HOSTILE
+    assert desk.driver.find_element(By.CSS_SELECTOR, "#shown .text").text == MALICIOUS
     assert "<b>bold</b> is now" in desk.at("items").text and "&amp;" in desk.at("items").text
     assert desk.driver.title == "State exposure: amemgym_demo"
     assert not desk.driver.find_elements(By.TAG_NAME, "img")

@@ -385,7 +385,7 @@ def test_hostile_text_stays_text(report: Report) -> None:
     report.open(f"leaderboard?domain={DOMAIN}&slice=dataset+中文+<b>", "dataset 中文 <b>")
     assert report.run("return document.querySelectorAll('main b').length") == 0
     report.open(f"compare?domain={DOMAIN}&a=oracle&b=none", "none is worse")
-    assert report_files.HOSTILE.split(">")[0] in report.run("return document.body.textContent")
+    assert report_files.MALICIOUS.split(">")[0] in report.run("return document.body.textContent")
     assert report.run("return document.querySelectorAll('main img').length") == 0
     assert "taken" not in report.driver.title
 

@@ -81,6 +81,15 @@ def test_health_partition_has_scores_with_interval_and_a_plot_over_time(page, se
     page.picture("scores")
 
 
+def test_timeline_and_job_page_list_runs_of_the_command_line(page) -> None:
+    page.open("/overview/activity/timeline", 1500, 900)
+    page.reads("memflow", "evaluate_memory", "generate_domain", "ingest_datasets", "publish_leaderboard")
+    page.picture("timeline")
+    page.open("/locations/memflow/jobs/evaluate_memory/runs", 1500, 900)
+    page.reads("job:evaluate_memory", f"partition: {CHANGED}|{DOMAINS[0]}", "memflow/reason: command line")
+    page.picture("job")
+
+
 def test_backfill_of_two_domains_started_in_the_ui_succeeds(page, ui: Served) -> None:
     before = ui.backfills()
     page.open("/locations/memflow/jobs/generate_domain")

@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 from generated import generate
 
-from assets.checks import check_steps
+from assets.checks import check_steps, checked_asset
 from assets.definitions import build_defs
 from memflow.pipeline import JOBS, STEPS, WRITERS, markdown_table, steps_of, tables_of
 from memflow.records import TABLES
@@ -47,9 +47,20 @@ def test_assets_and_jobs_have_the_tables_and_inputs_of_the_pipeline_steps(tmp_pa
         assert {".".join(key.path) for key in made} == set(tables_of(scope))
 
 
-def test_check_steps_cover_every_table_exactly_once() -> None:
-    assert sorted(table for tables in check_steps().values() for table in tables) == sorted(TABLES)
-    assert check_steps()["claims_and_health"] == ("score.claims", "score.health")
+def test_check_steps_cover_every_step_exactly_once() -> None:
+    names = [step.name for steps in check_steps().values() for step in steps]
+    assert sorted(names) == sorted(step.name for step in STEPS)
+    assert [step.name for step in check_steps()["claims_and_health"]] == ["claims", "health"]
+
+
+def test_steps_that_read_a_table_are_blocked_by_the_checks_of_its_step() -> None:
+    for step in STEPS:
+        checked = ".".join(checked_asset(step).path)
+        for later in steps_of(step.scope):
+            assert checked in later.inputs or not set(step.writes) & set(later.inputs), (
+                step.name,
+                later.name,
+            )
 
 
 def test_dry_run_runs_pipeline_steps_that_call_models_in_order() -> None:

@@ -16,10 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import duckdb
-import pyarrow.parquet as pq
 import pytest
-from former_files import former_metadata
 
 from memflow.chat.scripted import LABEL
 from memflow.cli.planned_runs import Outcome
@@ -30,7 +27,7 @@ from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.instance.instance import open_instance
 from resources.lake.kept_versions import VERSIONS
-from resources.lake.lake import Lake, rebuild_commands
+from resources.lake.lake import Lake
 
 DEMO = AMEMGYM, MEMORYBENCH = demo_domains()
 ASSISTANTS = DEMO_MEMORIES
@@ -126,7 +123,8 @@ def run_names(outcome: Outcome) -> list[str]:
 
 def test_demo_runs_are_stored_in_the_dagster_instance_of_the_ui(demo: Demo) -> None:
     with open_instance(demo.home) as opened:
-        runs = opened.instance.get_runs()
+        # The timeline and the pages of jobs filter by this tag.
+        runs = opened.instance.get_runs(dg.RunsFilter(tags={".dagster/repository": "__repository__@memflow"}))
         made = opened.instance.get_materialized_partitions(dg.AssetKey(["score", "verdicts"]))
     assert {run.status for run in runs} == {dg.DagsterRunStatus.SUCCESS}
     assert Counter(run.job_name for run in runs) == {
@@ -381,44 +379,6 @@ def test_run_with_a_higher_limit_sends_only_new_requests(run_in: RunPipeline, tm
     # And lowering it again asks for nothing at all.
     run_in(home, *order, limit=1)
     assert ledger_rows(home)["completions"] == asked
-
-
-def test_run_rebuilds_selected_former_partitions_and_reports_the_others(
-    demo: Demo, run_in: RunPipeline, contents: Contents, tmp_path: Path
-) -> None:
-    home = tmp_path / "former"
-    shutil.copytree(demo.home, home)
-    selected, other = f"{AMEMGYM}/none", f"{MEMORYBENCH}/recent"
-    renamed = {"stored": "held", "differing_settings": "unequal"}
-    for table, partition in (
-        ("score.attributions", selected),
-        ("score.attributions", other),
-        ("score.leaderboard", "all"),
-    ):
-        path = Lake(home / "lake").path(table, partition)
-        stored = pq.read_table(path)
-        former = stored.rename_columns([renamed.get(name, name) for name in stored.column_names])
-        metadata = {
-            **former_metadata(path),
-            b"memflow.input_fingerprint": b"of the former version",
-        }
-        pq.write_table(former.replace_schema_metadata(metadata), path)
-    before, requests = contents(home), ledger_rows(home)["completions"]
-    outcome = run_in(home, (AMEMGYM,), ("none",))
-    assert outcome.failed == []
-    assert outcome.former == [other]
-    assert rebuild_commands(outcome.former) == [f"memflow run --domain {MEMORYBENCH} --memory recent"]
-    assert ledger_rows(home)["completions"] == requests
-    published = {f"{table} all": "" for table in tables_of("all")}
-    assert {**contents(home), **published} == {**before, **published}
-    assert {(score.domain, score.assistant) for score in outcome.scores} == {
-        (domain, assistant) for domain in DEMO for assistant in ASSISTANTS
-    } - {(MEMORYBENCH, "recent")}
-    with duckdb.connect(home / "memflow.duckdb", read_only=True) as connection:
-        names = connection.execute("SELECT DISTINCT domain || '/' || assistant FROM score.attributions")
-        assert {name for (name,) in names.fetchall()} == {
-            f"{domain}/{assistant}" for domain in DEMO for assistant in ASSISTANTS
-        } - {other}
 
 
 def test_partitions_stay_up_to_date_in_a_copied_home(demo: Demo, run_in: RunPipeline, tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_as_of_of_compare_is_the_moment_of_operands_without_one(answers: Answers
 def test_runs_lists_every_publication_and_gc_keeps_the_current_and_the_previous_rows(
     answers: Answers, call: Call
 ) -> None:
-    before = call("runs")
+    before = call("show", "history")
     assert [(row["publication"], row["domain"], row["assistant"], row["state"]) for row in before] == [
         (5, DOMAIN, "full", "current"),
         (5, DOMAIN, "bm25_message", "current"),
@@ -152,7 +152,7 @@ def test_runs_lists_every_publication_and_gc_keeps_the_current_and_the_previous_
     *_, previous, current = answers
     assert leaderboard(call) == answers[current]
     assert leaderboard(call, "--as-of", previous.isoformat()) == answers[previous]
-    after = call("runs")
+    after = call("show", "history")
     assert [{**row, "state": ""} for row in after] == [{**row, "state": ""} for row in before]
     removed = {(row["publication"], row["assistant"]) for row in after if row["state"] == "removed"}
     assert removed == {(1, "full"), (3, "full")}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from echo import FAULTS
 from echo_servers import ECHO, echo_command, http_echo
 
 from memflow.cli.planned_runs import Outcome
@@ -21,7 +22,6 @@ from memflow.memories.server.memory import ServerMemory
 from memflow.memories.server.protocol import Found
 from memflow.memories.server.reading import StateReader
 from resources.lake.lake import Lake
-from resources.memory_servers.echo import FAULTS
 
 ROOT = Path(__file__).parents[2]
 DEMOS = ("amemgym_demo", "comem_demo", "membench_demo", "memorybench_demo")

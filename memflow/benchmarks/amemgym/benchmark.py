@@ -21,7 +21,6 @@ from memflow.benchmarks.amemgym.turns import make_turns
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
 from memflow.benchmarks.api import AssistantResults, Benchmark, MemorySnapshots, Question, States
-from memflow.benchmarks.costs import CostPart
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.prompts import Prompt
@@ -33,16 +32,6 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import Claim, FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, Replier
 from memflow.scoring.measures import Measure, VerdictValues
-
-ON_POLICY_COST = CostPart(
-    "replies of each assistant in its own dialogues, follow-ups of the simulated user, and requests of the memories",
-    "Choose fewer memories (--memory), or reduce --limit. amemgym_base_offpolicy has one recorded run for all.",
-)
-ANSWER_COST = CostPart(
-    "answers to every question of a user at every period, and a diagnosis of the states behind it",
-    "Choose fewer memories (--memory), or reduce --limit. A sample has all periods of its users, because scores are "
-    "computed over all periods.",
-)
 
 
 class AMemGym(Benchmark):
@@ -134,19 +123,11 @@ class AMemGym(Benchmark):
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
 
-    def cost_parts(self, domain: Domain) -> Mapping[str, CostPart]:
-        on_policy = {"memory": ON_POLICY_COST} if parse_config(domain).policy == "on" else {}
-        return {"answer": ANSWER_COST, **on_policy}
-
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return parse_config(domain).users if is_generated(domain) else len(user_records(domain, records))
 
     def has_previous_state(self, domain: Domain) -> bool:
         return True
-
-    def divides_users(self, domain: Domain) -> bool:
-        """Return whether the domain is generated and on-policy. Recorded dialogues are read for all users."""
-        return is_generated(domain) and parse_config(domain).policy == "on"
 
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Return the stages that call the simulator.

@@ -12,7 +12,7 @@ from memflow.benchmarks.amemgym.config import TEXT_USERS_AT_ONCE, is_generated, 
 from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.options import QuestionOptions, generated_options, published_options
-from memflow.benchmarks.amemgym.states import History, histories_of_share, selected_users
+from memflow.benchmarks.amemgym.states import History, histories, selected_users
 from memflow.benchmarks.amemgym.wording import written
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
@@ -29,7 +29,7 @@ async def make_probes(
     The choice probe of a question precedes its state probe. State probes of single variables follow all questions of
     the period.
     """
-    histories_by_user = histories_of_share(domain, states)
+    histories_by_user = histories(states)
     if is_generated(domain):
         datasets = {
             person.persona.id: person.dataset

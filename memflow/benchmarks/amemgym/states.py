@@ -27,7 +27,7 @@ async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat
         users = [_published_states(domain, record) for record in _limited_users(domain, records)]
     else:
         config = parse_config(domain)
-        found = domain.share.of(select_personas(domain, user_records(domain, records)))
+        found = select_personas(domain, user_records(domain, records))
         users = await gather_bounded(
             lambda person: generate_user(domain, config, person.persona, simulator), found, USERS_AT_ONCE
         )
@@ -74,11 +74,6 @@ class History:
     def end(self, period: int) -> str:
         """Return the last day of `period`."""
         return self.changes[period][0].period_end
-
-
-def histories_of_share(domain: Domain, states: States) -> dict[str, History]:
-    """Return the history of each user in the domain's share that is not quarantined, by user id."""
-    return dict(domain.share.of(histories(states).items()))
 
 
 def histories(states: States) -> dict[str, History]:

@@ -15,7 +15,7 @@ from memflow.benchmarks.amemgym.answers import groups_of, values_of
 from memflow.benchmarks.amemgym.config import TEXT_USERS_AT_ONCE, AMemGymConfig, is_generated, parse_config
 from memflow.benchmarks.amemgym.off_policy import recorded_turns
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.states import History, histories_of_share, selected_users
+from memflow.benchmarks.amemgym.states import History, histories, selected_users
 from memflow.benchmarks.amemgym.wording import prompt, with_time, written
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
@@ -53,7 +53,7 @@ async def _openings(
             PublishedUser.model_validate_json(record.content) for record in selected_users(domain, records)
         ]
         return [turn for user in users for turn in _turns(domain, config, user.id, _published_sessions(user))]
-    histories_by_user = histories_of_share(domain, states)
+    histories_by_user = histories(states)
     made = await gather_bounded(
         lambda history: _SessionWriter(domain, config, history, simulator).sessions(),
         [*histories_by_user.values()],

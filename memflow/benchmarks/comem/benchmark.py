@@ -15,7 +15,6 @@ from memflow.benchmarks.comem.scoring import make_scores, probe_slices
 from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.speakers import speaker_scores, speaker_verdicts
 from memflow.benchmarks.comem.turns import make_turns
-from memflow.benchmarks.costs import CostPart
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
@@ -31,15 +30,6 @@ from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Scor
 from memflow.run.play import Episode
 from memflow.scoring.estimate import valid_probes
 from memflow.scoring.measures import Measure, VerdictValues, change_measures
-
-ANNOTATION_COST = CostPart(
-    "gold labels for every question at every checkpoint, by annotator and verifier, each of which reads the messages",
-    "Set fewer `checkpoints` in a domain of your own, or reduce --limit. Labels are paid once for all memories.",
-)
-ANSWER_COST = CostPart(
-    "answers to every question at every checkpoint",
-    "Choose fewer memories (--memory), set fewer `checkpoints` in a domain of your own, or reduce --limit.",
-)
 
 
 class CoMem(Benchmark):
@@ -130,10 +120,6 @@ class CoMem(Benchmark):
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         yield from super().measures(domain, values)
         yield from change_measures(values, "accuracy", ("forgetting", "all_correct"))
-
-    def cost_parts(self, domain: Domain) -> Mapping[str, CostPart]:
-        annotated = {"question": ANNOTATION_COST} if parse_config(domain).keys == "annotated" else {}
-        return {"answer": ANSWER_COST, **annotated}
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return len(load_contexts(domain.limited(0), records))

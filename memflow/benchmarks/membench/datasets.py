@@ -2,10 +2,8 @@
 
 from memflow.benchmarks.datasets import Dataset, Defect
 from memflow.benchmarks.membench import memdaily_files
-from memflow.benchmarks.origins import Download, RemoteArchive, RemoteFile, github_file
+from memflow.benchmarks.origins import Download, github_file
 
-_MOVIELENS = "https://files.grouplens.org/datasets/movielens"
-_GOODREADS = "https://mcauleylab.ucsd.edu/public_datasets/gdrive/goodreads"
 _MEMBENCH = ("import-myself/Membench", "04956796150992cc6fbffef51c53f541376bf0f6")
 _MEMBENCH_PAGE = "https://github.com/import-myself/Membench"
 _KINDS = (
@@ -36,85 +34,6 @@ DATASETS = (
             ships=True,
         )
         for language, words in (("en", "English"), ("zh", "Chinese"))
-    ),
-    Dataset(
-        "movielens",
-        "MovieLens in its later form (latest, 20M, 25M, 32M): which kinds of films people like",
-        "membench",
-        ("movielens/ratings.csv", "movielens/movies.csv"),
-        "GroupLens' own: no redistribution, no commercial use without permission",
-        "GroupLens, files.grouplens.org/datasets/movielens",
-        "Copy ratings.csv and movies.csv of ml-latest-small.zip, or of a larger one, to movielens/ in the data "
-        "folder.",
-        download=Download(
-            "https://grouplens.org/datasets/movielens/latest/",
-            (
-                RemoteArchive(
-                    f"{_MOVIELENS}/ml-latest-small.zip",
-                    {"ratings.csv": "movielens/ratings.csv", "movies.csv": "movielens/movies.csv"},
-                    "696d65a3dfceac7c45750ad32df2c259311949efec81f0f144fdfb91ebc9e436",
-                    strip=1,
-                ),
-            ),
-        ),
-    ),
-    Dataset(
-        "movielens_100k",
-        "MovieLens 100K: which kinds of films people like",
-        "membench",
-        ("movielens_100k/u.data", "movielens_100k/u.item", "movielens_100k/u.genre"),
-        "GroupLens' own: no redistribution, no commercial use without permission",
-        "GroupLens, files.grouplens.org/datasets/movielens",
-        "Copy u.data, u.item and u.genre of ml-100k.zip to movielens_100k/ in the data folder.",
-        download=Download(
-            "https://grouplens.org/datasets/movielens/100k/",
-            (
-                RemoteArchive(
-                    f"{_MOVIELENS}/ml-100k.zip",
-                    {name: f"movielens_100k/{name}" for name in ("u.data", "u.item", "u.genre")},
-                    "50d2a982c66986937beb9ffb3aa76efe955bf3d5c6b761f4e3a7cd717c6a3229",
-                    strip=1,
-                ),
-            ),
-        ),
-    ),
-    Dataset(
-        "foodcom",
-        "Food.com: which tastes people like",
-        "membench",
-        ("foodcom/RAW_interactions.csv", "foodcom/RAW_recipes.csv"),
-        "as Kaggle's page of it states",
-        "Kaggle shuyangli94/food-com-recipes-and-user-interactions",
-        "Copy RAW_interactions.csv and RAW_recipes.csv of shuyangli94/food-com-recipes-and-user-interactions to "
-        "foodcom/ in the data folder.",
-    ),
-    Dataset(
-        "goodreads",
-        "Goodreads: which kinds of books people like",
-        "membench",
-        (
-            "goodreads/goodreads_interactions*",
-            "goodreads/goodreads_book_genres_initial.json*",
-            "goodreads/goodreads_books*",
-        ),
-        "none stated; for academic use",
-        "UCSD Book Graph, cseweb.ucsd.edu/~jmcauley/datasets/goodreads.html",
-        "Copy goodreads_interactions_dedup.json.gz, or goodreads_interactions.csv with book_id_map.csv, and "
-        "goodreads_book_genres_initial.json.gz and goodreads_books.json.gz to goodreads/ in the data folder, as "
-        "they are or unpacked.",
-        optional=("goodreads/book_id_map.csv",),
-        download=Download(
-            "https://cseweb.ucsd.edu/~jmcauley/datasets/goodreads.html",
-            tuple(
-                RemoteFile(f"{_GOODREADS}/{name}", f"goodreads/{name}")
-                for name in (
-                    "book_id_map.csv",
-                    "goodreads_book_genres_initial.json.gz",
-                    "goodreads_books.json.gz",
-                    "goodreads_interactions.csv",
-                )
-            ),
-        ),
     ),
     *(
         Dataset(

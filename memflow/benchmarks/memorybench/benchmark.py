@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.costs import CostPart
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import (
     comparison,
-    costs,
     episodes,
     feedback,
     load,
@@ -166,9 +164,6 @@ class MemoryBench(Benchmark):
         cases = sum(each.left_out for each in selection.select(domain, records))
         dialogues = "training dialogue" if cases == 1 else "training dialogues"
         return f"without {cases:,} {dialogues} that no selected question needs" if cases else None
-
-    def cost_parts(self, domain: Domain) -> Mapping[str, CostPart]:
-        return costs.cost_parts(domain)
 
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Return the stage in which simulated users react to answers: `memory` if on-policy, otherwise `feedback`."""

@@ -272,7 +272,7 @@ class Transfer:
         if status in (404, 410):
             raise DownloadFailed(
                 f"{url} does not exist any more ({status}). Find the data set on {self.page or 'its page'} and get it "
-                "by hand (`memflow data list`)."
+                "by hand (`memflow data`)."
             )
         if status in (408, 425, 429) or status >= 500:
             raise _TemporaryError(

@@ -78,12 +78,6 @@ def test_answer_key_determines_categories_and_scores_of_labels(keyed) -> None:
     assert label_categories(make_sheet(header(), [unit("a")])) == ["full", "none"]
 
 
-def test_item_file_contains_no_scores_of_the_answer_key(keyed) -> None:
-    folder, _ = keyed
-    first = json.loads((folder / "items.jsonl").read_text().splitlines()[1])["items"][0]["labels"]
-    assert {label["value"] for label in first if label["name"].startswith("option")} == {None}
-
-
 def test_read_sheet_rejects_a_modified_item_file(keyed) -> None:
     folder, _ = keyed
     change(folder / "items.jsonl", '"text": "x"', '"text": "y"')

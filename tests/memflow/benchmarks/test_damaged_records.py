@@ -121,3 +121,9 @@ def test_reader_rejects_a_file_of_the_wrong_format(file: PublishedFile) -> None:
 def test_file_whose_records_are_all_invalid_is_rejected(file: PublishedFile) -> None:
     with pytest.raises(BadInput, match="none of its 4 records is valid"):
         read(file, [null(record, file.field) for record in file.records])
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_reader_rejects_an_empty_file(file: PublishedFile) -> None:
+    with pytest.raises(BadInput, match=file.source.rpartition("/")[2]):
+        read(replace(file, write=lambda records: b""), list(file.records))

@@ -11,7 +11,3 @@ def test_unlettered_returns_options_formatted_by_lettered(options):
     # A line that begins like the next option cannot be told from it.
     if not any("\n" in option and ". " in option for option in options):
         assert unlettered(lettered(options)) == tuple(options)
-
-
-def test_unlettered_keeps_line_breaks_inside_options():
-    assert unlettered("A. one\nmore\n\nB. two") == ("one\nmore\n", "two")

@@ -53,12 +53,6 @@ def test_show_capacity_prints_the_knee_or_the_reason_for_its_absence(measured) -
     assert "4,096" in shown and "3,950 – 4,200" in shown and "0.250" in shown and NONE in shown
 
 
-def test_show_capacity_lists_measured_domains_for_a_domain_without_results(measured, tmp_path) -> None:
-    assert f"Choose a domain that has: {DOMAIN}" in measured.error(
-        "show", "capacity", "--domain", "membench_memdaily"
-    )
-
-
 def test_plot_command_writes_the_capacity_chart_as_svg_and_png(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     measured("plot", DOMAIN, "--metric", "capacity", "--out", str(tmp_path / "out"))

@@ -1,6 +1,5 @@
 """The commands domains, data, init and doctor."""
 
-import hashlib
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -35,36 +34,6 @@ def test_domains_command_lists_the_samples_of_each_domain(empty) -> None:
     samples = {row["domain"]: row["samples"] for row in empty.json("domains")}
     assert samples["amemgym_demo"] == ["amemgym_demo~1", "amemgym_demo~2"] and samples["comem_demo"] == []
     assert "Samples: amemgym_demo~1, amemgym_demo~2." in empty("domains").stdout
-
-
-def test_data_command_shows_files_checksums_and_download_instructions(
-    empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    there = tmp_path / registry.datasets()["locomo"].files[0]
-    there.parent.mkdir()
-    there.write_bytes(b"[]")
-    monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
-    rows = {row["dataset"]: row for row in empty.json("data")["datasets"]}
-    assert set(rows) == set(registry.datasets())
-    assert rows["personas_sample"]["found"] and rows["personas_sample"]["ships"]
-    assert list(rows["locomo"]["sha256"].values()) == [hashlib.sha256(b"[]").hexdigest()]
-    assert rows["locomo"]["published_checksum"] in ("not known", "differs")
-    assert not rows["amemgym_v1_base"]["found"] and rows["amemgym_v1_base"]["how"] in empty("data").stdout
-
-
-def test_data_command_groups_missing_data_sets_by_download_command(
-    empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Missing parts of a published data set share a row. An existing part has a separate row."""
-    monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
-    way = "hf download THUIR/MemoryBench"
-    assert empty("data").stdout.count(way) == 1
-    for part in ("train", "test"):
-        there = tmp_path / "memorybench" / "JuDGE" / f"{part}.jsonl"
-        there.parent.mkdir(parents=True, exist_ok=True)
-        there.write_bytes(b"{}")
-    told = empty("data").stdout
-    assert "unified_judge  found" in told and told.count(way) == 2
 
 
 def test_data_check_command_lists_quarantined_records_and_fails_on_unknown_faults(

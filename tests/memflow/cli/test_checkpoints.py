@@ -80,24 +80,12 @@ def test_paper_option_shows_published_values_with_notes_on_doubtful_values(measu
     assert "full@x" in result.stdout
 
 
-def test_paper_option_reports_a_domain_without_published_values(measured) -> None:
-    result = measured("show", "checkpoints", "--domain", DEMO, "--paper")
-    assert "The paper has no figures of these domains." in result.stdout and "paper, GPT" not in result.stdout
-
-
 def test_show_checkpoints_prints_the_reason_of_a_missing_value(measured) -> None:
     result = measured("show", "checkpoints", "--domain", OTHER)
     found = tables(result)
     assert found["accuracy"]["memory"] == ["before", "0", "1", "2", "3", "n"]
     assert found["accuracy"]["full"] == ["–"] * 5 + ["4"]
     assert f"– {REASON}: full." in result.stdout
-
-
-def test_show_checkpoints_omits_confidence_intervals_on_a_narrow_terminal(measured, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    result = measured("show", "checkpoints", "--domain", DEMO)
-    assert tables(result)["accuracy"]["full"] == ["0.500", "0.750", "0.750", "0.750", "0.500*", "4"]
-    assert "Use the format csv or json" in result.stdout
 
 
 def test_show_checkpoints_json_and_csv_contain_measured_and_paper_rows(measured) -> None:
@@ -117,12 +105,6 @@ def test_show_checkpoints_json_and_csv_contain_measured_and_paper_rows(measured)
         and row["metric"] == "all_wrong"
     ]
     assert (theirs["value"], theirs["n"], theirs["doubt"]) == ("0.19", "200", "T1")
-
-
-def test_show_checkpoints_rejects_unmeasured_domain_and_lists_measured_domains(measured, tmp_path) -> None:
-    assert f"Choose a domain that has: {DEMO}, {OURS}, {OTHER}" in measured.error(
-        "show", "checkpoints", "--domain", "membench_memdaily"
-    )
 
 
 def test_plot_command_writes_all_checkpoint_plots_or_the_requested_plot(measured, tmp_path) -> None:

@@ -20,31 +20,16 @@ def test_compare_shows_difference_interval_slices_and_label(measured) -> None:
     assert "accuracy cannot be significant with 1 episode and 1 comparison" in " ".join(shown.split())
     assert "Adjusted p: Holm, for each domain" in shown or "there is no test" in shown
     assert LABEL in shown
-    found = measured.json("compare", "oracle", "none", "--flips")
+    found = measured.json("compare", "oracle", "none")
     [domain] = found["domains"]
     assert found["label"] == LABEL
     [row] = [row for row in domain["comparisons"] if (row["metric"], row["slice"]) == ("accuracy", "all")]
     assert row["difference"] == pytest.approx(row["value_a"] - row["value_b"])
-    assert {flip["metric"] for flip in domain["flips"]} >= {"accuracy"}
-    assert all(flip["value_a"] != flip["value_b"] for flip in domain["flips"])
-
-
-def test_compare_fits_80_columns(measured, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    assert max(map(len, measured("compare", "oracle", "none").stdout.splitlines())) <= 80
 
 
 def test_csv_of_compare_has_one_row_per_metric_and_slice(measured) -> None:
     rows = list(csv.DictReader(io.StringIO(measured("compare", "oracle", "none", "--format", "csv").stdout)))
     assert len({(row["metric"], row["slice"]) for row in rows}) == len(rows) > 1
-
-
-def test_first_operand_is_compared_with_each_of_the_others(measured) -> None:
-    assistants = sorted({score["assistant"] for score in measured.json("show", "leaderboard")["scores"]})[:3]
-    [domain] = measured.json("compare", *assistants)["domains"]
-    assert {(row["a"], row["b"]) for row in domain["comparisons"]} == {
-        (assistants[0], other) for other in assistants[1:]
-    }
 
 
 @pytest.mark.parametrize(
@@ -101,13 +86,6 @@ def test_sentence_names_the_better_assistant_with_a_positive_difference() -> Non
     assert power_note(ROW) is None
 
 
-def test_lower_is_better_is_stated_as_a_positive_difference() -> None:
-    assert sentence(replace(ROW, metric="write_failure", better="a")) == (
-        "full is better than none by 0.250 [0.100, 0.400] in write_failure by state probes (480 pairs in 12 episodes, "
-        "adjusted p = 0.020)."
-    )
-
-
 def test_open_comparison_states_how_many_episodes_would_settle_it() -> None:
     still_open = replace(
         ROW,
@@ -132,11 +110,6 @@ def test_open_comparison_states_that_its_episodes_cannot_be_significant() -> Non
         "episodes."
     )
     assert "cannot be significant" not in str(power_note(replace(few, n_episodes=10)))
-
-
-def test_missing_interval_has_its_reason_in_place() -> None:
-    two = replace(ROW, better=None, low=None, high=None, n_episodes=2, reason="2 episodes")
-    assert "A - B is -0.250 (no interval: 2 episodes)" in sentence(two)
 
 
 def test_family_of_adjusted_p_values_is_declared() -> None:

@@ -1,4 +1,4 @@
-"""The commands `memflow data get` and `memflow data list`, with a local origin in place of the published ones."""
+"""The commands `memflow data get` and `memflow data`, with a local origin in place of the published ones."""
 
 import fnmatch
 import json
@@ -68,8 +68,8 @@ def test_accepted_data_set_is_downloaded_and_then_present(empty, origin, folder)
     answered = json.loads(again.stdout)
     assert (answered["files"], answered["present"]) == ([], ["lexeval/5_2.json"])
     assert answered["datasets"] == {"lexeval_judge": "found"}
-    [row] = [row for row in empty.json("data", "list")["datasets"] if row["dataset"] == "lexeval_judge"]
-    assert (row["state"], row["bytes"], row["command"]) == ("present", len(CONTENT), "")
+    [row] = [row for row in empty.json("data")["datasets"] if row["dataset"] == "lexeval_judge"]
+    assert (row["state"], row["bytes"]) == ("present", len(CONTENT))
     assert row["folder"] == str(folder / "lexeval")
 
 
@@ -96,7 +96,9 @@ def test_domain_option_downloads_its_missing_data_sets(empty, origin, folder) ->
 
 
 def test_data_set_without_an_origin_names_the_way_by_hand(empty, folder) -> None:
-    assert "cannot download it. Copy RAW_interactions.csv" in empty.error("data", "get", "foodcom", "--yes")
+    assert "cannot download it. Unpack the archive" in empty.error(
+        "data", "get", "membench_participation", "--yes"
+    )
     assert "ships with memflow" in empty.error("data", "get", "comem_sample", "--yes")
     assert "there is no data set 'locmo'" in empty.error("data", "get", "locmo", "--yes")
     assert "name a data set" in empty.error("data", "get")
@@ -107,14 +109,16 @@ def test_missing_data_error_names_the_download_command(empty, folder) -> None:
     assert "Download it with `memflow data get amemgym_v1_base`" in error and str(folder) in error
 
 
-def test_list_shows_license_size_and_command_of_missing_data_sets(empty, folder) -> None:
-    rows = {row["dataset"]: row for row in empty.json("data", "list")["datasets"]}
-    assert set(rows) == {name for name, each in registry.datasets().items() if not each.ships}
+def test_data_command_shows_license_size_and_command_of_missing_data_sets(empty, folder) -> None:
+    rows = {row["dataset"]: row for row in empty.json("data")["datasets"]}
+    assert set(rows) == set(registry.datasets())
+    assert (rows["personas_sample"]["state"], rows["personas_sample"]["ships"]) == ("present", True)
+    assert rows["foodcom"]["how"] in " ".join(empty("data").stdout.split())
     locomo = rows["locomo"]
     assert (locomo["state"], locomo["published_bytes"]) == ("missing", 2_805_274)
     assert locomo["command"] == "memflow data get locomo" and locomo["licence"] == "CC BY-NC 4.0"
-    text = " ".join(empty("data", "list").stdout.split())
-    assert "locomo missing 2.8 MB CC BY-NC 4.0" in text and "foodcom by hand" in text
+    text = " ".join(empty("data").stdout.split())
+    assert "locomo missing 2.8 MB CC BY-NC 4.0" in text and "membench_participation by hand" in text
     assert "memflow data get NAME" in text
 
 

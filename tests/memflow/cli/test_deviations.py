@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from memflow.benchmarks import registry
 from resources.settings.protocol_values import protocol_meta
 from resources.settings.settings import load
 
@@ -35,33 +34,13 @@ def test_show_deviations_without_a_run_compares_the_settings(empty) -> None:
 
 def test_show_deviations_omits_points_that_the_published_profile_sets(empty) -> None:
     paper, published = (
-        points(empty.json("show", "deviations", DOMAIN, "--profile", profile))
-        for profile in ("paper", "published")
+        points(empty.json("show", "deviations", domain)) for domain in (DOMAIN, f"{DOMAIN}.published")
     )
     gone = {*paper} - {*published}
     assert gone == {
         *("memory_score", "unparsable_answer", "user_model", "user_date", "user_temperature", "option_tokens")
     }
     assert {*published} < {*paper}
-
-
-def test_deviations_under_memflow_profile_include_dates_in_notes(empty) -> None:
-    found = points(empty.json("show", "deviations", f"{DOMAIN}.memflow"))
-    assert found["dates_in_notes"]["value"] is True
-
-
-@pytest.mark.parametrize("profile", ["published", "paper", "memflow"])
-def test_show_deviations_counts_all_points_that_apply_to_the_domain(empty, profile: str) -> None:
-    data = empty.json("show", "deviations", DOMAIN, "--profile", profile)
-    domain = load().domain(data["domain"])
-    assert data["domain"] == (DOMAIN if profile == "paper" else f"{DOMAIN}.{profile}")
-    systems = {"none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag"}
-    concerned = {
-        each.name
-        for each in registry.protocol("amemgym").points
-        if each.concerns(domain) and (not each.memories or systems & {*each.memories})
-    }
-    assert data["points"] == len(concerned) and {*points(data)} <= concerned
 
 
 def test_show_deviations_omits_model_and_embedder_equal_to_the_published_ones(empty, tmp_path: Path) -> None:
@@ -102,29 +81,12 @@ def test_show_deviations_hides_points_without_effect_on_scores_unless_all_is_giv
     assert "memflow prompts import amemgym/choice" in shown
 
 
-@pytest.mark.parametrize("profile", ["published", "paper", "memflow"])
+@pytest.mark.parametrize("profile", [".published", "", ".memflow"])
 @pytest.mark.parametrize(
     "domain", ["comem_demo", "comem_personamem_32k", "membench_demo", "memorybench_demo"]
 )
 def test_deviations_of_every_benchmark_have_different_published_and_own_values(
     empty, domain: str, profile: str
 ) -> None:
-    found = empty.json("show", "deviations", domain, "--profile", profile)["deviations"]
+    found = empty.json("show", "deviations", f"{domain}{profile}")["deviations"]
     assert found and all(each["published"] != each["value"] for each in found)
-
-
-def test_show_deviations_prints_a_list_value_in_one_row(empty) -> None:
-    Path("memflow.toml").write_text(
-        '[own_domains.early]\nbenchmark = "comem"\ndatasets = ["comem_sample"]\nparameters = { checkpoints = [0.5] }',
-        encoding="utf-8",
-    )
-    found = points(empty.json("show", "deviations", "early"))["checkpoints"]
-    assert (found["published"], found["value"]) == ([0.25, 0.5, 0.75, 1.0], [0.5])
-
-
-def test_deviations_reject_unknown_profiles_and_a_second_profile(empty) -> None:
-    assert "Use one of: memflow, paper, published" in empty.error(
-        "show", "deviations", DOMAIN, "--profile", "x"
-    )
-    error = empty.error("show", "deviations", f"{DOMAIN}.published", "--profile", "memflow")
-    assert "has the profile published" in error

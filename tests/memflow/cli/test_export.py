@@ -13,13 +13,6 @@ from memflow.benchmarks.registry import find_domain
 EXPORT = ("export", "transcript", "amemgym_demo~1", "full")
 
 
-def test_export_of_transcript_without_provenance_names_the_rerun_command(empty, tmp_path: Path) -> None:
-    empty.write("memory.transcripts", "amemgym_demo~1/full", [])
-    result = empty(*EXPORT, str(tmp_path / "run.jsonl"))
-    assert result.exit_code == 1 and not (tmp_path / "run.jsonl").exists()
-    assert "memflow run --force --domain amemgym_demo~1 --assistant full" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "wrong"),
     [

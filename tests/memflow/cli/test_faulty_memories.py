@@ -10,7 +10,6 @@ from measured_lake import DOMAINS, write_assistant, write_health, write_probes
 from rich.console import Console
 
 import memflow.cli.pipeline
-from memflow.cli.evidence import state_probe_failures
 from memflow.cli.planned_runs import Outcome, PlannedRun
 from memflow.cli.run import FAULTY_MEMORY
 from memflow.cli.summary import Summary
@@ -42,7 +41,7 @@ def text_of(summary: Summary, width: int) -> str:
 @pytest.mark.parametrize("width", [80, 140])
 def test_summary_states_faulty_and_suspect_memories_and_what_to_do(width: int) -> None:
     found = scores("good", "odd", "deaf")
-    summary = Summary(found, found, [], [], {}, [], 4, 0, [], "x.duckdb", [])
+    summary = Summary(found, found, [], [], {}, 4, 0, [], "x.duckdb", [])
     lines = [" ".join(line.split()) for line in text_of(summary, width).splitlines()]
     assert "good 0.500 96 100%" in lines and "odd (suspect) 0.500 96 100%" in lines
     assert "deaf (faulty) not measured 0 of 96 0%" in lines
@@ -52,15 +51,6 @@ def test_summary_states_faulty_and_suspect_memories_and_what_to_do(width: int) -
     assert "amemgym_demo: odd: 12 of 96 reads failed" in text
     assert "Fix the memory (`memflow memories check` tests it alone), then rerun." in text
     assert "4 runs done, 0 up to date, 0 failed. 1 faulty, so not measured." in text
-
-
-def test_json_of_the_summary_lists_faulty_and_suspect_memories() -> None:
-    found = scores("good", "odd", "deaf")
-    data = Summary(found, found, [], [], {}, [], 4, 0, [], "x.duckdb", []).data()
-    assert [(each["assistant"], each["state"]) for each in data["health"]] == [
-        ("deaf", "faulty"),
-        ("odd", "suspect"),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -112,16 +102,6 @@ def test_bound_of_valid_assistants_has_one_row_beside_a_faulty_one(empty: Any) -
     assert text.count("(every assistant)") == 1 and "deaf (faulty)" in text and "good" not in text
 
 
-def test_faulty_memory_is_in_no_table_of_failures_by_state_probes() -> None:
-    rates = [replace(each, metric="write_failure") for each in scores("odd", "deaf")]
-    console = Console(file=StringIO(), width=120)
-    for part in state_probe_failures(rates):
-        console.print(part)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "odd (suspect)" in text and "deaf" not in text
-    assert [*state_probe_failures(rates[1:])] == []
-
-
 @pytest.fixture
 def compared(empty: Any) -> Any:
     """Return a home with two assistants in a domain, `full` and `none`, of which `full` is faulty."""
@@ -139,13 +119,6 @@ def test_compare_states_why_a_faulty_memory_is_not_compared(compared: Any) -> No
     data = compared.json("compare", "none", "full")["domains"][0]
     assert {row["difference"] for row in data["comparisons"]} == {None}
     assert [each["health"] and each["health"]["state"] for each in data["operands"]] == [None, "faulty"]
-
-
-def test_compare_of_two_faulty_memories_states_both(compared: Any) -> None:
-    write_health(compared.lake, DOMAINS[0], "none", "faulty")
-    text = " ".join(compared("compare", "none", "full").stdout.split())
-    assert "none and full cannot be compared." in text
-    assert "none is faulty: it is faulty." in text and "full is faulty: it is faulty." in text
 
 
 def test_compare_flags_a_suspect_memory(compared: Any) -> None:

@@ -168,10 +168,6 @@ def test_finetune_rejects_a_domain_whose_users_never_like_an_answer(empty: Any) 
     )
 
 
-def test_finetune_rejects_a_domain_without_feedback_rows(empty: Any) -> None:
-    assert "feedback" in empty.error("finetune", DOMAIN, "--model", "scripted", "--count")
-
-
 def test_doctor_command_reports_missing_training_environment_and_adapter(empty: Any) -> None:
     Path("memflow.toml").write_text(
         '[training]\npython = "no-such-python"\n[roles]\nassistant = "liked"\n'

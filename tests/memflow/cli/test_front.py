@@ -3,9 +3,9 @@
 import pytest
 
 COMMANDS = (
-    *("run", "plan", "dev", "show", "export", "usage", "sql"),
+    *("run", "plan", "dev", "show", "export", "sql"),
     *("domains", "memories", "data", "models", "init", "doctor"),
-    *("ledger", "repair", "gc", "copy-lake", "bench"),
+    *("ledger", "repair", "gc", "copy-lake"),
 )
 SUBCOMMANDS = (
     *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),
@@ -28,24 +28,12 @@ def test_main_help_lists_every_command(empty) -> None:
     assert not [name for name in COMMANDS if f" {name} " not in shown]
 
 
-def test_main_help_groups_the_commands_for_storage(empty) -> None:
-    shown = empty("--help").stdout
-    storage = shown[shown.index("Usage and storage") : shown.index("Benchmarks, memories, data and models")]
-    assert all(f" {name} " in storage for name in ("usage", "ledger", "repair", "gc", "copy-lake"))
-
-
 def test_unknown_domain_prints_one_line_on_standard_error(empty) -> None:
     result = empty("plan", "--domain", "nowhere")
     assert result.exit_code == 1
     assert result.stdout == ""
     assert result.stderr.startswith("memflow: there is no domain 'nowhere'")
     assert len(result.stderr.splitlines()) == 1
-
-
-def test_debug_option_raises_the_original_exception(empty) -> None:
-    result = empty("--debug", "plan", "--domain", "nowhere")
-    assert result.exit_code == 1
-    assert type(result.exception).__name__ == "BadSettings"
 
 
 def test_unknown_option_exits_with_status_2(empty) -> None:
@@ -78,3 +66,9 @@ def test_missing_settings_file_is_named_in_the_error(empty) -> None:
 )
 def test_command_on_an_empty_home_names_the_next_step(empty, command: str, next_step: str) -> None:
     assert next_step in empty.error(*command.split())
+
+
+def test_debug_option_raises_the_original_exception(empty) -> None:
+    result = empty("--debug", "plan", "--domain", "nowhere")
+    assert result.exit_code == 1
+    assert type(result.exception).__name__ == "BadSettings"

@@ -120,13 +120,6 @@ def test_csv_and_json_output_contains_measured_and_paper_rows(leaderboard) -> No
     assert {row["slice"] for row in told["rows"]} == {"category simple", "category noisy"}
 
 
-def test_show_commands_reject_unmeasured_domain_and_list_measured_domains(leaderboard) -> None:
-    for command in ("mechanisms", "kinds"):
-        assert f"Choose a domain that has: {DOMAIN}, {OURS}" in leaderboard.error(
-            "show", command, "--domain", "amemgym_demo"
-        )
-
-
 def test_plot_command_writes_plots_of_a_domain_and_of_the_benchmark(leaderboard, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     out = tmp_path / "out"
@@ -140,10 +133,3 @@ def test_plot_command_writes_plots_of_a_domain_and_of_the_benchmark(leaderboard,
         "factual_mechanisms",
         "reflective_mechanisms",
     }
-
-
-def test_plot_command_rejects_unknown_plot_or_metric(leaderboard, empty) -> None:
-    assert "no membench picture 'beauty'. Use one of: factual_mechanisms" in leaderboard.error(
-        "plot", "membench", "--metric", "beauty"
-    )
-    assert "no scores of beauty per period" in leaderboard.error("plot", DOMAIN, "--metric", "beauty")

@@ -52,16 +52,12 @@ def test_memories_command_lists_every_system_with_parameters_and_calls(empty) ->
     assert rows["awi"]["asks"] == "1 chat per round of two messages to write"
 
 
-@pytest.mark.parametrize("arguments", [(), ("--whole",)])
-def test_memory_list_fits_a_width_of_100_columns(empty, monkeypatch: pytest.MonkeyPatch, arguments) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    shown = empty("memories", *arguments).stdout.splitlines()
-    assert max(map(len, shown)) <= 100
+def test_memory_list_fits_a_width_of_80_columns(empty, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = empty("memories").stdout.splitlines()
+    assert max(map(len, shown)) <= 80
     for system in SYSTEMS.values():
-        [heading] = [line for line in shown if re.match(rf"{system.name}[\[ ]", line)]
-        assert system.paper in heading
-    if not arguments:
-        assert len(shown) <= 6 * len(SYSTEMS)
+        assert any(line.startswith(system.pattern) for line in shown)
 
 
 def test_memories_command_shows_all_properties_of_a_named_memory(empty) -> None:
@@ -87,7 +83,7 @@ def test_memories_command_lists_user_memories_and_why_a_memory_is_unusable(empty
     assert values["kinds"] == ["pets"]
     assert "no_such_module" in rows["broken"]["unusable"] and rows["rag"]["unusable"] is None
     shown = empty("memories").stdout
-    assert "unusable: the memory broken: no_such_module:Mine cannot be imported" in shown
+    assert "unusable: the memory broken:" in " ".join(shown.split()) and "no_such_module:Mine" in shown
     assert empty("memories", "broken").exit_code == 1
 
 

@@ -1,4 +1,4 @@
-"""`show memory`: entries at a checkpoint or probe, and the difference between checkpoints."""
+"""`show memory`: entries at a checkpoint or probe."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -93,9 +93,8 @@ async def test_probe_option_shows_memory_entries_at_the_time_of_the_probe(rememb
     assert "episode ann, checkpoint 1 of 2, sequence number 3 of 4: 2 entries" in shown
     for arguments, wrong in (
         (("--probe", "p2"), "probe p2 follows the message m9, which was not played"),
-        (("--probe", "p7"), "has no probe 'p7'. Use an id such as p0"),
+        (("--probe", "p7"), "there is no probe 'p7'. Use a similar id: p"),
         (("--probe", "p0", "--checkpoint", "1"), "--probe cannot be combined"),
-        (("--probe", "p0", "--diff", "0", "1"), "--diff cannot be combined"),
     ):
         assert wrong in remembered.error("show", "memory", DOMAIN, AWI, *arguments)
     assert "asked after the message m2" in remembered("show", "probe", "p1").stdout
@@ -117,44 +116,6 @@ async def test_kind_option_filters_entries_and_rejects_unknown_kind(remembered) 
     assert "has no memory entry of kind 'dream'. Use one of: buffer, fact, failure" in result.stderr
 
 
-async def test_diff_option_shows_changed_short_lived_and_failed_entries(remembered) -> None:
-    change = show_memory(remembered, AWI, "--diff", "0", "1")
-    assert (change["from"]["sequence"], change["to"]["sequence"]) == (2, 4)
-    assert (change["added"], change["retired"]) == ([], [])
-    [pair] = change["changed"]
-    assert (pair["before"]["text"], pair["after"]["text"]) == (
-        "- car: My car is red.",
-        "- car: My car is blue.",
-    )
-    assert [entry["sources"] for entry in change["passed"]] == [["m2"], ["m3"]]  # through the buffer
-    [failure] = change["failures"]
-    assert failure["count"] == 1 and failure["sources"] == ["m3"] and "not JSON" in failure["reason"]
-    shown = remembered("show", "memory", DOMAIN, AWI, "--diff", "0", "1").stdout
-    for wanted in (
-        "Added: 0",
-        "Retired: 0",
-        "Changed: 1",
-        "Failures: 1",
-        "2 entries were written and retired in between",
-    ):
-        assert wanted in shown
-
-
-async def test_diff_option_pairs_versions_of_an_entry_and_lists_retired_entries(empty) -> None:
-    moving = episode("cid", ["My car is red."], ["My car is blue.", "My car is green."], ["My cat is old."])
-    await _play(empty, AWI, [moving])
-    [pair] = show_memory(empty, AWI, "--diff", "0", "2")["changed"]
-    assert pair["before"]["text"].endswith("red.") and pair["after"]["text"].endswith("green.")
-    assert [entry["text"] for entry in show_memory(empty, AWI, "--diff", "0", "2")["added"]] == [
-        "- cat: My cat is old."
-    ]
-    await _play(empty, "recent_2", [moving])
-    short = show_memory(empty, "recent_2", "--diff", "0", "1")
-    assert [entry["sources"] for entry in short["added"]] == [["m1"], ["m2"]]
-    assert [(entry["sources"], entry["until"]) for entry in short["retired"]] == [(["m0"], 3)]
-    assert short["changed"] == []
-
-
 async def test_show_memory_requires_episode_option_for_several_episodes(empty) -> None:
     await _play(empty, AWI, [ANN, BEN])
     assert "2 episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
@@ -168,9 +129,6 @@ async def test_show_memory_requires_episode_option_for_several_episodes(empty) -
     ("arguments", "said"),
     [
         ((DOMAIN, AWI, "--checkpoint", "3"), "no checkpoint 3. Use one from 0 to 2"),
-        ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7. Use one from 0 to 2"),
-        ((DOMAIN, AWI, "--diff", "2", "0"), "has the later checkpoint first"),
-        ((DOMAIN, AWI, "--diff", "0", "1", "--checkpoint", "1"), "--diff cannot be combined"),
         ((DOMAIN, "mem0"), "amemgym_demo~1 has no stored run of assistant 'mem0'. Use one of: awi_1_0"),
         (("nowhere", AWI), "'nowhere' has no memory entries; domains with entries: amemgym_demo~1"),
     ],

@@ -1,14 +1,9 @@
 """`memflow models`: the list of models, and the check of an endpoint."""
 
 import tomllib
-from contextlib import closing
 from pathlib import Path
 
-from fake_vllm import fake_vllm, is_alive, workers
 from stub import stub_process
-
-from resources.settings.chat_models import Model
-from resources.vllm_servers.servers import VllmServers
 
 
 def write_settings(url: str) -> None:
@@ -60,17 +55,3 @@ def test_models_check_rejects_a_model_without_an_address(empty) -> None:
     result = empty("models", "check", "scripted")
     assert result.exit_code == 1
     assert "no address" in result.stderr
-
-
-def test_models_servers_lists_and_ends_unused_servers(empty, tmp_path: Path) -> None:
-    program = fake_vllm(tmp_path / "fake")
-    model = Model(kind="vllm", model="tiny", executable=program, idle=600)
-    with closing(VllmServers({"small": model}, empty.folder)) as servers:
-        (url,) = servers.urls("small")
-        (row,) = empty.json("models", "servers", "--end")["servers"]
-        assert row["in use"] and row["addresses"] == [url]
-    (worker,) = workers(tmp_path / "fake")
-    assert is_alive(worker) and url in empty("models", "servers").stdout
-    result = empty.json("models", "servers", "--end")
-    assert result["servers"] == [] and len(result["ended"]) == 1 and not is_alive(worker)
-    assert "No vLLM server runs" in empty("models", "servers").stdout

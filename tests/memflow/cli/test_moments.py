@@ -103,22 +103,14 @@ def published(measured, tmp_path):
     return home
 
 
-def test_runs_lists_published_results_newest_first_with_state_and_label(published):
-    rows = published.json("runs")
+def test_history_lists_published_results_newest_first_with_state_and_label(published):
+    rows = published.json("show", "history")
     assert (rows[0]["publication"], rows[0]["run"], rows[0]["assistant"]) == (2, "r2", "full")
     assert {row["publication"] for row in rows[1:]} == {1}
     assert {row["state"] for row in rows if row["assistant"] != "full"} == {"current"}
     assert [row["state"] for row in rows if row["assistant"] == "full"] == ["current", "kept"]
     assert all("script" in row["label"] for row in rows)
-    assert "has no assistant 'nobody'" in published.error("runs", "--assistant", "nobody")
-
-
-def test_runs_shows_identity_score_and_state_at_80_columns(published, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    text = published("runs", "--assistant", "full").stdout
-    assert max(map(len, text.splitlines())) <= 80
-    for shown in (DOMAIN, "full", "current", "kept"):
-        assert shown in text
+    assert "has no assistant 'nobody'" in published.error("show", "history", "--assistant", "nobody")
 
 
 def test_number_of_a_publication_is_a_moment_for_as_of(published):

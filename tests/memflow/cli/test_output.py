@@ -1,13 +1,10 @@
 """Tables of the command line, fitted to the width of the terminal."""
 
-import re
-
 import factories
 import pytest
 
 from memflow.cli.output import TerminalConsole, table
 from memflow.cli.summary import leaderboard_table
-from memflow.cli.usage import address_table
 
 LONG = "membench_memory_2_4_30@a_long_model_name"
 WIDTHS = pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -57,26 +54,6 @@ def test_long_names_wrap_between_words_first_and_numbers_stay_whole(width: int) 
     assert text.count(LONG) >= 2 * (width > 60)
 
 
-@WIDTHS
-def test_numbers_of_a_column_align_at_the_decimal_point(width: int) -> None:
-    values = ["0.5", "12.25", "1,234", "-3.125", "none", "0.750 [0.5 1.0]"]
-    text = printed(
-        table("", ["name", "value"], [[f"n{at}", each] for at, each in enumerate(values)], right=["value"]),
-        width,
-    )
-    numbers = [line for line in text.splitlines()[1:] if "none" not in line]
-    ends = {re.search(r"[\d,]+(?=[.\s]|$)", line[3:]).end() for line in numbers}
-    assert len(ends) == 1, text
-
-
-def test_wide_table_lists_a_value_shared_by_all_rows_below_it() -> None:
-    rows = [[LONG, "1" * 20, "2" * 20, "3" * 20, ""], ["full", "1" * 20, "2" * 19, "3" * 20, ""]]
-    columns = ["memory", "first", "second", "third", "reason"]
-    text = printed(table("", columns, rows, right=columns[1:], optional=("first", "reason")), 90)
-    assert f"In every row: first {'1' * 20}." in text
-    assert "2" * 20 in text and "3" * 20 in text and "reason" not in text
-
-
 def test_table_wraps_a_name_wider_than_the_terminal() -> None:
     text = printed(table("", ["assistant", "n"], [[LONG * 2, 1]], right=["n"]), 60)
     assert "".join(text.replace("1", "").split()).removeprefix("assistantn") == LONG.replace("1", "") * 2
@@ -102,8 +79,8 @@ def test_leaderboard_table_shows_the_full_assistant_name(width: int) -> None:
 @WIDTHS
 def test_leaderboard_and_usage_commands_do_not_truncate_names(measured, monkeypatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    rows = measured.json("usage")["usage"]
-    shown = measured("usage").stdout.split()
+    rows = measured.json("show", "usage")["usage"]
+    shown = measured("show", "usage").stdout.split()
     assert {row[name] for row in rows for name in ("stage", "role")} < {*shown}
     board = measured("show", "leaderboard", "--slices").stdout
     for assistant in ("none", "oracle", "full", "awi"):
@@ -111,14 +88,9 @@ def test_leaderboard_and_usage_commands_do_not_truncate_names(measured, monkeypa
     assert width == 60 or "evidence_precision" in board  # five columns of names wrap
 
 
-@pytest.mark.parametrize("width", [80, 140])
-def test_address_table_prints_each_address_in_one_line_of_each_block(width: int) -> None:
-    addresses = ["http://127.0.0.1:45887/v1", "http://gpu-2.example.com:8000/v1"]
-    counts = {"requests": 103, "failed": 0, "moved": 0, "prompt_tokens": 56_919, "cached_tokens": 28_432}
-    rows = [
-        {"model": "cli_stub", "address": each, **counts, "share": 0.5, "cached_share": 0.5}
-        for each in addresses
-    ]
-    text = "".join(printed(shown, width) for shown in address_table(rows))
-    blocks = text.count("cli_stub") // 2
-    assert blocks >= 1 and [text.count(each) for each in addresses] == [blocks, blocks]
+def test_wide_table_lists_a_value_shared_by_all_rows_below_it() -> None:
+    rows = [[LONG, "1" * 20, "2" * 20, "3" * 20, ""], ["full", "1" * 20, "2" * 19, "3" * 20, ""]]
+    columns = ["memory", "first", "second", "third", "reason"]
+    text = printed(table("", columns, rows, right=columns[1:], optional=("first", "reason")), 90)
+    assert f"In every row: first {'1' * 20}." in text
+    assert "2" * 20 in text and "3" * 20 in text and "reason" not in text

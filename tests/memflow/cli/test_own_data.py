@@ -146,16 +146,3 @@ def test_import_chats_writes_a_table_to_which_questions_can_be_added(empty, tmp_
         "import", "chats", "conversations.json", "b.csv", "--branches", "every"
     )
     assert "ends neither with" in empty.error("import", "chats", "conversations.json", "b.txt")
-
-
-def test_init_prints_commands_for_its_settings_file_and_quotes_paths(empty, tmp_path: Path) -> None:
-    write(tmp_path / "my chats.jsonl", LINE)
-    assert empty.json("init", "--data", "my chats.jsonl")["next"][:2] == [
-        "memflow data check 'my chats.jsonl'",
-        "memflow run",
-    ]
-    other = empty.json("init", "my other.toml", "--data", "my chats.jsonl")
-    assert other["next"][1:] == [
-        "memflow --settings 'my other.toml' run",
-        "memflow --settings 'my other.toml' show leaderboard --domain my_chats",
-    ]

@@ -103,13 +103,6 @@ def test_show_partitions_prints_data_sets_that_are_measured_as_published(measure
     assert "BM25-M 0.376 0.190" in shown  # (0.135916 - 0) / 0.361624
 
 
-def test_show_partitions_prints_substituted_scores_if_no_pooled_score_has_a_value(empty: Any) -> None:
-    lacking = both(SISO, None, reason="scitechnews: no assistant has a value of integrated")
-    empty.write("score.leaderboard", "all", [*lacking, *both(SISO, 0.5, variant="substituted")])
-    shown = " ".join(empty("show", "partitions").stdout.split())
-    assert "rag 0.500 1.000" in shown and "Substituted in memorybench_siso:" in shown
-
-
 def test_show_partitions_labels_a_sample_beside_published_scores(empty: Any) -> None:
     sample, gap = "memorybench_siso~4", "sample of 4 of 20 test questions"
     own = replace(SISO, domain=sample, incomplete=gap)
@@ -124,11 +117,6 @@ def test_show_partitions_labels_a_sample_beside_published_scores(empty: Any) -> 
 def test_show_partitions_without_results_names_the_command_to_run(empty: Any) -> None:
     message = empty.error("show", "partitions")
     assert "no partition of MemoryBench has results yet" in message and "--paper" in message
-
-
-def test_published_systems_have_the_names_of_the_paper(empty: Any) -> None:
-    shown = empty("show", "partitions", "--paper").stdout
-    assert all(title in shown for title in SYSTEMS.values())
 
 
 def test_show_partitions_names_the_missing_data_sets_of_a_user_defined_domain(

@@ -26,7 +26,7 @@ def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.Ass
         asset_key=dg.AssetKey(["question", "probes"]),
         check_name="blocking_rules",
         passed=False,
-        metadata={"rules": rule_table([passed, failed])},
+        metadata={"rules": rule_table({"question.probes": [passed, failed]})},
     )
 
 

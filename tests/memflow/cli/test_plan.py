@@ -1,5 +1,7 @@
 """`memflow plan`: predicted calls, time and cost of a run."""
 
+from pathlib import Path
+
 import pytest
 
 FAILING = """
@@ -23,7 +25,7 @@ def plan(home, *more: str) -> dict:
 
 def test_plan_command_predicts_the_number_of_calls_of_the_run(empty, measured) -> None:
     planned = plan(empty, "--memory", "awi")["total"]
-    asked = measured.json("usage")["total"]
+    asked = measured.json("show", "usage")["total"]
     assert planned["calls"] == asked["calls"]
 
 
@@ -105,3 +107,23 @@ def test_plan_command_names_a_memory_whose_code_raises(empty, tmp_path) -> None:
 def test_plan_command_text_groups_calls_by_stage_and_assistant(empty) -> None:
     shown = empty("plan", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1").stdout
     assert "By stage" in shown and "By assistant" in shown and "--latency" in shown
+
+
+def test_plan_names_what_a_sample_leaves_out(empty) -> None:
+    planned = empty.json("plan", "--domain", "memorybench_demo", "--memory", "full", "--limit", "1")
+    assert planned["left_out"] == {
+        "memorybench_demo~1": "without 1 training dialogue that no selected question needs"
+    }
+    assert {row["stage"] for row in planned["stages"]} == {"answer"}
+    text = empty("plan", "--domain", "memorybench_demo", "--memory", "full", "--limit", "2").stdout
+    assert "memorybench_demo~2 is a sample without" in text
+
+
+def test_parameter_of_an_own_domain_keeps_proportional_training_cases(empty) -> None:
+    Path("memflow.toml").write_text(
+        '[own_domains.mine]\nbenchmark = "memorybench"\ndatasets = ["memorybench_sample"]\n'
+        'parameters = { sample_training = "proportional" }\n',
+        encoding="utf-8",
+    )
+    planned = empty.json("plan", "--domain", "mine", "--memory", "full", "--limit", "1")
+    assert planned["left_out"] == {} and "feedback" in {row["stage"] for row in planned["stages"]}

@@ -78,7 +78,7 @@ def test_interrupted_repeats_continue_without_answered_requests(empty, stub: Pat
 
 def played(home) -> int:
     """Return the number of requests of the stub's model while episodes were played."""
-    rows = home.json("usage", "--by", "stage", "--by", "model")["usage"]
+    rows = home.json("show", "usage", "--by", "stage", "--by", "model")["usage"]
     return sum(row["calls"] for row in rows if row["stage"] == "memory" and row["model"] == "stub")
 
 

@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 import pytest
 from report_home import read_data
 
-from resources.report.names import data_name
-
 ASSISTANTS = ["none", "oracle", "full", "awi"]
 
 
@@ -35,14 +33,6 @@ def test_report_is_written_below_the_home_by_default(measured) -> None:
     written = measured.json("report")
     assert written["folder"] == str(measured.folder / "report")
     assert measured.json("report")["written"] == 0
-
-
-def test_report_has_the_prompt_of_every_reply_as_sent(measured, tmp_path: Path) -> None:
-    [domain] = measured.json("report", str(tmp_path / "report"))["domains"]
-    found = read_data(tmp_path / "report", data_name("results", domain, "full", "0"))
-    replies = [reply for each in found["episodes"].values() for reply in each["replies"].values()]
-    assert replies and all(reply["prompt"] for reply in replies)
-    assert all(found["contents"][number] for reply in replies for _, number in reply["prompt"])
 
 
 def test_single_file_is_one_page_without_a_folder(measured, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from memory_helpers import said
 from server_evaluation import server_memory
 
 from memflow.memories.memory import Tools
-from memflow.memories.server.fake import EVERYTHING, FakeServer, Faults
+from memflow.memories.server.fake import EVERYTHING, FakeServer
 from memflow.run.play import Episode, EpisodeQueries, Event, play_all
 from memflow.run.transcripts import entry_rows, transcript_rows
 
@@ -47,23 +47,6 @@ async def test_checkpoint_shows_the_items_of_then(show, checkpoint: int, there: 
     found = await show(FakeServer(), "--checkpoint", str(checkpoint))
     assert texts(found["entries"]) == there
     assert next(row["sources"] for row in found["entries"] if row["kind"] == "memory") == ["m0"]
-
-
-async def test_difference_shows_items_that_the_server_forgot(show) -> None:
-    found = await show(FakeServer(capacity=2), "--diff", "0", "1")
-    assert (texts(found["retired"]), texts(found["added"])) == (TEXTS[0], TEXTS[1])
-
-
-async def test_difference_shows_items_that_the_server_rewrote(show) -> None:
-    found = await show(FakeServer(profile=True), "--diff", "0", "1")
-    [pair] = found["changed"]
-    assert pair["before"]["text"] == "The latest words: user: My cat is old."
-    assert pair["after"]["text"] == "The latest words: user: My dog is lost."
-
-
-async def test_failures_of_the_server_are_shown(show) -> None:
-    found = await show(FakeServer(faults=Faults(fail_write=3)), "--diff", "0", "1")
-    assert [(row["count"], row["sources"]) for row in found["failures"]] == [(1, ["m2"])]
 
 
 async def test_without_export_only_returned_items_are_shown(show) -> None:

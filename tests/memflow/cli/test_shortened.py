@@ -1,13 +1,11 @@
 """The summary of a run with many assistants, domains and gaps."""
 
-from dataclasses import replace
 from io import StringIO
 
 import factories
 from rich.console import Console
 
 from memflow.chat.scripted import LABEL
-from memflow.cli.shortened import MOST_LINES, first_lines, first_names
 from memflow.cli.summary import Summary
 from memflow.records import Score
 
@@ -28,7 +26,7 @@ def scores(domains: int, assistants: int, gaps: bool = False) -> list[Score]:
 
 def summary_of(found: list[Score], failed: int = 0) -> Summary:
     reasons = [(f"evaluate_memory d · m{number}", f"reason {number}") for number in range(failed)]
-    return Summary(found, found, [], reasons, {}, [], len(found), 0, [], "x.duckdb", [])
+    return Summary(found, found, [], reasons, {}, len(found), 0, [], "x.duckdb", [])
 
 
 def lines_of(summary: Summary, width: int) -> list[str]:
@@ -62,29 +60,6 @@ def test_many_domains_are_one_row_each() -> None:
     assert len(lines) < 70
 
 
-def test_each_of_many_domains_has_its_label() -> None:
-    found = [replace(score, scripted=score.domain == "domain1") for score in scores(40, 3)]
-    lines = lines_of(summary_of(found), 140)
-    assert [line.split()[0] for line in lines if line.endswith(LABEL)] == ["domain1"]
-
-
-def test_small_run_is_shown_whole() -> None:
-    said = "\n".join(lines_of(summary_of(scores(2, MOST_LINES)), 140))
-    assert "others" not in said
-    assert all(f"memory{number} " in said for number in range(MOST_LINES))
-
-
 def test_failures_are_never_shortened() -> None:
     said = "\n".join(lines_of(summary_of([], failed=100), 140))
     assert all(f"reason {number}" in said for number in range(100))
-
-
-def test_first_lines_and_names_state_the_number_of_others() -> None:
-    many = [f"n{number}" for number in range(MOST_LINES + 3)]
-    assert [line.plain for line in first_lines(many)][-2:] == [
-        f"  n{MOST_LINES - 1}",
-        "  and 3 others; `--format json` lists all.",
-    ]
-    assert first_names(many).endswith(f"n{MOST_LINES - 1} and 3 others")
-    assert [line.plain for line in first_lines(many[:MOST_LINES])][-1] == f"  n{MOST_LINES - 1}"
-    assert first_names(["a", "b"]) == "a, b"

@@ -140,17 +140,6 @@ def test_user_memory_fingerprint_covers_its_source_code(place: Path, monkeypatch
     assert source_files(Rag) == (), "the code of memflow is in every recipe as it is"
 
 
-def test_memory_class_with_former_attribute_names_is_accepted() -> None:
-    class Former(Rag):
-        plays, recalls, ranks = False, False, False
-        bookkeeping, broad = Rag.bookkeeping | {"log"}, frozenset({"summary"})
-        asks = ("put",)
-
-    assert not (Former.needs_playing or Former.recalls_entries or Former.ranks_entries)
-    assert Former.bookkeeping_kinds == Rag.bookkeeping_kinds | {"log"}
-    assert (Former.global_kinds, Former.prompt_stems) == ({"summary"}, ("put",))
-
-
 def test_subclass_of_a_shipped_memory_uses_the_prompts_of_the_parent_class(place: Path) -> None:
     (place / "my_awi.py").write_text(
         "from memflow.memories.awi.memory import Awi\nclass Mine(Awi):\n    '''Mine.'''\n"

@@ -73,17 +73,6 @@ def test_chart_labels_scripted_assistants():
     assert Chart("t", "x", "y", (0,), (Curve("c", (), LABEL),), "").label == LABEL
 
 
-def test_chart_ignores_other_domains_variants_and_slices():
-    rows = [
-        *scores_of("accuracy"),
-        replace(SCORE, domain="other"),
-        replace(SCORE, variant="per_user_ratio", value=0.9),
-        replace(SCORE, slice="all", value=0.9),
-        replace(SCORE, slice="category 2", value=0.9),
-    ]
-    assert chart(rows, "d", "accuracy") == chart(scores_of("accuracy"), "d", "accuracy")
-
-
 def test_accuracy_chart_shows_chance_and_upper_bound_per_model():
     rows = [
         *scores_of("accuracy", "random", "upper_bound"),
@@ -144,12 +133,6 @@ def test_evolution_cycles_have_a_separate_chart():
     assert {curve.name for curve in chart(rows, "d", "accuracy").curves} == {"rag", "full"}
     with pytest.raises(BadInput, match="no scores of cycles"):
         chart(scores_of("accuracy"), "d", "cycles")
-
-
-def test_factual_recall_chart_caption_counts_claims():
-    assert chart(scores_of("factual_recall"), "d", "factual_recall").caption.startswith(
-        "10 claims of 2 episodes"
-    )
 
 
 def test_chart_uses_pooled_scores_only_if_standard_scores_are_missing():

@@ -197,4 +197,4 @@ def test_every_memorybench_metric_is_declared_in_the_catalog() -> None:
 def test_documentation_contains_the_generated_metrics_table() -> None:
     text = DOCS.read_text(encoding="utf-8")
     table = text.partition("<!-- metrics -->\n")[2].partition("\n<!-- end -->")[0]
-    assert table == markdown_table(), "paste `memflow show metrics --markdown`"
+    assert table == markdown_table(), "paste what memflow.scoring.catalog.markdown_table returns"

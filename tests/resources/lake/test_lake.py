@@ -226,7 +226,7 @@ def test_lake_names_columns_and_rebuild_command_of_old_partition(lake, table, pa
         Lake(lake.root).read(table, partition)
     message = str(error.value)
     assert f"it lacks {', '.join(renamed)} and it has {', '.join(renamed.values())}" in message
-    assert command in message and "no model is asked again" in message
+    assert command in message and "requests whose prompt, model or parameters changed" in message
 
 
 def test_failed_lake_write_keeps_the_old_partition_file(lake, monkeypatch):

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from echo import CAN, FAULTS
 from echo_servers import ANSWERS, connect, echo_command, http_connection, http_echo
 
 from resources.memory_servers.check_lines import CheckLine
-from resources.memory_servers.echo import CAN, FAULTS
 from resources.memory_servers.server_checks import ServerChecks
 from resources.memory_servers.transport import TimeLimits
 

@@ -9,7 +9,6 @@ from stub import Stub, StubBehavior
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest
 from memflow.errors import BudgetSpent, ChatError, ServerDown
-from memflow.shares import WHOLE
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import EndpointEmbedder
 from resources.endpoints.limits import Budget
@@ -37,7 +36,7 @@ async def test_chat_has_the_limits_key_and_profile_of_its_model(tmp_path: Path) 
     }
     settings = load(over={"home": tmp_path, "models": {"m": model}})
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        clients = Clients(settings, ledger, VllmServers({}), None, WHOLE)
+        clients = Clients(settings, ledger, VllmServers({}, Path()), None)
         chat = await clients.chat("m")
         assert isinstance(chat, OpenAIChat)
         endpoint = chat.endpoint
@@ -53,7 +52,7 @@ async def test_failed_embedding_is_recorded_so_that_a_later_run_repeats_it(tmp_p
         embedder = {"kind": "endpoint", "url": stub.url, "model": "e"}
         settings = load(over={"home": tmp_path, "embedder": embedder})
         with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-            clients = Clients(settings, ledger, VllmServers({}), None, WHOLE)
+            clients = Clients(settings, ledger, VllmServers({}, Path()), None)
             shared = await clients.embedder()
             assert isinstance(shared, EndpointEmbedder)
             shared.endpoint.tries = 1
@@ -72,7 +71,7 @@ async def test_memory_tools_have_the_context_window_of_the_answering_model(tmp_p
     embedder = {"kind": "hashing"}
     settings = load(over={"home": tmp_path, "models": models, "embedder": embedder})
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        clients = Clients(settings, ledger, VllmServers({}), None, WHOLE)
+        clients = Clients(settings, ledger, VllmServers({}, Path()), None)
         chats = Chats(clients, RequestContext(run="r", stage="memory", domain="d"), lambda *_: None)
         windows = [(await chats.tools(f"full@{name}")).window for name in models]
         assert windows == [32_768 - 8_192, None]
@@ -92,7 +91,7 @@ async def test_no_server_is_started_if_the_budget_admits_no_request(tmp_path: Pa
     settings = load(over=over)
     servers = VllmServers(settings.models, tmp_path)
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        clients = Clients(settings, ledger, servers, Budget(calls=0), WHOLE)
+        clients = Clients(settings, ledger, servers, Budget(calls=0))
         account = RequestContext(run="r", stage="memory", domain="amemgym_demo", assistant="served@m")
         tools = await Chats(clients, account, lambda *_: None).tools("served@m")
         with pytest.raises(BudgetSpent):

@@ -17,7 +17,7 @@ from profiles import examples
 from memflow.errors import BadInput
 from memflow.records import Score
 from resources.lake.lake import Lake
-from resources.publishing.leaderboard import CachedScores, former_partitions, leaderboard_rows
+from resources.publishing.leaderboard import CachedScores, damaged_partitions, leaderboard_rows
 from resources.publishing.score_cache import NAME
 from resources.publishing.warehouse import Warehouse
 
@@ -181,9 +181,9 @@ def test_scores_of_removed_partitions_are_deleted_from_the_cache(home: Home) -> 
 def test_replies_with_outdated_columns_are_omitted_from_scores_and_reported(home: Home) -> None:
     path = home.lake.path("answer.replies", "comem_demo/full")
     stored = pq.read_table(path)
-    names = ["former" if name == "parsed" else name for name in stored.column_names]
+    names = ["other" if name == "parsed" else name for name in stored.column_names]
     pq.write_table(stored.rename_columns(names).replace_schema_metadata(former_metadata(path)), path)
-    assert former_partitions(home.settings, home.lake) == ["comem_demo/full"]
+    assert damaged_partitions(home.settings, home.lake) == ["comem_demo/full"]
     found = {(score.domain, score.assistant) for score in home.cached()}
     assert ("comem_demo", "full") not in found and ("memorybench_demo", "full") in found
 

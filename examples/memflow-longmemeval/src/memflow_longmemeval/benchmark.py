@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.costs import CostPart
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
@@ -18,7 +17,6 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode
 from memflow_longmemeval.config import parse_config
-from memflow_longmemeval.costs import COST_PARTS
 from memflow_longmemeval.instances import asked_records, read_instances
 from memflow_longmemeval.judging import ACCURACY, PACKAGE, UNCLEAR, judge_prompts, judge_verdicts, read_label
 from memflow_longmemeval.load import count_contents, read_records
@@ -98,9 +96,6 @@ class LongMemEval(Benchmark):
 
     def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
         return {name: frozenset(probe.probe_id for probe in part) for name, part in slices_of(probes).items()}
-
-    def cost_parts(self, domain: Domain) -> Mapping[str, CostPart]:
-        return COST_PARTS
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return judge_prompts() if table == "score.verdicts" else []

@@ -1,8 +1,8 @@
 """Preference categories of films, food and books, with the items of each category.
 
 A category is a high-level preference; users mention its items (paper, section 3.1). An item belongs to one category
-only, so items determine the preference. `sample/` contains our categories; `rating_counts.py` derives categories from
-ratings.
+only, so items determine the preference. `sample/` contains our categories; a user's YAML file can replace those of a
+topic.
 """
 
 import random

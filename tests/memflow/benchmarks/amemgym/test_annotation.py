@@ -120,14 +120,6 @@ def test_annotation_sheet_excludes_quarantined_messages(tables) -> None:
         sheet(silent, "integrity", assistant="full")
 
 
-def test_error_for_too_long_annotation_item_names_domain_and_kind(tables) -> None:
-    endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
-    with pytest.raises(
-        BadInput, match="amemgym_demo: the annotation kind reliability builds an invalid Part: text: "
-    ):
-        sheet(endless, "reliability")
-
-
 def test_default_annotation_sample_sizes_match_paper(tables) -> None:
     assert {name: kind.config.draw for name, kind in KINDS.items()} == {
         "exposure": 200,

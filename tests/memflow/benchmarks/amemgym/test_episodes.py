@@ -106,21 +106,6 @@ async def test_assistant_reply_requests_contain_no_exposed_states(demo):
     assert shown and not any("exposes" in text or "{" in text for text in shown)
 
 
-async def test_reply_request_has_recalled_notes_in_system_message_and_history_as_turns(demo):
-    chat = SpyChat()
-    replier = AMemGym().replier(demo.domain, chat)
-    message = Message("m", "user", "Hello?")
-    await replier.reply(Recall(), message)
-    await replier.reply(Recall(notes="- likes tea", with_notes=True), message)
-    await replier.reply(
-        Recall(messages=(ChatMessage("user", "Hi"), ChatMessage("assistant", "Hi!"))), message
-    )
-    bare, noted, history = (request.messages for request in chat.requests)
-    assert [(one.role, one.content) for one in bare] == [("user", "Hello?")]
-    assert [one.role for one in noted] == ["system", "user"] and "- likes tea" in noted[0].content
-    assert [one.content for one in history] == ["Hi", "Hi!", "Hello?"]
-
-
 @pytest.mark.parametrize(
     ("name", "roles"),
     [
@@ -160,15 +145,6 @@ def test_recall_query_is_equal_for_every_memory_and_contains_the_options(demo, k
     texts = [question.prompt.render(question.fields) for question in put]
     assert [message.role for message in texts[1]] == ["system", "user"]
     assert probe.revealed in texts[2][-1].content and probe.revealed not in texts[0][-1].content
-
-
-def test_parse_returns_choice_and_state_answers_in_gold_format(demo):
-    choice, state = demo.of_kind("choice")[0], demo.of_kind("state")[0]
-    output = AMemGym().question(demo.domain, choice, Recall(), None).prompt.output
-    assert AMemGym().parse(choice, output(answer=2)) == "2"
-    output = AMemGym().question(demo.domain, state, Recall(), None).prompt.output
-    value = output.model_validate(json.loads(state.gold))
-    assert json.loads(AMemGym().parse(state, value)) == json.loads(state.gold)
 
 
 @dataclass

@@ -17,7 +17,7 @@ from memflow.benchmarks.amemgym.checks.examiner import (
     read_exposed,
     read_text,
 )
-from memflow.benchmarks.amemgym.checks.reading import mentioned_values, stated_values
+from memflow.benchmarks.amemgym.checks.reading import stated_values
 from memflow.benchmarks.registry import find_domain
 
 PROBES, TURNS, VARIABLES = "question.probes", "utterance.turns", "state.variables"
@@ -110,33 +110,6 @@ def gold_option_is_for_other_values(world: World, probe: Any, chance: random.Ran
     return {"variants": variants}
 
 
-def two_options_are_gold(world: World, probe: Any, chance: random.Random) -> dict[str, Any]:
-    return {
-        "variants": [*probe.variants, probe.variants[int(probe.gold) - 1]],
-        "options": [*probe.options, "-"],
-    }
-
-
-def option_texts_are_exchanged(world: World, probe: Any, chance: random.Random) -> dict[str, Any]:
-    return {"options": [*probe.options[1:], probe.options[0]]}
-
-
-def state_of_period_before(world: World, chance: random.Random) -> tuple[str, int]:
-    """Give a probe all golds of the period before, consistently, as a wrong plan would."""
-    before = {(row.question_id, row.checkpoint): row for row in world[PROBES] if row.kind == "choice"}
-    at, probe = pick(
-        world[PROBES],
-        chance,
-        lambda row: (
-            (row.question_id, row.checkpoint - 1) in before
-            and before[row.question_id, row.checkpoint - 1].gold != row.gold
-        ),
-    )
-    stale = before[probe.question_id, probe.checkpoint - 1]
-    world[PROBES][at] = replace(stale, probe_id=probe.probe_id, checkpoint=probe.checkpoint)
-    return PROBES, at
-
-
 def edit_turn(world: World, chance: random.Random, edit: Callable[..., Any]) -> tuple[str, int]:
     at, turn = pick(world[TURNS], chance, lambda row: row.checkpoint > 0)
     world[TURNS][at] = replace(turn, **edit(world, turn, chance))
@@ -173,15 +146,6 @@ def value_of_later_period(world: World, turn: Any, chance: random.Random) -> dic
     return {"text": f"{turn.text} My {row.variable} is {later}.".replace("_", " ")}
 
 
-def exposes_another_value(world: World, turn: Any, chance: random.Random) -> dict[str, Any]:
-    exposes = json.loads(turn.exposes)
-    name = chance.choice(list(exposes))
-    [row] = [each for each in world[VARIABLES] if (each.user_id, each.variable) == (turn.episode_id, name)]
-    past = [state[name] for state in exposed_until(world, turn) if name in state]
-    other = next(value for value in row.choices if value not in (exposes[name], past[-1]))
-    return {"exposes": json.dumps(exposes | {name: other}, ensure_ascii=False)}
-
-
 def sent_in_period_before(world: World, turn: Any, chance: random.Random) -> dict[str, Any]:
     first = min(row.sent_at for row in world[TURNS] if row.episode_id == turn.episode_id)
     return {"sent_at": first}
@@ -200,29 +164,6 @@ def lost_message(world: World, chance: random.Random) -> tuple[str, int]:
     return PROBES, latest[lost.message_id]
 
 
-def message_after_checkpoint(world: World, chance: random.Random) -> tuple[str, int]:
-    """Move the message that states the value of a probe to the next period. Returns that probe."""
-    last = max(turn.checkpoint for turn in world[TURNS])
-    at, probe = pick(
-        world[PROBES],
-        chance,
-        lambda row: (
-            0 < row.checkpoint < last
-            and any(
-                turn.message_id in row.evidence and turn.checkpoint == row.checkpoint for turn in world[TURNS]
-            )
-        ),
-    )
-    place = next(
-        place
-        for place, turn in enumerate(world[TURNS])
-        if turn.message_id in probe.evidence and turn.checkpoint == probe.checkpoint
-    )
-    ends = [turn.sent_at for turn in world[TURNS] if turn.checkpoint == probe.checkpoint + 1]
-    world[TURNS][place] = replace(world[TURNS][place], checkpoint=probe.checkpoint + 1, sent_at=max(ends))
-    return PROBES, at
-
-
 GOLD_PLANTS: dict[str, Plant] = {
     "another option is gold": partial(edit_probe, kind="choice", edit=another_option_is_gold),
     "gold context of other values": partial(edit_probe, kind="choice", edit=another_value_in("revealed")),
@@ -230,16 +171,11 @@ GOLD_PLANTS: dict[str, Plant] = {
     "state gold of other values": partial(edit_probe, kind="state", edit=another_value_in("gold")),
     "evidence is another message": partial(edit_probe, kind="choice", edit=evidence_is_another_message),
     "no option is gold": partial(edit_probe, kind="choice", edit=gold_option_is_for_other_values),
-    "two options are gold": partial(edit_probe, kind="choice", edit=two_options_are_gold),
-    "option texts exchanged": partial(edit_probe, kind="choice", edit=option_texts_are_exchanged),
-    "state of the period before": state_of_period_before,
     "message lost": lost_message,
-    "message after the checkpoint": message_after_checkpoint,
 }
 MESSAGE_PLANTS: dict[str, Plant] = {
     "text states another value": partial(edit_turn, edit=another_value_in_text),
     "value of a later period": partial(edit_turn, edit=value_of_later_period),
-    "exposes another value": partial(edit_turn, edit=exposes_another_value),
     "sent in the period before": partial(edit_turn, edit=sent_in_period_before),
 }
 
@@ -297,12 +233,6 @@ SCHEMA = {
 )
 def test_stated_values_returns_a_value_only_if_its_sentence_names_the_variable(text, stated):
     assert stated_values(text, SCHEMA) == stated
-
-
-def test_mentioned_values_finds_values_of_a_variable_that_the_text_does_not_name():
-    assert mentioned_values("I cook with two colleagues. Not alone!", SCHEMA["cooking_company"]) == (
-        "two_colleagues",
-    )
 
 
 def test_read_text_returns_exposed_value_of_unnamed_variable_only_if_mentioned(made):

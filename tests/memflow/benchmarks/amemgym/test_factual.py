@@ -7,18 +7,14 @@ import factories
 import pytest
 from factories import policy, score
 
-from memflow.benchmarks.amemgym.answers import Findings, findings_of
-from memflow.benchmarks.amemgym.benchmark import AMemGym
+from memflow.benchmarks.amemgym.answers import Findings
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.scoring import cycle_scores, factual_recall
 from memflow.benchmarks.amemgym.scripted_reading import latest_statement_is
 from memflow.benchmarks.api import AssistantResults
-from memflow.chat.bounds import assert_bounded
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.records import Claim, Policy
-
-JUDGE = ScriptedChat(AMemGym().handlers())
 
 
 def claim(number: int, period: int = 0, text: str = "mood: high", **over: object) -> Claim:
@@ -55,11 +51,6 @@ def test_claim_is_valid_if_the_message_that_exposes_its_value_is_unknown(demo):
     assert not [one for one in make_claims(demo.domain, "a", demo.states, turns) if one.reason]
 
 
-def test_claims_of_published_users_are_never_quarantined(base):
-    claims = make_claims(base.domain, "a", base.states, base.turns)
-    assert len(claims) == len(base.states.changes) and not [one for one in claims if one.reason]
-
-
 async def test_claim_judge_gets_one_request_per_period_and_none_for_empty_memory():
     asked: list[ChatRequest] = []
 
@@ -88,12 +79,6 @@ async def test_unusable_judge_reply_gives_claim_without_value_but_with_reason():
         [claim(0)], {("u", 0): "- mood: high"}, ScriptedChat({"amemgym/claims": lambda request: "perhaps"})
     )
     assert found[0].value is None and "no usable answer" in (found[0].reason or "")
-
-
-def test_judge_output_type_rejects_reply_with_fewer_answers_than_claims():
-    assert_bounded(findings_of(3))
-    with pytest.raises(ValueError, match="at least 3"):
-        findings_of(3)(supported=["yes"])
 
 
 @pytest.mark.parametrize(
@@ -132,13 +117,6 @@ def test_factual_recall_score_is_share_of_supported_claims(demo):
     whole = found["factual_recall", "all"]
     assert (whole.n, whole.n_episodes, whole.coverage, whole.scripted) == (5, 2, 1.0, True)
     assert (whole.low, whole.interval_reason) == (None, "2 episodes")
-
-
-def test_factual_recall_is_null_with_reason_below_90_percent_coverage(demo):
-    found = scores(demo, [claim(0, value=1.0), claim(1, reason="the judge is ill")])
-    whole = found["factual_recall", "all"]
-    assert (whole.value, whole.coverage, whole.n) == (None, 0.5, 1)
-    assert whole.reason == "1 of 2 claims have a value; a score needs 90%"
 
 
 def step(user: str, cycle: int, asked: int, answered: int, correct: int) -> Policy:

@@ -314,46 +314,9 @@ def test_damaged_published_run_file_removes_only_the_turns_of_its_period(demo, o
     assert [turn for turn in found if turn.reason is None] == kept
 
 
-def test_off_policy_domain_rejects_run_with_empty_session(demo, on, tmp_path):
-    files = copy.deepcopy(published(on("full").said))
-    next(content for name, content in files.items() if name.endswith("period_01.json"))[0] = []
-    with pytest.raises(BadInput, match='period 1, session 0: the recorded session starts with ""'):
-        given(demo, published_records(tmp_path, files))
-
-
 def test_reader_rejects_published_run_file_without_list_of_sessions(demo, tmp_path):
     with pytest.raises(
         BadInput,
         match=r"period_00.json: .*the list of sessions: Input should be a valid (list|array)",
     ):
         published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})
-
-
-def test_off_policy_domain_rejects_first_message_without_time(demo, on, tmp_path):
-    files = copy.deepcopy(published(on("full").said))
-    first = next(iter(files.values()))[0][0]
-    first["content"] = first["content"].partition("\n")[2]
-    with pytest.raises(BadInput, match="session 0: the recorded session starts with"):
-        given(demo, published_records(tmp_path, files))
-
-
-def test_off_policy_replay_of_published_users_reproduces_recorded_run(base, tmp_path):
-    """Replay the scripted dialogues of two published users off-policy."""
-    few = base.domain.limited(2)
-    known = {record.record_id for record in base.records[:2]}
-    made = replace(
-        base,
-        domain=few,
-        turns=[turn for turn in base.turns if turn.episode_id in known],
-        probes=[probe for probe in base.probes if probe.episode_id in known and probe.checkpoint in (0, 10)],
-        states=asyncio.run(BENCHMARK.states(few, base.records, CHAT)),
-    )
-    played = play_memory(made, few, made.turns, "bm25_message")
-    run = as_records(tmp_path, recorded(played.said))
-    domain = replace(
-        find_domain("amemgym_base_offpolicy").limited(2), datasets=("amemgym_v1_base", RUN.name), limit=2
-    )
-    again = play_memory(made, domain, given(made, run, domain), "bm25_message")
-    assert len(played.said) > 300
-    assert again.entries == played.entries
-    assert again.values(domain, made.probes) == played.values(few, made.probes)

@@ -256,12 +256,6 @@ def test_recorded_answer_with_option_number_0_adds_no_option_to_question(run) ->
     assert all(set(probe.options) == golds and probe.reason is None for probe in mine)
 
 
-def test_on_policy_domain_rejects_a_recorded_run(run) -> None:
-    made = recorded(run.folder)
-    with pytest.raises(BadInput, match="is on-policy, but its data set run is a recorded run"):
-        steps(replace(made.domain, parameters={}), made.records)
-
-
 @needs_runs
 @pytest.mark.parametrize(("agent", "longest"), [("native", 2_961), ("awi", 5_205)])
 def test_recorded_runs_of_models_become_off_policy_episodes_with_uncut_messages(agent, longest) -> None:

@@ -57,24 +57,6 @@ def test_every_prompt_except_reply_and_judge_prompts_has_chinese_translation():
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("These days my sewing level is first steps.", "first_steps"),
-        ("With me, first steps it is now as to my sewing level.", "first_steps"),
-        ("My sewing level is no longer first steps but some practice.", "some_practice"),
-        ("My sewing level is first steps. Later: my sewing level is practice.", "practice"),
-        ('{\n "sewing_level": "some_practice"\n}', "some_practice"),
-        ("My sewing level is some practice. My cooking level is first steps.", "some_practice"),
-        ("My sewing level? First steps.", None),
-        ("My sewing levels are first steps.", None),
-        ("", None),
-    ],
-)
-def test_scripted_parser_returns_latest_stated_value_of_variable(text, value):
-    assert last_stated(text, "sewing_level", LEVELS) == value
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
         ("最近我的缝纫水平是刚刚入门。你有什么建议？", "刚刚入门"),
         ("我的缝纫水平不再是刚刚入门，而是略有练习。", "略有练习"),
         ("我的缝纫水平是刚刚入门。我的做饭水平是略有练习。", "刚刚入门"),
@@ -84,15 +66,6 @@ def test_scripted_parser_returns_latest_stated_value_of_variable(text, value):
 )
 def test_scripted_parser_returns_latest_value_of_chinese_statements(text, value):
     assert last_stated(text, "缝纫水平", ["刚刚入门", "略有练习", "入门"]) == value
-
-
-def test_scripted_assistant_selects_chinese_option_with_stated_value():
-    options = [
-        "既然你的缝纫水平是刚刚入门，你的缝纫预算是中等，就选正好合适的，其余的以后再说。",
-        "既然你的缝纫水平是略有练习，你的缝纫预算是中等，就选正好合适的，其余的以后再说。",
-    ]
-    assert statements(options[0]) == {"缝纫水平": "刚刚入门", "缝纫预算": "中等"}
-    assert best_options("我的缝纫水平是略有练习。", options) == [1]
 
 
 STATEMENTS = st.sampled_from(

@@ -12,7 +12,7 @@ from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
-from memflow.errors import BadInput, BadSettings
+from memflow.errors import BadSettings
 
 
 def test_parameters_of_amemgym_extra_match_paper():
@@ -20,13 +20,6 @@ def test_parameters_of_amemgym_extra_match_paper():
     assert (sizes.periods - 1, sizes.variables_per_question) == (20, 3)  # N_p, N_s
     assert 2 * sizes.rounds(1) == 10 and 2 * sizes.rounds(0) == 4  # N_i counts messages
     assert parse_config(find_domain("amemgym_base_generated")) == AMemGymConfig()
-
-
-def test_every_period_after_period_0_has_one_summary_of_changes(demo):
-    for history in histories(demo.states).values():
-        told = [{change.summary for change in changes} for changes in history.changes]
-        assert told[0] == {None}
-        assert all(len(each) == 1 and None not in each for each in told[1:])
 
 
 async def test_update_request_contains_changes_of_all_earlier_periods(demo):
@@ -126,20 +119,6 @@ async def test_reply_with_too_many_changes_is_retried_and_then_quarantines_user(
     assert "at moves: List should have at most 4 items" in states.profiles[0].reason
     told = [request.messages[-1].content for request in chat.asked("updates")]
     assert len(told) == 3 and "at most 4 items" in told[1]
-
-
-async def test_limited_domain_generates_states_of_first_users_only(demo, package):
-    states = await AMemGym().states(demo.domain.limited(1), demo.records, ScriptedChat(AMemGym().handlers()))
-    assert states.profiles == [replace(demo.states.profiles[0], domain="amemgym_demo~1")]
-    assert states.changes == [
-        replace(change, domain="amemgym_demo~1") for change in demo.states.changes if change.user_id == "nora"
-    ]
-
-
-async def test_state_generation_rejects_more_users_than_personas(demo):
-    domain = replace(demo.domain, parameters={**demo.domain.parameters, "users": 99})
-    with pytest.raises(BadInput, match="99 users, but its data sets have only 6 personas"):
-        await AMemGym().states(domain, demo.records, ScriptedChat({}))
 
 
 @pytest.mark.parametrize(

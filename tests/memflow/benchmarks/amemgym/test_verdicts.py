@@ -8,7 +8,6 @@ from amemgym_agents import figures, frozen, one_period_late, overall, perfect, r
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.amemgym.verdicts import FAILURES, make_verdicts
 from memflow.checks.expectations import all_expectations
-from memflow.errors import BadInput
 from memflow.records import Reply, Score
 
 
@@ -65,15 +64,6 @@ def test_memory_score_pools_users_per_period_and_averages_over_periods(base):
     assert variant != pytest.approx(sum(ratios) / 11, abs=1e-6)
 
 
-def test_confidence_intervals_contain_accuracy_and_memory_score(base):
-    rows = figures(base, verdicts_of(base, one_period_late))
-    row = rows[("accuracy", "standard", "all")]
-    assert row.low < row.value < row.high
-    assert (row.n, row.n_episodes, row.coverage) == (len(base.of_kind("choice")), len(base.records), 1)
-    memory = rows[("memory_score", "standard", "all")]
-    assert memory.low < memory.value < memory.high
-
-
 def test_memory_score_and_upper_bound_without_oracle_are_null_with_reason(demo):
     rows = figures(demo, verdicts_of(demo, frozen), oracle=[])
     for metric in ("memory_score", "upper_bound"):
@@ -127,34 +117,6 @@ def test_chance_for_unparsed_variant_scores_unparsed_reply_as_random_guess(demo)
     assert rows[("memory_score", "standard", "all")].value is None
 
 
-def test_chance_for_unparsed_variant_gives_no_value_to_missing_reply(demo):
-    given = [replace(row, text=None, parsed=None, reason="no answer came") for row in replies(demo, perfect)]
-    verdicts = make_verdicts(demo.domain, demo.probes, given)
-    assert {(row.value, row.reason) for row in verdicts if row.metric == "unparsed"} == {
-        (None, "no answer came")
-    }
-    rows = figures(demo, verdicts, oracle=verdicts_of(demo, perfect))
-    for metric, variant in (("accuracy", "chance_for_unparsed"), ("unparsed", "standard")):
-        row = rows[(metric, variant, "all")]
-        assert (row.value, row.n, row.coverage) == (None, 0, 0)
-
-
-def test_upper_bound_of_unparsed_oracle_is_chance_in_chance_for_unparsed_variant(demo):
-    none = unparsed(replies(demo, perfect), {probe.probe_id for probe in demo.probes})
-    oracle = make_verdicts(demo.domain, demo.probes, none)
-    rows = figures(demo, verdicts_of(demo, perfect), oracle=oracle)
-    random = rows[("random", "standard", "all")].value
-    assert rows[("upper_bound", "chance_for_unparsed", "all")].value == pytest.approx(random)
-    assert rows[("upper_bound", "standard", "all")].value is None
-
-
-def test_accuracy_with_one_unparsed_reply_excludes_the_reply_and_has_a_value(demo):
-    given = unparsed(replies(demo, perfect), {demo.probes[0].probe_id})
-    rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
-    assert rows[("accuracy", "standard", "all")].value == 1
-    assert rows[("accuracy", "standard", "all")].coverage == pytest.approx(47 / 48)
-
-
 def test_unparsed_state_reply_leaves_wrong_choice_without_failure_attribution(demo):
     given = unparsed(replies(demo, frozen), {probe.probe_id for probe in demo.of_kind("state")})
     rows = make_verdicts(demo.domain, demo.probes, given)
@@ -205,17 +167,3 @@ def test_reply_with_invalid_option_number_has_no_value_but_a_reason(demo):
     given[0] = replace(given[0], parsed="17")
     row = make_verdicts(demo.domain, demo.probes, given)[0]
     assert row.value is None and "'17' is not the number of an option. Pass a number from 1 to" in row.reason
-
-
-def test_verdict_of_quarantined_probe_or_missing_reply_has_reason(demo):
-    probes = [replace(demo.probes[0], reason="no message tells it"), *demo.probes[1:]]
-    rows = make_verdicts(demo.domain, probes, replies(demo, perfect)[:-1])
-    assert rows[0].reason == "the probe is quarantined: no message tells it"
-    assert "has no reply" in rows[-1].reason
-
-
-def test_make_verdicts_rejects_replies_of_two_assistants(demo):
-    given = replies(demo, perfect)
-    given[3] = replace(given[3], assistant="another")
-    with pytest.raises(BadInput, match="one assistant"):
-        make_verdicts(demo.domain, demo.probes, given)

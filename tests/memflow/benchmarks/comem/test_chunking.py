@@ -15,12 +15,10 @@ from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage
 from memflow.benchmarks.comem.turns import make_turns
 from memflow.benchmarks.episodes import given_episodes
-from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Tools
-from memflow.memories.registry import handlers, memory_factory
+from memflow.memories.registry import memory_factory
 from memflow.run.play import Event
 from memflow.tokens import quarters
 
@@ -98,46 +96,3 @@ def test_rag_chunks_are_independent_of_number_of_messages_per_write(
         made.append([(item.text, item.sources) for item in memory.store.live("tokens")])
     assert made[1:] == made[:-1]
     assert sum(quarters(line.text) for line in context.messages) < 4 * size or made[0]
-
-
-class Counting(ScriptedChat):
-    def __init__(self) -> None:
-        super().__init__(handlers())
-        self.requests: list[ChatRequest] = []
-
-    async def complete(self, request: ChatRequest):
-        self.requests.append(request)
-        return await super().complete(request)
-
-    def fields(self, prompt: str) -> list[str]:
-        return [str(request.fields) for request in self.requests if request.prompt == prompt]
-
-
-def asked_of(name: str, come: Sequence[Event]) -> Counting:
-    chat = Counting()
-    asyncio.run(lived(name, come, Tools(chat, HashingEmbedder(16))))
-    return chat
-
-
-@examples(30)
-@given(context=contexts(), tokens=st.integers(20, 120))
-def test_memp_builds_one_trajectory_from_messages_of_one_write(context: Context, tokens: int):
-    come = events(context, "tokens", arrival_tokens=tokens)
-    whole = [
-        event for event in come if len(event.messages) > 1 or quarters(event.messages[0].line()) <= 4 * tokens
-    ]
-    asked = asked_of(f"memp_{tokens}_10", whole).fields("memp/build")
-    assert len(asked) == len(whole)
-    for event, fields in zip(whole, asked, strict=True):
-        assert words_of([fields]) == words_of([message.text for message in event.messages])
-
-
-@examples(20)
-@given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_mem0_extracts_facts_from_every_message_once(context: Context, arrivals: str):
-    come = events(context, arrivals, arrival_tokens=60)
-    chat = asked_of("mem0", come)
-    drawn = [request for request in chat.requests if request.prompt == "mem0/extract"]
-    assert len(drawn) == sum(-(-len(event.messages) // 2) for event in come)
-    new = [word for request in drawn for word in words_of([str(request.fields["messages"])]).elements()]
-    assert Counter(new) == words_of([message.text for event in come for message in event.messages])

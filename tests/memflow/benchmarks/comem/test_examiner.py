@@ -12,7 +12,6 @@ import pytest
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.checks.examiner import EXPECTED, examine_labels
 from memflow.benchmarks.comem.config import CoMemConfig
-from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import domains, find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.records import Probe, Turn
@@ -149,13 +148,6 @@ def test_examiner_counts_unsupported_question_kinds_as_not_examined(
 ) -> None:
     found = examine_labels(CONFIG, [replace(each, question="Why?", variables=[]) for each in probes], turns)
     assert found == {} and found.note == "examined 0 of 20 probes; not examined: 100.0%"
-
-
-@pytest.mark.parametrize("domain", [each for each in domains().values() if each.benchmark == "comem"])
-def test_examiner_applies_to_labels_by_rule_only(domain: Domain) -> None:
-    [expectation] = EXPECTED
-    applies = replace(expectation, benchmark="comem").for_domain(domain) is not None
-    assert applies == (domain.parameters.get("keys") == "rule")
 
 
 @pytest.mark.parametrize("source", ["comem_amemgym", "comem_friends", "friendsqa"])

@@ -65,7 +65,6 @@ ENGLISH: dict[str, Any] = {
         question("garden", "What grows in my garden?", "beans, roses", (7, 1)),
     ],
 }  # fmt: skip
-CHINESE_TEXT = "我坐电车上班。 好的。 我的猫叫胡椒。 好名字。 今天下雨了。 带伞。 我种了豆子。 不错。"
 CHINESE: dict[str, Any] = {
     "id": "小林",
     "language": "zh",
@@ -237,15 +236,3 @@ def test_memory_none_gives_same_answer_to_a_question_at_every_checkpoint(context
     for memory in ("perfect", "overwriting", "ignoring", "oracle"):
         again = asked(CONTEXTS[contexts], memory)[1]
         assert {reply.probe_id: reply.parsed for reply in again if reply.checkpoint == 0} == first
-
-
-def test_memory_none_is_always_correct_or_always_wrong_with_constant_gold(asked: Asked):
-    published = [
-        {
-            **context,
-            "questions": [{**each, "answer": each["known"][-1]["option"]} for each in context["questions"]],
-        }
-        for context in CONTEXTS[TWO]
-    ]
-    right = asked(published, "none", keys="published")[2]
-    assert all(len(set(row)) == 1 for row in right.values())

@@ -1,8 +1,6 @@
 """Rule-based labels, published labels, and their probes."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -11,7 +9,7 @@ from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, KnownAnswer
 from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.domains import Domain
-from memflow.records import Probe, Record
+from memflow.records import Probe
 
 Made = Callable[..., Context]
 CHANGING = ContextQuestion(
@@ -70,19 +68,3 @@ def test_question_without_rule_based_label_is_quarantined(context: Made):
     assert {probe.reason for probe in probes} == {
         "c/q has no rule-based label: the source does not state when an answer becomes correct"
     }
-
-
-def test_probe_of_question_with_early_end_names_last_visible_message(context: Made):
-    probes = made(context(8, [replace(CHANGING, end=7)]), ends="question")
-    assert [probe.after for probe in probes] == [None, None, None, None, "c/3.6"]
-
-
-def test_demo_has_probes_at_five_checkpoints(build: Callable[..., Any], demo: Domain, records: list[Record]):
-    _, keys, probes = build(demo, records)
-    assert len(keys) == 4 * 22 and len(probes) == 5 * 22
-    assert {probe.checkpoint for probe in probes} == {0, 1, 2, 3, 4}
-    assert not [row for row in (*keys, *probes) if row.reason]
-    work = [probe for probe in probes if probe.question_id == "ana/work"]
-    assert [probe.options[int(probe.gold) - 1] for probe in work] == [
-        "by bus", "by bus", "by bicycle", "on foot", "on foot",
-    ]  # fmt: skip

@@ -76,14 +76,6 @@ def test_constant_answer_accuracy_uses_best_constant_answer_of_slice() -> None:
     }  # fmt: skip
 
 
-def test_accuracy_of_constant_unknown_answer_is_share_of_unknown_gold() -> None:
-    found = {name: each.value for (metric, variant, name), each in found_of("constant", "unknowing").items()}
-    assert found == {
-        "all": 3 / 8, "checkpoint 0": 2 / 4, "checkpoint 1": 2 / 4, "checkpoint 2": 1 / 4, "category likes": 1 / 4,
-        "category dates": 2 / 4,
-    }  # fmt: skip
-
-
 def test_no_context_accuracy_of_a_slice_uses_replies_at_checkpoint_0() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("guess", "standard").items()}
     assert found == {

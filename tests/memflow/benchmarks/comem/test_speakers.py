@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.checks.probes import EXPECTED
-from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, by_chance, speaker_verdicts
+from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, speaker_verdicts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
@@ -90,27 +90,6 @@ async def test_errors_are_classified_as_true_of_other_speaker_or_same_speaker(
     third = figures[OTHER_SPEAKER, "checkpoint 3"]
     assert (third.value, third.n, third.coverage) == (None, 0, 0.0)
     assert third.reason is not None and third.reason.startswith("0 of 1 probes have a value")
-
-
-async def test_other_speaker_share_is_null_if_no_errors(bench: CoMem, demo: Domain, house: dict[str, Probe]):
-    probes = list(house.values())
-    rows, figures = await judged(bench, demo, probes, [replied(probe, probe.gold) for probe in probes])
-    assert rows == []
-    assert figures[OTHER_SPEAKER, "all"].value is None
-    assert figures[OTHER_SPEAKER, "all"].reason == "no wrong answer is true of a named speaker"
-    assert figures["accuracy", "all"].value == 1.0 and figures[RATE, "all"].value == 0.0
-
-
-async def test_options_without_speakers_give_no_metric(bench: CoMem, demo: Domain, house: dict[str, Probe]):
-    probes = [replace(probe, true_of=[]) for probe in house.values()]
-    rows, figures = await judged(bench, demo, probes, [replied(probe, "1") for probe in probes])
-    assert rows == [] and not [metric for metric, _ in figures if metric.startswith(OTHER_SPEAKER)]
-
-
-def test_chance_of_other_speaker_error_is_share_of_options_of_other_speakers(house: dict[str, Probe]):
-    assert by_chance(house["jonwork/c4"]) == pytest.approx(2 / 3)
-    assert by_chance(house["mplay/c4"]) == 1.0
-    assert by_chance(house["mplay/c1"]) is None  # nobody is right where there is no telling
 
 
 @given(st.data())

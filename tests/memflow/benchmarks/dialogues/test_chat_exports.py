@@ -129,12 +129,6 @@ def test_all_branches_are_each_message_once_or_a_dialogue_each() -> None:
     assert texts(separate)[:2] == ["Where is Osli?", "I do not know Osli."]
 
 
-def test_without_a_current_node_the_latest_branch_is_current() -> None:
-    conversation = chatgpt()
-    del conversation["current_node"]
-    assert texts(convert(conversation)) == ["Where is Oslo?", "In Norway.", "Thanks."]
-
-
 def test_text_blocks_of_claude_are_messages_and_conversations_are_in_the_order_of_time() -> None:
     found = convert(chatgpt(), claude())
     assert texts(found)[:2] == ["I like tea.", "Green tea?"]
@@ -193,22 +187,6 @@ def test_invalid_conversation_is_named_and_the_others_are_converted() -> None:
         f"conversation {number}" for number in range(2, 7)
     ]
     assert "cycle" in found.faults[0] and "two messages" in found.faults[1]
-
-
-def test_cycle_in_another_branch_is_a_fault_only_where_it_is_converted() -> None:
-    cycle = chatgpt()
-    cycle["mapping"]["old"]["parent"] = "old3"
-    cycle["mapping"]["old3"] = node("old3", "old", "assistant", "Osli?")
-    assert texts(convert(cycle, separate=True)) == ["Where is Oslo?", "In Norway.", "Thanks."]
-    found = convert(cycle, claude(), separate=True, every_branch=True)
-    assert found.conversations == 1 and "cycle" in found.faults[0]
-
-
-def test_carriage_returns_of_a_message_are_kept_in_csv() -> None:
-    found = convert(claude(chat_messages=[{"uuid": "1", "sender": "human", "text": "one\rtwo"}]))
-    table = to_csv(list(found.rows), "message").encode()
-    [dialogue], problems = join_rows("", read_rows("a.csv", table))
-    assert not problems and [each.text for each in dialogue.messages] == ["one\rtwo"]
 
 
 @pytest.mark.parametrize("content", [b"{", b"7", b"[]", b"[7]", b"\xff", b'{"a": 1}', b"[" * 100_000])

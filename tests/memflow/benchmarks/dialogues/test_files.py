@@ -1,7 +1,6 @@
 """Files of equal rows in JSONL, CSV and Parquet, and what editors and spreadsheets do to them."""
 
 import io
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -156,17 +155,6 @@ def test_floats_and_nan_of_pandas_are_integers_and_gaps() -> None:
     pq.write_table(table, written)
     [found] = join(("a.parquet", written.getvalue()))
     assert found.dialogue_id == "1" and [each.session for each in found.messages] == ["1", None]
-
-
-def test_dialogue_of_100_000_messages_is_read_as_a_whole() -> None:
-    messages = [{"text": f"Message {n}.", "time": "2024-03-01", "session": n // 50} for n in range(100_000)]
-    line = {
-        "id": "a",
-        "messages": messages,
-        "questions": [{"question": "?", "gold": "x", "after": 77_777, "evidence": [5]}],
-    }
-    [found] = join(("a.jsonl", json.dumps(line)))
-    assert len(found.messages) == 100_000 and found.questions[0].visible == 77_777
 
 
 MALICIOUS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=40)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.dialogues.answers import Judged
 from memflow.benchmarks.dialogues.benchmark import Dialogues
-from memflow.benchmarks.dialogues.probes import OpenGold, is_unanswerable, language_of
+from memflow.benchmarks.dialogues.probes import OpenGold, is_unanswerable
 from memflow.benchmarks.dialogues.questions import abstains
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import handlers
@@ -205,13 +204,6 @@ def test_file_without_a_valid_record_is_rejected_with_the_first_problem(tmp_path
         records(tmp_path, ("mine.csv", "dialogue,text,speeker\na,Hi.,Ana\n"))
 
 
-def test_equal_dialogue_in_two_data_sets_is_rejected(tmp_path: Path) -> None:
-    found = records(tmp_path, ("mine.jsonl", line()))
-    other = [*found, *(replace(each, dataset="b") for each in found)]
-    with pytest.raises(BadInput, match="is in the data sets mine and b"):
-        BENCHMARK.size(domain(), other)
-
-
 async def test_open_answers_are_scored_by_the_best_gold_answer(tmp_path: Path) -> None:
     questions: list[dict[str, Any]] = [
         {"question": "Where?", "gold": ["in Rome", "Rome"], "metric": "exact_match"},
@@ -264,24 +256,6 @@ async def test_gold_in_the_words_of_no_answer_is_an_abstention(tmp_path: Path) -
     assert [each.metric for each in probes] == ["abstention", "exact_match", "accuracy", "accuracy"]
     assert [is_unanswerable(each) for each in probes] == [True, False, True, True]
     assert [each.gold for each in probes[2:]] == ["2", "2"]
-
-
-async def test_metrics_without_probes_have_no_score(tmp_path: Path) -> None:
-    _, probes = await rows(
-        tmp_path, line({"question": "Where?", "gold": "Rome", "type": "home", "slices": {"topic": "city"}})
-    )
-    of = scores(probes, await verdicts(probes, ["Rome"]))
-    assert {metric for metric, _ in of} == {"answer_score", "answer_f1", "false_abstention"}
-    assert {name for _, name in of} == {"all", "category home"}  # `topic city` is the whole domain
-
-
-async def test_slices_of_questions_have_scores(tmp_path: Path) -> None:
-    questions = [
-        {"question": "Where?", "gold": "Rome", "slices": {"topic": name}} for name in ("city", "land")
-    ]
-    _, probes = await rows(tmp_path, line(*questions))
-    of = scores(probes, await verdicts(probes, ["Rome", "Oslo"]))
-    assert of["answer_score", "topic city"].value == 1.0 and of["answer_score", "topic land"].value == 0.0
 
 
 async def test_judge_is_asked_only_if_no_gold_answer_is_given_literally(tmp_path: Path) -> None:
@@ -362,7 +336,3 @@ def test_gold_of_open_questions_is_unpacked_unchanged(gold: OpenGold) -> None:
 )
 def test_abstention_is_recognized_in_the_first_clause(text: str, found: bool) -> None:
     assert abstains(text) is found
-
-
-def test_language_of_a_question_is_chinese_without_kana() -> None:
-    assert [language_of(text) for text in ("Where?", "她在哪里？", "東京はどこ？")] == ["en", "zh", "en"]

@@ -7,9 +7,8 @@ import pytest
 
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.locomo.config import parse_config
-from memflow.benchmarks.locomo.load import load_conversations
 from memflow.benchmarks.locomo.question import build_question
-from memflow.errors import BadInput, BadSettings
+from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
 from memflow.run.play import Episode
 
@@ -109,12 +108,6 @@ def test_invalid_message_costs_its_conversation_alone(sample, tmp_path: Path) ->
     assert {turn.episode_id for turn in built.turns} == {"sample-1"}
 
 
-def test_conversation_in_two_data_sets_is_rejected_by_name(sample) -> None:
-    built = sample()
-    with pytest.raises(BadInput, match="the conversation sample-1 is in two data sets"):
-        load_conversations(built.domain, [*built.records, *built.records])
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -146,11 +139,3 @@ def test_question_prompts_follow_category_options_and_parameter(sample) -> None:
     assert stems(categories=every, adversarial="open") == dict.fromkeys("12345", memories)
     short = stems(answer_prompt="short")
     assert short == dict.fromkeys("134", "locomo/answer_short") | {"2": "locomo/answer_date"}
-
-
-def test_oracle_sees_gold_context_and_others_the_notes(sample) -> None:
-    built = sample()
-    probe, config = built.probes[0], parse_config(built.domain)
-    assert build_question(probe, Recall(notes="n"), None, config).fields["notes"] == "n"
-    assert build_question(probe, Recall(notes="n"), "gold", config).fields["notes"] == "gold"
-    assert build_question(probe, Recall(), None, config).query == probe.question

@@ -79,22 +79,6 @@ async def test_each_contract_gets_question_gold_and_answer_with_temperature_0(sa
     assert golds["locomo/j_2026", "How many parrots does Vera keep?"] == "2"
 
 
-async def test_first_metric_of_a_probe_is_the_metric_of_the_domain(sample) -> None:
-    built, judge = sample(contracts=("j_strict",)), Judge(equal)
-    verdicts = await BENCHMARK.verdicts(
-        built.domain, built.probes, built.replies(lambda probe: "no"), MetricBackends(judge)
-    )
-    first = by_key(verdicts, "sample-1/q0")
-    assert list(first) == [
-        ("j_strict", "standard"),
-        ("j_strict", "unlabeled_as_wrong"),
-        ("locomo_f1", "standard"),
-        ("set_f1", "standard"),
-        ("bleu_1", "standard"),
-    ]
-    assert built.probes[0].metric == "j_strict" and first["j_strict", "standard"].completion == "judge-1"
-
-
 @pytest.mark.parametrize(
     "text", ['{"label": "correct"}', '{"label": "CORRECT, WRONG"}', "CORRECT", '{"lab', "[]"]
 )
@@ -144,19 +128,6 @@ async def test_several_runs_have_seeds_of_their_own_and_a_mean_and_deviation(sam
     assert scores["j_2025", "standard", "all"].value == pytest.approx((2 + third) / 3)
     expected = (((1 - (2 + third) / 3) ** 2 * 2 + (third - (2 + third) / 3) ** 2) / 2) ** 0.5
     assert scores["judge_run_deviation", "standard", "all"].value == pytest.approx(expected)
-
-
-async def test_run_without_a_label_leaves_the_mean_without_a_value(sample) -> None:
-    def by_seed(request: ChatRequest) -> str:
-        return "?" if request.sampling.seed == 8 else label(request, True)
-
-    built = sample(judge_runs=2)
-    verdicts = await BENCHMARK.verdicts(
-        built.domain, built.probes, built.replies(lambda probe: "x"), MetricBackends(Judge(by_seed))
-    )
-    found = by_key(verdicts, "sample-1/q0")
-    assert found["j_2025", "standard"].value is None and found["j_2025", "run_1"].value == 1.0
-    assert found["j_2025", "unlabeled_as_wrong"].value == 0.5
 
 
 async def test_several_judges_have_a_mean_and_a_variant_each(sample) -> None:

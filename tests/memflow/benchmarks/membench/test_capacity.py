@@ -132,13 +132,6 @@ async def test_capacity_knee_equals_token_limit_of_memory_with_newest_messages(t
     assert all(each.value > 0.95 for each in early)
 
 
-async def test_capacity_knee_by_total_tokens_equals_token_limit_with_early_evidence():
-    made = [trajectory(number, within=0.04) for number in range(16)]
-    found = await scores("newest", lambda store: Newest(store, tokens=700), made)
-    for variant in ("standard", IN_ALL):
-        assert abs(one(found, CAPACITY, variant=variant).value - 700) <= 70
-
-
 async def test_capacity_knee_of_flushing_memory_equals_its_total_token_limit():
     made = [trajectory(number, within=0.2) for number in range(16)]
     found = await scores("flushing", lambda store: Flushing(store, tokens=900), made)
@@ -184,14 +177,6 @@ def test_quarantined_question_or_question_without_evidence_is_asked_once():
         assert (probe.since_tokens is not None) == since
     turns, [probe] = rows([replace(made, reason="it is damaged")])
     assert all(turn.reason for turn in turns) and probe.reason == "it is damaged"
-
-
-def test_token_counts_of_probes_exclude_quarantined_messages():
-    said = (Step("x" * 40), Step("y" * 40, reason="damaged"), Step("z" * 40))
-    made = trajectory_of(1, said)
-    made = replace(made, questions=(ChoiceQuestion("q?", None, ("a", "b"), 1, "a", (made.message_id(0),)),))
-    _, probes = rows([made])
-    assert [(each.checkpoint, each.said_tokens) for each in probes] == [(0, 10), (2, 20)]
 
 
 @given(st.floats(1, 1e7))

@@ -2,16 +2,12 @@
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from membench_files import ids, read, sampled_files
 
-from memflow.benchmarks import registry
 from memflow.benchmarks.membench.benchmark import MemBench
-from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.domains import DOMAINS
-from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
+from memflow.benchmarks.membench.kinds import KINDS, Level
 from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.benchmarks.registry import find_domain
 from memflow.records import Record
@@ -67,30 +63,3 @@ def test_domains_with_all_trajectories_include_emotion_questions(published) -> N
     whole = [one.trajectory_id for one in select_trajectories(find_domain(f"{name}_all"), records)]
     assert sorted(whole) == sorted(ids(records))
     assert counts(whole)[f"{name.split('_')[1]}/highlevel/emotion"] == each["reflective"]
-
-
-def test_raw_domains_select_all_trajectories(tmp_path: Path) -> None:
-    from membench_files import messages, sessions
-
-    for scene, agent, content in (
-        ("participation", "First", [sessions(), sessions(1)]),
-        ("observation", "Third", [messages(), messages(1)]),
-    ):
-        source = f"membench/MemData/{agent}Agent/conditional.json"
-        records = read(f"membench_{scene}_raw", {source: {"roles": content}}, tmp_path)
-        assert [
-            one.trajectory_id for one in select_trajectories(find_domain(f"membench_{scene}_raw"), records)
-        ] == ids(records)
-
-
-@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)
-def test_membench_domains_use_data_sets_of_membench_only(domain) -> None:
-    parameters_of(domain)
-    assert {registry.datasets()[name].benchmark for name in domain.datasets} <= {"membench"}
-
-
-def test_published_file_paths_contain_agent_name_of_their_scene() -> None:
-    names: dict[Scene, str] = {"participation": "FirstAgent", "observation": "ThirdAgent"}
-    for scene, agent in names.items():
-        for end in ("", "_100k", "_raw"):
-            assert all(agent in file for file in registry.datasets()[f"membench_{scene}{end}"].files)

@@ -69,17 +69,3 @@ def test_recall_of_each_memory_mechanism_respects_token_budget(name) -> None:
     room = BUDGET + sum(estimate(item.text) + 5 for item in looked_up)
     assert 0 < recall.injected_tokens <= room
     assert recall.entries
-
-
-def test_new_memory_recalls_nothing_of_previous_trajectory() -> None:
-    async def twice(name):
-        tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
-        make = find(name, OWN).factory(tools)
-        first = make(EntryStore())
-        await give(first, step(7))
-        second = make(EntryStore())
-        return await second.read("How old is colleague number 7?")
-
-    for name in COMPARED:
-        recall = asyncio.run(twice(name))
-        assert not recall.entries and not recall.notes and not recall.messages

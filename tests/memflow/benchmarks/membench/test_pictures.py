@@ -42,18 +42,6 @@ def test_mechanisms_chart_has_one_curve_per_level_and_chance_line() -> None:
     assert chart.label == f"{LABEL}: retrieval: factual"
 
 
-def test_mechanisms_chart_has_chance_line_per_level_if_chance_differs() -> None:
-    scores = [
-        each
-        for slice_, chance in (("level factual", 0.25), ("level reflective", 0.2))
-        for each in (of("full", slice=slice_), of("full", slice=slice_, metric="random", value=chance))
-    ]
-    assert pictures(scores, D)["mechanisms"].beside == (
-        Curve("chance, factual", (Point(0, 0.25, 0.4, 0.6),)),
-        Curve("chance, reflective", (Point(0, 0.2, 0.4, 0.6),)),
-    )
-
-
 def test_kinds_chart_follows_paper_order_and_models_chart_needs_two_models() -> None:
     scores = [
         of("full", slice="category noisy"),
@@ -87,12 +75,6 @@ def test_times_chart_is_logarithmic_and_omits_zero_times() -> None:
     assert chart.log and chart.place_names == ("full", "retrieval")
     assert chart.curves == (Curve("read", (Point(1, 0.04),)), Curve("write", (Point(0, 0.001),)))
     assert "no time at all: read of full" in chart.caption and "1 without a value" in chart.caption
-
-
-def test_capacity_domains_and_other_benchmarks_give_no_mechanisms_chart() -> None:
-    capacity = replace(D, parameters={"protocol": "capacity"})
-    assert pictures([SCORE], capacity) == pictures([SCORE], replace(D, benchmark="amemgym")) == {}
-    assert pictures([], D) == {} == pictures_over([], [D])
 
 
 def test_mechanisms_chart_over_several_domains_has_one_curve_per_domain() -> None:

@@ -1,6 +1,5 @@
 """Requests of probes: prompt, query of the memory, and allowed answers."""
 
-import json
 from datetime import datetime
 
 import factories
@@ -9,9 +8,8 @@ import pytest
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.question import build_question
 from memflow.benchmarks.membench.wording import add_stamp, format_time
-from memflow.benchmarks.multiple_choice import choice_of, number_of
+from memflow.benchmarks.multiple_choice import number_of
 from memflow.chat.asking import ask
-from memflow.chat.bounds import assert_bounded
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Recall
 from memflow.records import Probe
@@ -43,15 +41,6 @@ async def test_answer_prompt_depends_on_language_notes_and_gold_context(language
     assert 1 <= int(number_of(answer.value)) <= 4
     if gold_context or recall.notes:
         assert number_of(answer.value) == "3"
-
-
-def test_choice_output_type_accepts_option_letters_only():
-    assert_bounded(choice_of(4))
-    assert number_of(choice_of(4).model_validate_json('{"choice": "D"}')) == "4"
-    with pytest.raises(ValueError, match="Input should be"):
-        choice_of(4).model_validate_json('{"choice": "E"}')
-    schema = json.dumps(choice_of(4).model_json_schema())
-    assert '"enum": ["A", "B", "C", "D"]' in schema
 
 
 def test_add_stamp_appends_place_and_formatted_time():

@@ -41,10 +41,6 @@ def drawn(domain: Domain) -> list[str]:
     return [each.trajectory_id for each in select_trajectories(domain, RECORDS)]
 
 
-def test_default_parameters_select_all_trajectories():
-    assert drawn(DAILY) == [row.record_id for row in RECORDS]
-
-
 def test_selection_samples_given_number_of_trajectories_per_kind_and_scenario():
     first = drawn(of(factual=10))
     assert Counter(name.rsplit("/", 1)[0] for name in first) == {
@@ -69,11 +65,6 @@ def test_limit_selects_trajectories_of_all_kinds_and_scenarios_in_turn():
         "observation/noisy/places/0",
         "observation/simple/roles/1",
     ]
-
-
-def test_selection_filters_trajectories_by_scenario_and_scene():
-    assert {name.split("/")[2] for name in drawn(of(scenarios=("events",)))} == {"events"}
-    assert drawn(of(scene="participation")) == []
 
 
 @pytest.mark.parametrize(

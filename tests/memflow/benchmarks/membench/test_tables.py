@@ -7,7 +7,6 @@ import factories
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import COLUMNS, KINDS, column
 from memflow.benchmarks.membench.tables import (
-    KIND_SLICES,
     LEVEL_SLICES,
     NOT_MEASURED,
     rows,
@@ -66,11 +65,6 @@ def test_at_floor_is_true_if_accuracy_interval_starts_at_or_below_chance() -> No
     assert not at_floor(low=None, high=None)  # one trajectory has no interval, and nothing can be said
     [row] = rows([SCORE], [domain()], LEVEL_SLICES)
     assert not row.at_floor
-
-
-def test_score_of_unknown_variant_slice_or_domain_has_no_table_row() -> None:
-    others = [replace(SCORE, variant="odd"), replace(SCORE, slice="all"), replace(SCORE, domain="x")]
-    assert rows(others, [domain()], (*LEVEL_SLICES, *KIND_SLICES)) == []
 
 
 def test_paper_tables_exclude_capacity_domains_and_chinese_domains() -> None:

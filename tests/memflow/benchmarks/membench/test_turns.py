@@ -12,9 +12,6 @@ from memflow.benchmarks.membench.turns import (
     ChoiceQuestion,
     Step,
     Trajectory,
-    is_noise,
-    scenario_of,
-    session_of,
     turn_rows,
 )
 from memflow.errors import BadInput
@@ -57,11 +54,6 @@ def test_participation_step_becomes_event_of_user_and_assistant_message():
     assert [len(event.messages) for event in given_episodes(turns)[0].events] == [2, 2]
 
 
-def test_observation_step_becomes_one_user_message():
-    observed = replace(SIMPLE, steps=tuple(replace(step, assistant=None) for step in SIMPLE.steps))
-    assert [turn.role for turn in turn_rows("d", observed)] == ["user", "user"]
-
-
 def test_gold_is_on_user_message_or_on_recommendation_of_assistant():
     exposed = {turn.message_id[-2:]: turn.exposes for turn in turn_rows("d", SIMPLE)}
     assert exposed["1u"] is not None
@@ -78,25 +70,11 @@ def test_messages_given_to_the_memory_contain_no_gold():
     assert shown == ["Hello.", "Hello to you.", "My aunt is 61.", "I see."]
 
 
-def test_gold_of_probe_is_number_of_the_answer_option():
-    (probe,) = probe_rows("d", SIMPLE)
-    assert (probe.gold, probe.revealed, probe.options[1]) == ("2", "61", "61")
-    assert probe.evidence == ["participation/simple/roles/7/1.1u"]
-    assert probe.category == "simple"
-
-
 def test_quarantined_trajectory_has_rows_with_reason_and_is_not_played():
     bad = replace(SIMPLE, reason="it is truncated")
     turns, probes = list(turn_rows("d", bad)), list(probe_rows("d", bad))
     assert {turn.reason for turn in turns} == {probe.reason for probe in probes} == {"it is truncated"}
     assert given_episodes(turns) == []
-
-
-def test_trajectory_and_message_ids_contain_scenario_session_and_noise_mark():
-    assert scenario_of(SIMPLE.trajectory_id) == "roles"
-    assert session_of("participation/simple/roles/7/1.1u") == "participation/simple/roles/7/1"
-    assert is_noise("participation/simple/roles/7/noise/3.0u")
-    assert not is_noise("participation/simple/roles/7/1.1u")
 
 
 def test_find_kind_accepts_published_kind_name_and_rejects_unknown_name():

@@ -1,9 +1,6 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
-
-import pytest
 
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.feedback import feedback
@@ -11,7 +8,6 @@ from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
-from memflow.errors import BadInput
 from memflow.records import Record
 from memflow.tokens import estimate
 
@@ -21,21 +17,6 @@ OPEN = find_domain("memorybench_open")
 def chat(**instead: Handler) -> ScriptedChat:
     named = {f"memorybench/{name}": handler for name, handler in instead.items()}
     return ScriptedChat({**MemoryBench().handlers(), **named})
-
-
-async def test_feedback_dialogue_of_training_case_has_at_most_three_answers(demo: Any) -> None:
-    train = [probe.probe_id for probe in demo.probes if probe.split == "train"]
-    assert list(dict.fromkeys(row.case_id for row in demo.feedback)) == train
-    for case_id in train:
-        rows = [row for row in demo.feedback if row.case_id == case_id]
-        assert [row.round for row in rows] == list(range(len(rows)))
-        assert len(rows) <= 3
-        assert all(row.reason is None and row.answer for row in rows)
-        for before, after in pairwise(rows):
-            assert after.user_text == before.critique
-            assert not before.ended
-        last = rows[-1]
-        assert last.ended or (last.round == 2 and last.critique is None and last.satisfaction is None)
 
 
 async def test_feedback_of_metric_scored_case_has_score_and_derived_satisfaction(demo: Any) -> None:
@@ -92,16 +73,6 @@ async def test_backbone_requests_of_first_round_contain_no_gold(demo: Any) -> No
     for request in seen:
         text = "\n".join(message.content for message in request.messages)
         assert not any(gold in text or revealed in text for gold, revealed in golds)
-
-
-async def test_error_for_missing_user_persona_names_the_data_set(demo: Any) -> None:
-    stranger = [replace(probe, dataset="unheard_of") for probe in demo.probes if probe.metric == "rouge_l"]
-    with pytest.raises(BadInput, match="unheard_of"):
-        await feedback(demo.domain, demo.turns, stranger, chat(), chat())
-
-
-async def test_feedback_simulation_with_scripted_chat_is_reproducible(demo: Any) -> None:
-    assert await feedback(demo.domain, demo.turns, demo.probes, chat(), chat()) == demo.feedback
 
 
 async def test_locomo_feedback_dialogues_and_conversations_become_separate_episodes(

@@ -26,12 +26,6 @@ async def test_stepwise_probes_of_a_case_share_one_question_id(run_domain: Any, 
                 assert probe.opens == (probe.checkpoint == 0)
 
 
-async def test_probe_outside_stepwise_protocols_has_no_question_id(run_domain: Any, sample: Any) -> None:
-    for name in ("memorybench_demo", "memorybench_demo_same"):
-        run = await run_domain(find_domain(name), sample)
-        assert {probe.question_id for probe in run.probes} == {None}
-
-
 async def test_forgetting_scores_match_hand_computation(run_domain: Any, sample: Any, tmp_path: Any) -> None:
     run = await stepwise(run_domain, sample)
     cases = list(dict.fromkeys(probe.question_id for probe in run.probes if probe.question_id))

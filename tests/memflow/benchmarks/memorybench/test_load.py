@@ -8,7 +8,6 @@ import pytest
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.registry import find_dataset
-from memflow.records import Record
 from tests.reader_faults import reported_faults
 
 LOCOMO = "locomo/locomo10.json"
@@ -25,14 +24,6 @@ def small(**conversation: Any) -> dict[str, Any]:
     return {"sample_id": "t-1", "conversation": {**said, **conversation}, "qa": asked}
 
 
-def test_locomo_record_keeps_published_content_and_license(read_files: Any) -> None:
-    (record,) = read_files("locomo", {LOCOMO: json.dumps([small()])})
-    assert record.record_id == "t-1"
-    assert json.loads(record.content) == small()
-    assert record.licence == "CC BY-NC 4.0"
-    assert len(record.sha256) == 64
-
-
 def without(key: str) -> dict[str, Any]:
     """Return the conversation without one of its fields."""
     talk = small()
@@ -47,9 +38,6 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (json.dumps([small()]).encode()[:-40], "truncated"),
-        (b"\xff\xfe\x00", "not UTF-8"),
-        (b"", "truncated"),
         ([], "not a JSON list of LoCoMo"),
         ({"some": "other file"}, "not a JSON list of LoCoMo"),
         (["text"], "conversation 0: the structure is not that of a LoCoMo conversation"),
@@ -63,7 +51,6 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         ([small(session_1="text")], "at sessions.0.messages"),
         ([small(session_1=TWICE)], "two messages have the id D1:1"),
         ([small(session_1=STRANGER)], ", Cy, is not a speaker"),
-        ([small(), small()], "the record id t-1 occurs twice"),
         ([{**small(), "conversation": "text"}], "the structure is not that of a LoCoMo conversation"),
     ],
 )
@@ -107,8 +94,6 @@ TRAIN = {
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [
-        ([json.dumps(TRAIN)[:-5]], "line 1: the line is truncated"),
-        ([json.dumps(TRAIN), json.dumps(TRAIN)], "the record id c occurs twice"),
         ([json.dumps({**TRAIN, "rule": ""})], "has no `rule`"),
         ([json.dumps({**TRAIN, "answer": " "})], "line 1: at answer"),
         ([json.dumps({**TRAIN, "case_id": "t", "split": "test", "rests_on": ["x"]})], "depends on x"),
@@ -120,14 +105,3 @@ def test_bundled_sample_reader_rejects_invalid_case(tmp_path: Path, lines: list[
     files = {"cases.jsonl": path}
     faults = reported_faults(lambda: MemoryBench().records(find_dataset("memorybench_sample"), files))
     assert complaint in faults
-
-
-def test_bundled_sample_has_29_records_with_apache_license(sample: list[Record]) -> None:
-    assert [record.position for record in sample] == list(range(29))
-    assert {record.licence for record in sample} == {"Apache-2.0"}
-
-
-def test_published_locomo_file_has_10_conversations_and_1986_questions(locomo: list[Record]) -> None:
-    assert len(locomo) == 10
-    assert locomo[0].record_id == "conv-26"
-    assert sum(len(json.loads(record.content)["qa"]) for record in locomo) == 1986

@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 import factories
-import pytest
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.domains import DOMAINS
-from memflow.benchmarks.memorybench.partitions import NOT_MEASURED, cells, partitions, pooled_cells
+from memflow.benchmarks.memorybench.partitions import NOT_MEASURED, cells, partitions
 from memflow.benchmarks.memorybench.plots import noise_charts, partition_columns, time_bars
 from memflow.benchmarks.memorybench.times import Times
 from memflow.benchmarks.registry import find_domain
@@ -58,11 +57,6 @@ def test_every_assistant_has_one_cell_per_partition_with_reason_if_not_measured(
     assert pooled.min_max.value == 0.9
 
 
-def test_macro_average_cell_without_score_has_reason():
-    [cell] = cells(both(**LOST), [LEGAL], slice_="macro")
-    assert cell.reason == "only 1 of 4 probes have a score"
-
-
 def test_partition_chart_has_one_column_per_partition_and_best_memory_first():
     scores = [*both(), *both(assistant="none", value=0.7, scripted=True), *both(domain=OPEN.name, value=0.1)]
     chart = partition_columns(cells(scores, [OPEN, LEGAL]))
@@ -75,15 +69,6 @@ def test_partition_chart_has_one_column_per_partition_and_best_memory_first():
     )
     assert chart.label == f"{LABEL}: none"
     assert partition_columns(cells(both(**LOST), [LEGAL])) is None
-
-
-def test_partition_chart_has_pooled_scores_of_domains_without_published_scale():
-    scores = [*both(), *both(domain=OPEN.name, **LOST), *both(domain=OPEN.name, variant="pooled", value=0.3)]
-    scores += both(variant="pooled", value=0.9)
-    chart = partition_columns([*cells(scores, [OPEN, LEGAL]), *pooled_cells(scores, [OPEN, LEGAL])])
-    assert chart is not None and chart.place_names == ("open\npooled", "legal")
-    [curve] = chart.curves
-    assert [point.value for point in curve.points] == [0.3, 0.5]
 
 
 def noisy(name, **parameters):
@@ -112,17 +97,6 @@ def test_noise_chart_groups_domains_that_differ_only_in_noise():
     assert chart.caption.startswith("50 probes of 1 episode a point")
 
 
-def test_noise_chart_excludes_scores_of_pooled_variant():
-    domains = [noisy("calm"), noisy("loud", noise=1.2)]
-    names = ("calm", "loud")
-    scores = [replace(SCORE, domain=name, variant="pooled") for name in names]
-    assert noise_charts(scores, domains) == {}
-    scores += [replace(SCORE, domain=name, metric="meteor", n=10) for name in names]
-    scores += [replace(SCORE, domain=name, metric="rouge_l", n=30) for name in names]
-    scores += [replace(SCORE, domain="calm", metric="accuracy", n=90)]
-    assert noise_charts(scores, domains)["noise_calm"].y == "rouge l"
-
-
 def timed(**given):
     counted = {"dialogues": 4, "corpora": 0, "cases": 2, "label": None}
     own = {"memory_own_s": 0.1, "recall_s": 0.2, "recall_own_s": 0.2, "corpus_s": None}
@@ -144,8 +118,3 @@ def test_time_chart_has_one_panel_per_task_format():
     assert chart.caption.startswith("a bar rests on so many dialogues and cases: 0 to 4, 2;")
     assert chart.label == f"{LABEL}: SiSo"
     assert time_bars([timed(predict_s=None)], "Time") is None
-
-
-@pytest.mark.parametrize("scores", [[], [SCORE]])
-def test_scores_of_a_single_domain_give_no_noise_chart(scores):
-    assert noise_charts(scores, [LEGAL]) == {}

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.domains import PROTOCOLS
@@ -69,25 +68,6 @@ async def test_stepwise_episode_has_corpora_before_batches_of_training_cases(dem
     assert [event.number for event in episode.events] == list(range(30))
 
 
-async def test_stepwise_protocols_probe_every_test_case_at_every_checkpoint(demo: Any, demo_of: Any) -> None:
-    once = {probe.probe_id: probe for probe in of(demo.probes, "test")}
-    for end in ("stepwise", "onpolicy"):
-        run = await demo_of(end)
-        test_probes = of(run.probes, "test")
-        assert len(test_probes) == 4 * len(once)
-        for probe in test_probes:
-            case, _, step = probe.probe_id.rpartition("/")
-            assert (probe.checkpoint, probe.episode_id) == (int(step), DIALOGUES)
-            first = once[case]
-            assert (probe.question, probe.gold, probe.evidence) == (
-                first.question,
-                first.gold,
-                first.evidence,
-            )
-        trained = [replace(probe, domain="") for probe in of(run.probes, "train")]
-        assert trained == [replace(probe, domain="") for probe in of(demo.probes, "train")]
-
-
 async def test_training_protocol_probes_training_cases_after_dialogues(demo: Any, demo_of: Any) -> None:
     run = await demo_of("training")
     train = of(run.probes, "train")
@@ -139,18 +119,6 @@ def test_learn_from_domain_trains_on_all_cases_outside_test_split(locomo: list[R
     assert [selected.split.test for selected in every] == [selected.split.test for selected in usual]
     for selected in every:
         assert sorted(selected.split.test + selected.split.train) == list(range(len(selected.pool.cases)))
-
-
-def test_protocol_domains_have_data_sets_of_base_domain_and_are_unlisted() -> None:
-    for end, (_, partitions, parameters) in PROTOCOLS.items():
-        for partition in partitions:
-            base, domain = (
-                registry.domains().get(f"memorybench_{partition}{tail}") for tail in ("", f"_{end}")
-            )
-            assert (base is None) == (domain is None)
-            if base is not None and domain is not None:
-                assert domain.datasets == base.datasets and not domain.listed
-                assert domain.parameters.items() >= parameters.items()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Prompts of the legal and academic tasks, and the format of their answers."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,17 +8,15 @@ import pytest
 from memflow.benchmarks.memorybench.answers import Ideas, Limitations
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
-from memflow.benchmarks.memorybench.question import PACKAGE, answer_text, user_message
+from memflow.benchmarks.memorybench.question import answer_text, user_message
 from memflow.benchmarks.memorybench.selection import SelectedPool
 from memflow.benchmarks.memorybench.split import Split
 from memflow.benchmarks.memorybench.tasks import ideabench, judge, lexeval, limitgen, scitechnews
 from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.registry import find_domain
-from memflow.chat.asking import ask, first_request
+from memflow.chat.asking import first_request
 from memflow.chat.bounds import assert_bounded
-from memflow.chat.prompts import load
-from memflow.chat.requests import ChatMessage
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Recall
 from memflow.records import Probe
@@ -71,16 +68,6 @@ def test_answer_prompt_contains_recalled_notes_and_no_gold(name: str, stem: str,
         assert first_request(chat(), question.prompt, question.fields).sampling.max_tokens == tokens
 
 
-@pytest.mark.parametrize(("kind", "aspect"), limitgen.ASPECTS.items())
-def test_limitgen_prompt_names_aspect_of_the_limitation_kind(kind: str, aspect: str) -> None:
-    case = limitgen.case("a", kind, "Title: Kites", "Too few.")
-    pool = Pool("limitgen", task("limitgen"), [case])
-    (case_probe,) = probes(DOMAIN.name, [SelectedPool(pool, Split([0], []))])
-    question = MemoryBench().question(DOMAIN, case_probe, Recall(), None)
-    assert question.fields["aspect"] == aspect
-    assert aspect in question.prompt.render(question.fields)[-1].content
-
-
 @pytest.mark.parametrize("output", [Limitations, Ideas])
 def test_list_output_types_require_three_bounded_items(output: Any) -> None:
     assert_bounded(output)
@@ -91,53 +78,9 @@ def test_list_output_types_require_three_bounded_items(output: Any) -> None:
     assert answer_text(output.model_validate({name: ["a", "b", "ü"]})) == f'{{"{name}": ["a", "b", "ü"]}}'
 
 
-def test_longest_limitations_reply_fits_token_limit_of_prompt() -> None:
-    """Estimate the tokens of three limitations of maximum length, at four characters per token."""
-    longest = answer_text(Limitations(limitations=["x" * 500] * 3))
-    assert len(longest) / 4 < (load(PACKAGE, "limitgen").max_tokens or 0)
-
-
-@pytest.mark.parametrize("name", CASES)
-async def test_scripted_assistant_gives_other_answer_if_notes_match_the_question(name: str) -> None:
-    bench, case_probe = MemoryBench(), probe(name)
-    said: dict[str, str] = {}
-    for notes in ("", "user: " + case_probe.question[-12:].replace("？", "。") + " Remember the wind."):
-        question = bench.question(DOMAIN, case_probe, Recall(notes=notes), None)
-        answer = await ask(chat(), question.prompt, question.fields)
-        assert answer.reason is None
-        said[notes] = bench.parse(case_probe, answer.value)
-    assert len(set(said.values())) == 2
-
-
-async def dialogue(name: str, messages: Sequence[str]) -> str:
-    """Return the answer of the scripted reader, given verbatim messages before the question."""
-    question = MemoryBench().question(DOMAIN, probe(name), Recall(), None)
-    history = [ChatMessage("user", text) for text in messages]
-    return answer_text((await ask(chat(), question.prompt, question.fields, history)).value)
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_user_message_contains_question_with_instructions_of_task(name: str) -> None:
     """Build the first message of a simulated user, which states the task and not only facts or a paper."""
     said = user_message(probe(name))
     assert CASES[name].question in said
     assert (said == CASES[name].question) == (task(name).prompt == "answer")
-
-
-def test_user_message_of_corpus_question_has_question_and_options() -> None:
-    case = Case(case_id="0", question="Who?", gold="{}", revealed="", category="5", options=("Ann", "Bo"))
-    (case_probe,) = probes(
-        DOMAIN.name, [SelectedPool(Pool("locomo-0", task("locomo"), [case]), Split([], [0]))]
-    )
-    assert user_message(case_probe) == "Who? (a) Ann (b) Bo"
-
-
-async def test_scripted_limitgen_and_ideabench_answers_are_json() -> None:
-    assert len(json.loads(await dialogue("limitgen", ["Kites need rope."]))["limitations"]) == 3
-    assert len(json.loads(await dialogue("ideabench", []))["hypotheses"]) == 3
-
-
-async def test_scripted_legal_judgment_has_facts_reasoning_and_sentence() -> None:
-    said = await dialogue("judge", [])
-    assert "被告人甲盗窃自行车一辆。" in said
-    assert said.index("本院认为") < said.index("判决如下")

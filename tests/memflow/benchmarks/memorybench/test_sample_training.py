@@ -1,13 +1,12 @@
 """The training cases of a sample: only those that its questions need, if the protocol allows it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from memflow.benchmarks.memorybench import selection
-from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.domains import DOMAINS
 from memflow.benchmarks.memorybench.selection import leaves_out_training, select
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
@@ -66,24 +65,3 @@ def test_needed_training_cases_and_those_without_a_corpus_are_kept(monkeypatch: 
     assert [case.case_id for case in with_corpus.test] == ["0"]
     assert [case.case_id for case in with_corpus.train] == ["5"] and with_corpus.left_out == 2
     assert [case.case_id for case in without.train] == ["2", "3", "5"] and without.left_out == 0
-
-
-def test_text_on_left_out_dialogues_states_their_number(sample: list[Record]) -> None:
-    bench = MemoryBench()
-    assert (
-        bench.left_out(DEMO.limited(1), sample)
-        == "without 1 training dialogue that no selected question needs"
-    )
-    number = sum(left_out for _, _, left_out in counts(DEMO.limited(12), sample).values())
-    expected = f"without {number} training dialogues that no selected question needs"
-    assert number > 1 and bench.left_out(DEMO.limited(12), sample) == expected
-    assert bench.left_out(proportional(DEMO).limited(1), sample) is None
-
-
-async def test_sample_without_dialogues_is_played_and_answered(
-    sample: list[Record], run_domain: Callable[..., Awaitable[Any]], scored: Callable[..., Awaitable[Any]]
-) -> None:
-    run = await run_domain(DEMO.limited(1), sample)
-    assert run.feedback == [] and {probe.split for probe in run.probes} == {"test"}
-    replies, _ = await scored(run, "full")
-    assert [reply.reason for reply in replies] == [None] and replies[0].injected_tokens > 0

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import paper
-from memflow.benchmarks.memorybench.scales import min_max, z_score
 from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE
 from memflow.benchmarks.memorybench.scoring import make_scores, population
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.records import Score, Verdict
-from memflow.scoring.groups import Spread, groups_of
+from memflow.scoring.groups import groups_of
 
 LEGAL = Domain("legal", "memorybench", (), "", {"partition": "legal"})
 PUBLISHED = replace(LEGAL, parameters={"partition": "legal", "variants": ["published_code"]})
@@ -208,11 +207,6 @@ def test_missing_values_lower_coverage_but_not_the_min_max_mean() -> None:
     assert few.reason == "9 of 11 probes have a value; a score needs 90%"
 
 
-def test_domain_without_partition_parameter_has_pooled_scores_only() -> None:
-    found = scores(ROWS, domain=replace(LEGAL, parameters={}))
-    assert {variant for metric, variant, _ in found if metric == "min_max"} == {"pooled"}
-
-
 def test_null_min_max_score_names_data_set_without_published_scores() -> None:
     score = scores([*LEXEVAL, verdict("nfcats", 3.0, 0)], domain=PUBLISHED)["min_max", "standard", "all"]
     assert score.value is None and score.reason == "nfcats: there are no reference scores of the data set"
@@ -224,11 +218,6 @@ def test_slice_all_of_scores_contains_last_checkpoint_only() -> None:
     assert found["integrated", "standard", "all"].value == 3.0
     by_step = [found["integrated", "standard", f"checkpoint {step}"].value for step in range(3)]
     assert by_step == [1.0, 2.0, 3.0]
-
-
-def test_equal_published_scores_give_min_max_and_z_scores_of_0() -> None:
-    constant = Spread(3, 2.0, 0.0, 2.0, 2.0)
-    assert min_max(constant) == z_score(constant) == (0.0, 0.0)
 
 
 def test_pooled_score_without_bertscore_is_substituted_in_separate_variant() -> None:

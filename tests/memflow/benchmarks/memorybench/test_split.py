@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks.memorybench.split import (
     Split,
-    fixed_sample,
     limited,
     stratified,
     train_test,
@@ -52,11 +51,6 @@ def test_stratified_split_has_one_fifth_of_each_stratum_for_test(strata: list[st
 def test_stratified_split_has_published_number_of_test_cases(sizes: list[int], test: int) -> None:
     strata = [str(number) for number, size in enumerate(sizes) for _ in range(size)]
     assert len(stratified(strata).test) == test
-
-
-def test_fixed_sample_is_equal_for_same_seed_and_differs_for_other_seed() -> None:
-    assert fixed_sample(range(100), 10) == fixed_sample(range(100), 10)
-    assert fixed_sample(range(100), 10) != fixed_sample(range(100), 10, seed=43)
 
 
 def test_limit_selects_test_cases_from_all_pools_in_turn_and_reduces_training_split() -> None:

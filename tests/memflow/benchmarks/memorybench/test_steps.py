@@ -30,11 +30,6 @@ def test_random_draws_of_a_step_have_no_repeated_case(cases: range, size: int, s
     assert found == draws(cases, size, steps, seed)
 
 
-def test_random_draws_of_different_steps_may_contain_the_same_case() -> None:
-    first, second = draws(range(10), 8, 2, 42)
-    assert first != second and set(first) & set(second)
-
-
 @pytest.mark.parametrize(
     ("given", "training", "expected"),
     [

@@ -51,10 +51,3 @@ def test_times_are_summed_per_task_format_over_dialogues_cases_and_corpora():
     assert (long_input.corpora, long_input.corpus_s) == (1, 2.5)
     assert (long_input.predict_s, long_input.recall_own_s) == (4.125, 0.125)
     assert long_input.label == LABEL
-
-
-def test_unmeasured_memory_and_prediction_times_are_null():
-    probes = [case("sample_open/1", "sample_open"), case("sample_open/2", "sample_open", split="test")]
-    lost = replace(REPLY, probe_id="sample_open/2", models_s=1.0, own_s=0.5, reason="no answer")
-    [row] = times_of("d", "rag", [LINE], [lost], probes, [], label=None)
-    assert (row.dialogues, row.memory_s, row.cases, row.predict_s) == (0, None, 0, None)

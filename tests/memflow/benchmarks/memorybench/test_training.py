@@ -76,11 +76,6 @@ def test_training_examples_reject_feedback_on_test_case() -> None:
         training([row("a")], [probe("a", split="test")], "like")
 
 
-def test_training_examples_reject_two_first_rounds_of_a_case() -> None:
-    with pytest.raises(BadInput, match="several first rounds of the case a"):
-        training([row("a"), row("a", liked=True)], [probe("a")], "like")
-
-
 def test_training_examples_contain_no_gold() -> None:
     learned = training([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
     assert "never shown" not in str(learned.examples[0].written())
@@ -121,9 +116,3 @@ def test_default_lora_parameters_match_paper() -> None:
     how = Lora()
     assert (how.rank, how.alpha, how.dropout) == (8, 32, 0.05)
     assert (how.learning_rate, how.epochs, how.batch, how.length) == (1e-4, 5, 4, 8192)
-
-
-async def test_feedback_of_demo_domain_gives_training_examples(demo: Any) -> None:
-    learned = [training(demo.feedback, demo.probes, action) for action in ("like", "copy")]
-    assert all(not each.excluded for each in learned)
-    assert sum(len(each.examples) for each in learned) > 0

@@ -18,7 +18,7 @@ ROWS = [
 
 
 def of(*files: str) -> Dataset:
-    return Dataset("mine", "Mine", "amemgym", files, "own", "own", "Mend it.")
+    return Dataset("mine", "Mine", "amemgym", files, "own", "own", "Fix it.")
 
 
 def read(path):

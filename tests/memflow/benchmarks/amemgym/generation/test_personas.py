@@ -144,12 +144,6 @@ async def test_persona_keeps_name_from_file_if_model_returns_another_name():
     assert states.profiles[0].profile == "name: Ida\nage: 30\nabout: She rows."
 
 
-async def test_complete_persona_sends_no_model_request():
-    chat = SpyChat()
-    await AMemGym().states(domain(users=2), named("a", "b"), chat)
-    assert not chat.asked("portrait")
-
-
 async def test_invalid_portrait_reply_quarantines_profile_with_reason():
     states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], SpyChat({"portrait": "no idea"}))
     [profile] = states.profiles
@@ -168,13 +162,6 @@ def test_200_personas_from_trait_lists_have_unique_names_and_plausible_traits(la
         assert len(persona.hobbies_and_interests.split(", " if language == "en" else "、")) == 3
     statuses = {persona.marital_status for persona in found if persona.age < 24}
     assert not statuses & {"widowed", "divorced", "丧偶", "离异", "已婚"}
-
-
-def test_personas_from_trait_lists_depend_on_seed_and_not_on_user_count():
-    rows = invented("en")
-    few, many = select_personas(domain(users=5), rows), select_personas(domain(users=50), rows)
-    assert many[:5] == few
-    assert select_personas(replace(domain(users=5), seed=7), rows) != few
 
 
 def test_trait_lists_supply_personas_if_persona_file_has_too_few():

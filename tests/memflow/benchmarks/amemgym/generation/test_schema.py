@@ -4,11 +4,7 @@ import json
 
 import pytest
 from amemgym_agents import SpyChat
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from memflow.benchmarks.amemgym.answers import choices_of, refinement_of
 from memflow.benchmarks.amemgym.config import AMemGymConfig
 from memflow.benchmarks.amemgym.generation.schema import GenerationFailed, UserSimulator, generate_schema
 
@@ -61,15 +57,6 @@ async def test_merged_variable_with_same_values_sends_no_unify_request():
     assert [each.prompt for each in chat.requests] == ["amemgym/questions", "amemgym/refine"]
 
 
-async def test_same_variable_name_with_different_values_is_unified():
-    twice = {**QUESTIONS, "Where shall I go?": {"budget": ["none", "plenty"], "season": ["summer", "winter"]}}
-    names = {"budget": "spending", "company": "company", "season": "season"}
-    chat = SpyChat({"questions": drafts(twice), "refine": names, "unify": {"spending": ["tight", "easy"]}})
-    schema = await make(chat)
-    assert schema.choices["spending"] == ["tight", "easy"]
-    assert schema.questions["Where shall I go?"] == ["spending", "season"]
-
-
 WRONG = [
     ({name: new for name, new in JOINED.items() if name != "season"}, "at season: Field required"),
     ({**JOINED, "more": "season"}, "at more: Extra inputs"),
@@ -90,22 +77,3 @@ async def test_unified_variable_with_duplicate_values_raises_generation_failed()
     chat = SpyChat({"questions": drafts(), "refine": JOINED, "unify": {"spending": ["easy", "easy"]}})
     with pytest.raises(GenerationFailed, match="'spending' has a value twice"):
         await make(chat)
-
-
-def test_choices_type_rejects_wrong_number_of_values_and_unknown_variable():
-    with pytest.raises(ValidationError):
-        choices_of(("x",), 3).model_validate({"x": ["one", "two"]})
-    with pytest.raises(ValidationError):
-        choices_of(("x",), 2).model_validate({"x": ["one", "two"], "y": ["one", "two"]})
-
-
-NAMES = ("a", "b", "c", "d", "e")
-APART = [["a", "b"], ["b", "c"], ["d", "e"]]
-
-
-@given(st.fixed_dictionaries({name: st.sampled_from(["x", "y", "z"]) for name in NAMES}))
-def test_refinement_reports_fault_if_two_variables_of_one_question_are_merged(renamed):
-    refinement = refinement_of(NAMES).model_validate(renamed)
-    assert refinement.renamed() == renamed
-    joined = any(renamed[one] == renamed[other] for one, other in APART)
-    assert (refinement.fault(APART) is not None) == joined

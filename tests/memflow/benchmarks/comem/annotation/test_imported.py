@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import gold_label
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.annotation.imported import import_labels
@@ -132,36 +131,6 @@ def test_question_without_labels_is_dropped(exported: LabelFile, imports: Callab
     assert len(gone) == 2 * 4
 
 
-def test_unanswerable_imported_question_is_dropped_or_gets_not_enough_information_option(
-    bench: CoMem, demo: Domain, records: list[Record], tmp_path: Path
-):
-    ana = json.loads(records[0].content)
-    ana["questions"] = [{**ana["questions"][0], "options": ["tea", "milk"], "known": []}]
-    held = [replace(records[0], content=json.dumps(ana))]
-    [context] = load_contexts(demo, held)
-    question = context.question_id(context.questions[0])
-    keys = [
-        gold_label(question_id=question, episode_id="ana", checkpoint=number, made_by="annotator",
-                   visible=6 * number, answer="unknown" if number == 1 else "2")
-        for number in range(1, 5)
-    ]  # fmt: skip
-    path = tmp_path / "keys.jsonl"
-    path.write_text(format_label_file(demo, [context], keys, {}).text, encoding="utf-8")
-    held += bench.records(ANNOTATED, {"ours/keys.jsonl": path})
-
-    def taken(**settled: str) -> list[tuple[str | None, str | None]]:
-        domain = replace(demo, parameters={**IMPORTING, **settled})
-        return [(key.answer, key.dropped) for key in import_labels(domain, held, parse_config(domain))]
-
-    why = "no option is correct at checkpoint 1, where the answer is unknown"
-    assert taken() == [("unknown", why), *[("2", why)] * 3]
-    assert taken(unknown="option") == [("unknown", None), *[("2", None)] * 3]
-
-
-def test_limited_domain_imports_fewer_labels(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
-    assert {key.episode_id for key in imports(exported.text, limit=1)} == {"ana"}
-
-
 def edit(line: int, **values: Any) -> Damage:
     return lambda lines: lines[line].update(values)
 
@@ -169,11 +138,6 @@ def edit(line: int, **values: Any) -> Damage:
 def edit_key(key: int, **values: Any) -> Damage:
     """Return the corruption of one label in line 3."""
     return lambda lines: lines[2]["keys"][key].update(values)
-
-
-def repeat_question(lines: list[dict[str, Any]]) -> None:
-    lines.append(lines[-1])
-    del lines[0]["questions"]
 
 
 SHARES = r"line 3: question \S+: the labels are at \[0\.25, "
@@ -236,13 +200,6 @@ def test_invalid_line_of_label_file_removes_only_the_labels_of_its_question(
     damage(lines)
     found = {label.question_id for label in imports(text_of(lines)) if label.dropped is None}
     assert labeled - found == {question}
-
-
-def test_label_import_rejects_labels_for_other_checkpoints(
-    exported: LabelFile, imports: Callable[..., list[GoldLabel]]
-):
-    with pytest.raises(BadInput, match=r"but the domain's checkpoints are at \[0\.5, 1\.0\]"):
-        imports(exported.text, checkpoints=(0.5, 1.0))
 
 
 def test_label_import_rejects_domain_without_label_file_or_keys_parameter(

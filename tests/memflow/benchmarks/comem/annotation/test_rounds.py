@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks.api import Annotators, States
 from memflow.benchmarks.comem.annotation import rounds
-from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
-from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed
+from memflow.benchmarks.comem.annotation.rounds import annotate
+from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
-from memflow.chat.bounds import assert_bounded
 from memflow.chat.ledger import LedgeredChat, RequestContext
-from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound, schema_of
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings, BudgetSpent
 from memflow.records import GoldLabel, Probe, Record
@@ -148,12 +147,6 @@ def test_failed_annotation_is_not_verified_and_gives_probe_with_reason(context: 
     assert reasons["c/late"].startswith("comem/verify: no usable answer in 3 attempts")
 
 
-def test_question_with_disagreement_and_failed_annotation_is_not_dropped(context: Made):
-    first = Planted("1", {("q", 2): "B", ("q", 8): NOT_JSON})
-    keys = keys_of(context(8, [asked("q")]), first, Planted("2"))
-    assert not dropped(keys) and [key.checkpoint for key in keys if key.reason] == [4]
-
-
 def test_annotator_answer_unknown_equals_the_i_do_not_know_option(context: Made):
     first, second = Planted("1", other=UNKNOWN_CHOICE), Planted("2", other="D")
     keys = keys_of(context(8, [asked("q")]), first, second)
@@ -201,18 +194,6 @@ def test_annotation_requests_with_same_visible_messages_are_adjacent(context: Ma
     texts = [each.messages[1].content for each in first.asked]
     shared = texts[0].index("\n>>>")
     assert all(text[:shared] == texts[0][:shared] for text in texts)
-
-
-def test_annotation_prompt_has_speakers_and_dates_and_no_quarantined_messages():
-    lines = (
-        ContextMessage("Hi.", speaker="Ross", sent_at="May"),
-        ContextMessage("Hello.", speaker="Joey", sent_at="May"),
-        ContextMessage("", reason="it is empty"),
-        ContextMessage("Well?", role="assistant", sent_at="June"),
-    )
-    first = Planted("1")
-    keys_of(Context("c", "d", lines, (asked("q"),)), first, Planted("2"), checkpoints=(1.0,))
-    assert first.asked[0].fields["said"] == "[May]\nRoss: Hi.\nJoey: Hello.\n[June]\nassistant: Well?"
 
 
 def test_checkpoints_with_equal_visible_messages_share_annotation_requests(context: Made, tmp_path: Path):
@@ -283,23 +264,6 @@ def test_annotation_resumes_after_budget_stop_without_repeated_requests(context:
     assert len({request.digest("") for request in requests}) == len(requests) == 160
 
 
-def test_annotation_output_types_are_bounded_and_have_rationale_before_choice():
-    for shape in (Finding, Review):
-        assert_bounded(shape)
-        assert_bounded(narrowed(shape, 3))
-    assert list(schema_of(narrowed(Review, 3))["properties"]) == ["why", "choice", "right"]
-    assert schema_of(narrowed(Finding, 3))["properties"]["choice"]["enum"] == ["A", "B", "C", UNKNOWN_CHOICE]
-
-
-def test_every_annotation_prompt_has_a_chinese_translation(bench: CoMem, demo: Domain):
-    names = {prompt.name: prompt for prompt in annotation_prompts()}
-    assert len(names) == 6
-    for stem in ("comem/annotate", "comem/annotate_told", "comem/verify"):
-        assert names[stem].fields == names[f"{stem}_zh"].fields and names[f"{stem}_zh"].language == "zh"
-    assert bench.annotation_prompts(demo) == []
-    assert bench.annotation_prompts(find_domain("comem_demo_annotated")) == annotation_prompts()
-
-
 def test_scripted_annotators_disagree_on_4_of_22_demo_questions(bench: CoMem, records: list[Record]):
     domain, chat = find_domain("comem_demo_annotated"), ScriptedChat(CoMem().handlers())
 
@@ -318,8 +282,3 @@ def test_scripted_annotators_disagree_on_4_of_22_demo_questions(bench: CoMem, re
     assert len(probes) == 5 * 18 and not [probe for probe in probes if probe.reason]
     assert [probe.gold for probe in probes if probe.question_id == "ana/work"] == ["1", "1", "3", "2", "2"]
     assert [probe.gold for probe in probes if probe.question_id == "lin/work"] == ["1", "1", "1", "2", "2"]
-
-
-def test_annotated_domain_without_annotator_models_is_rejected(bench: CoMem, records: list[Record]):
-    with pytest.raises(BadSettings, match="no annotator models are set"):
-        asyncio.run(bench.gold_labels(find_domain("comem_demo_annotated"), records, [], None))

@@ -66,17 +66,3 @@ def test_agreement_and_answer_changes_in_label_summary_match_hand_computed_count
     assert (first.changed, second.changed) == (0, 2)
     assert (first.published, first.as_published, second.as_published) == (2, 1, 2)
     assert whole()["all"].changes == (1, 2)
-
-
-def test_label_summary_counts_agreement_verdict_that_contradicts_the_answers():
-    told_one = pair("stays", 1, "1", "2")
-    keys = [replace(told_one[0], agrees=True), replace(told_one[1], agrees=True)]
-    assert summarize_labels([CONTEXT], keys)[0].checkpoints[0].contradicted == 1
-    assert summarize_labels([CONTEXT], told_one)[0].checkpoints[0].contradicted == 0
-
-
-def test_label_summary_of_single_annotator_has_no_agreement_count():
-    keys = [each for each in pair("stays", 1, "1", "1") if each.made_by == "annotator"]
-    [all_, lasting] = summarize_labels([CONTEXT], [replace(key, made_by="rule") for key in keys])
-    assert (all_.checkpoints[0].both, all_.checkpoints[0].as_published, lasting.kept) == (0, 1, 1)
-    assert summarize_labels([CONTEXT], []) == []

@@ -11,14 +11,10 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
-from memflow.benchmarks.comem import load as files_of
-from memflow.benchmarks.comem.annotation import label_file
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import KnownAnswer
 from memflow.benchmarks.comem.load import load_contexts
-from memflow.benchmarks.comem.sources import amemgym, dialogues
 from memflow.benchmarks.registry import find_dataset, find_domain
-from memflow.errors import BadInput
 from memflow.records import Record
 
 DOMAIN, THEIRS = find_domain("comem_amemgym"), find_domain("amemgym_base")
@@ -170,26 +166,3 @@ def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
             assert asked.label_at(visible) == gold_there
             compared += 1
     return compared
-
-
-@pytest.mark.parametrize(
-    ("source", "module"),
-    [
-        (FILE, amemgym),
-        ("/home/ann/my_amemgym_users.json", amemgym),
-        ("/home/ann/amemgym/dialogues.json", dialogues),
-        ("data.json", dialogues),
-        ("v2/data.json", dialogues),
-        ("ours/keys.jsonl", label_file),
-        ("two_keys_of_ours.jsonl", label_file),
-    ],
-)
-def test_file_name_selects_reader_module_of_source(source: str, module: object):
-    assert files_of._source(source) is module
-
-
-def test_amemgym_source_rejects_damaged_user_record(bench: CoMem, tmp_path: Path):
-    path = tmp_path / "data.json"
-    path.write_text(json.dumps([{**USER, "qas": []}]), encoding="utf-8")
-    with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: .*user 0: at qas: "):
-        bench.records(SET, {FILE: path})

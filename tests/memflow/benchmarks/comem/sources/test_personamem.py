@@ -52,18 +52,6 @@ def test_message_keeps_prefix_that_names_another_role(tmp_path: Path):
     assert [line.text for line in context.messages[1:]] == ["Assistant: is what I call you.", "Users: many."]
 
 
-def test_personamem_options_are_read_without_their_letters(tmp_path: Path):
-    changes = {"user_question_or_message": "User: And now?", "correct_answer": "(d)"}
-    (question,) = only(read(tmp_path, table([row(**changes)]), SHARED)).questions
-    assert question.options == OPTIONS
-    assert (question.question, question.answer, question.end) == ("And now?", 4, 9)
-
-
-def test_personamem_option_with_line_breaks_becomes_one_line(tmp_path: Path):
-    rows = [row(options=("Tea.", "Coffee:\n\n  black", "Milk.", "Water."))]
-    assert only(read(tmp_path, table(rows), SHARED)).questions[0].options[1] == "Coffee: black"
-
-
 def test_omission_of_persona_messages_shifts_question_positions(tmp_path: Path):
     ends = (1, 6, 7, 9, 10)
     rows = [row(f"q{end}", end_index_in_shared_context=end) for end in ends]
@@ -85,20 +73,6 @@ def test_omission_of_persona_messages_shifts_question_positions(tmp_path: Path):
 def test_published_question_types_map_to_seven_categories(tmp_path: Path, published: str, category: str):
     (question,) = only(read(tmp_path, table([row(question_type=published)]), SHARED)).questions
     assert question.category == category and len(CATEGORIES) == 7
-
-
-@pytest.mark.parametrize("size", ["32k", "128k", "1m"])
-def test_each_personamem_context_size_has_a_domain(tmp_path: Path, size: str):
-    domain = find_domain(f"comem_personamem_{size}")
-    records = read(tmp_path, table([row()]), SHARED, f"personamem_{size}")
-    (context,) = load_contexts(domain, records)
-    assert (context.dataset, len(context.questions)) == (f"personamem_{size}", 1)
-    assert domain.listed == (size != "1m")
-
-
-def test_personamem_contexts_without_questions_are_skipped(tmp_path: Path):
-    records = read(tmp_path, table([row()]), shared({"c0": TALK, "c1": TALK}))
-    assert [context.context_id for context in load_contexts(DOMAIN, records)] == ["c1"]
 
 
 def test_personamem_questions_without_context_are_dropped(build: Callable[..., Any], tmp_path: Path):
@@ -132,12 +106,6 @@ def test_question_before_first_message_is_quarantined(build: Callable[..., Any],
     assert {probe.reason for probe in probes} == {f"no message precedes it: its end is {end}"}
 
 
-def test_empty_personamem_message_is_quarantined(tmp_path: Path):
-    said = [*TALK[:2], ("assistant", "Assistant: ")]
-    context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
-    assert [line.reason for line in context.messages] == [None, None, "it is empty"]
-
-
 OLD = ("question_id", "question", "stereotypical", "num_irrelevant_tokens", "shared_context_id")
 MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, strict=True)]
 
@@ -150,9 +118,6 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
             table([row()], [name for name in COLUMNS if name != "all_options"]),
             "the header lacks the columns all_options",
         ),
-        ("", "the header lacks the columns question_id, question_type"),
-        (table([]), "the file has no questions or shared contexts"),
-        (table([row(), row()]), "the record id q1 occurs twice"),
         (table([row(), row("q2")])[:-3], "line 3: at end_index_in_shared_context"),
         (table([row()])[:-20], "line 2: the row has"),
         (table([row()]).rstrip() + ",1\r\n", "line 2: the row has"),
@@ -193,7 +158,6 @@ def test_personamem_reader_reports_fault_in_question_table(tmp_path: Path, quest
 @pytest.mark.parametrize(
     ("contexts", "complaint"),
     [
-        (SHARED[:-3], "line 1: the line is truncated or invalid JSON"),
         (shared({"c0": TALK, "c1": [("system", PERSONA), ("tool", "x")]}), "line 2: at c1.1.role"),
         ('{"c1": [{"role": "user"}]}', "line 1: at c1.0.content"),
         ('{"c1": [{"role": "user", "content": null}]}', "line 1: at c1.0.content"),
@@ -201,8 +165,6 @@ def test_personamem_reader_reports_fault_in_question_table(tmp_path: Path, quest
         ("{}", "line 1: at the top level: Dictionary should have at least 1 item"),
         ('{"a": [{"role": "user", "content": "x"}], "b": []}', "line 1: at"),
         ("[]", "line 1: at the top level"),
-        ("", "the file has no questions or shared contexts"),
-        (SHARED + SHARED, "the record id c1 occurs twice"),
     ],
 )
 def test_personamem_reader_reports_fault_in_contexts_file(tmp_path: Path, contexts: str, complaint: str):

@@ -85,16 +85,6 @@ def test_messages_roles_and_sessions_match_published_personamem_file(plain: Plai
     assert (neighbours["user", "user"], neighbours["assistant", "assistant"]) == (343, 3)
 
 
-def test_published_question_ends_are_in_last_quarter_of_context(plain: Plain):
-    ends: dict[str, list[int]] = {}
-    for each in plain.rows:
-        ends.setdefault(each["shared_context_id"], []).append(int(each["end_index_in_shared_context"]))
-    for context in plain.read:
-        assert [asked.end for asked in context.questions] == ends[context.context_id]
-        assert max(ends[context.context_id]) == len(context.messages) - 1
-        assert min(ends[context.context_id]) > 0.75 * len(context.messages)
-
-
 def test_published_probes_have_gold_options_and_last_visible_message(build: Callable[..., Any], plain: Plain):
     rows = {f"{each['shared_context_id']}/{each['question_id']}": each for each in plain.rows}
     domain = replace(DOMAIN, parameters={**DOMAIN.parameters, "ends": "question"})

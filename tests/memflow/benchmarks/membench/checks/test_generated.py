@@ -86,12 +86,6 @@ def test_demo_rows_pass_check_and_corrupted_rows_fail_check(demo, name):
     assert not passes(replace(demo, **{table: corruption(getattr(demo, table))}), name)
 
 
-def test_checks_of_generated_rows_skip_published_domains(demo):
-    rule = BY_NAME["generated_message_times_increase"]
-    turns = changed(demo.turns, 40, sent_at=demo.turns[0].sent_at)
-    assert check_rows(rule.table, turns, [rule], {}.__getitem__, find_domain("membench_memdaily")) == []
-
-
 def test_noise_message_without_time_passes_increasing_times_check(demo):
     noise = replace(
         demo.turns[0], message_id="u0000/simple/roles/0/noise/1.0u", event=10**6, sent_at=None, exposes=None

@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from membench_generation import shipped_records
+from profiles import examples
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.checks.graphs import EXPECTED
+from memflow.benchmarks.membench.generation.vocabulary import MAX_EVENTS, MAX_PEOPLE
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
@@ -36,9 +40,18 @@ def failed(domain: Domain, states: States, entities: list[Entity]) -> set[str]:
     return {outcome.name for outcome in outcomes if not outcome.passed}
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_sampled_graphs_of_each_language_pass_graph_checks(language: str) -> None:
-    domain = domain_of(language)
+@given(
+    st.sampled_from(("en", "zh")),
+    st.integers(0, 2**40),
+    st.integers(2, MAX_PEOPLE),
+    st.integers(2, MAX_EVENTS),
+)
+@examples(30)
+def test_sampled_graphs_of_any_seed_and_size_pass_graph_checks(
+    language: str, seed: int, roles: int, events: int
+) -> None:
+    parameters = {"graphs": 2, "language": language, "roles": roles, "events": events}
+    domain = replace(domain_of(language), seed=seed, parameters=parameters)
     states = states_of(domain)
     assert failed(domain, states, states.entities) == set()
 
@@ -88,10 +101,3 @@ def test_corrupted_graph_entities_fail_expected_checks(corruption: Corruption, c
 
 def test_every_graph_check_is_tested_by_a_corruption() -> None:
     assert {check for _, checks in CORRUPTIONS for check in checks} == {each.name for each in EXPECTED}
-
-
-def test_graph_checks_skip_published_domains() -> None:
-    domain = domain_of("en")
-    states = states_of(domain)
-    entities = changed(states.entities, "self", {"phone": "617-253-1000"})
-    assert failed(replace(domain, parameters={}), states, entities) == set()

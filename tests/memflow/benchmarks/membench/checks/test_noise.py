@@ -12,7 +12,6 @@ from memflow.benchmarks.membench.checks.noise import EXPECTED
 from memflow.benchmarks.membench.noise.insertion import insert_noise
 from memflow.benchmarks.membench.turns import is_noise
 from memflow.checks.evaluation import check_rows
-from memflow.checks.expectations import all_expectations
 from memflow.checks.rules import of_benchmark
 from memflow.records import Turn
 
@@ -38,11 +37,6 @@ def failed(turns: Sequence[Turn], of: Domain = LONG) -> list[str]:
         expected = [each for each in of_benchmark("membench", EXPECTED) if each.table == table]
         found += check_rows(table, tables[table], expected, tables.__getitem__, of)
     return [outcome.name for outcome in found if not outcome.passed]
-
-
-def test_noise_checks_of_membench_are_registered() -> None:
-    named = {(each.table, each.name) for each in all_expectations()}
-    assert {(each.table, each.name) for each in EXPECTED} <= named
 
 
 @pytest.mark.parametrize("between", ["sessions", "messages"])
@@ -80,11 +74,6 @@ def test_conflict_is_error_in_inserted_noise_and_warning_in_published_noise() ->
     assert failed(turns, published) == [PUBLISHED_CONTRADICTS]
     severity = {each.name: each.severity for each in EXPECTED}
     assert severity[CONTRADICTS] == "error" and severity[PUBLISHED_CONTRADICTS] == "warn"
-
-
-def test_noise_checks_skip_domains_of_other_benchmarks() -> None:
-    other = replace(LONG, benchmark="amemgym", parameters={})
-    assert failed(noise(made(), "A firm in Boston, MA has closed."), other) == []
 
 
 def split_unit(turns: list[Turn]) -> list[Turn]:

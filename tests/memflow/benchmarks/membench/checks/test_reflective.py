@@ -96,11 +96,6 @@ def test_corrupted_reflective_rows_fail_expected_check():
     assert failed(generated, turns=again) == [lists]
 
 
-def test_reflective_checks_skip_domains_without_generation_parameters():
-    generated = made("participation", "en")
-    assert failed(replace(generated, domain=replace(generated.domain, parameters={})), turns=[]) == []
-
-
 @cache
 def accuracy(scene: str, language: str, shown: bool) -> dict[str, list[float]]:
     """Return 1 or 0 per answer of the scripted reader, by kind or `mood`, with the full history or none."""

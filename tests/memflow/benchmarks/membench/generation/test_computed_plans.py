@@ -13,7 +13,7 @@ from memflow.benchmarks.membench.generation.computed_plans import (
     plan_comparative,
     plan_post_processing,
 )
-from memflow.benchmarks.membench.generation.derived_values import derive_value, season_of
+from memflow.benchmarks.membench.generation.derived_values import derive_value
 from memflow.benchmarks.membench.generation.graphs import Graph, Node
 
 SEEDS = st.integers(0, 10**9)
@@ -131,10 +131,6 @@ def test_phone_question_asks_for_sum_of_last_digits():
         derive_value(task_of("post_processing", "roles", graph, seed), "phone", node) for seed in range(60)
     ]
     assert {each.fields["digits"]: each.answer for each in made} == sums
-
-
-def test_season_of_december_january_and_february_is_winter():
-    assert [season_of(month) for month in range(1, 13)] == [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]
 
 
 @examples(40)

@@ -10,7 +10,7 @@ from memflow.benchmarks.membench.answers import ToldMessage, ToldRound
 from memflow.benchmarks.membench.generation.dialogues import find_forbidden_words, word_trajectory
 from memflow.benchmarks.membench.generation.layout import lay_out
 from memflow.benchmarks.membench.turns import turn_rows
-from memflow.benchmarks.membench.wording import add_stamp, contains_word, strip_stamp
+from memflow.benchmarks.membench.wording import contains_word
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 
@@ -42,18 +42,6 @@ async def test_worded_turn_has_gold_only_if_it_states_the_gold_value(planned, si
     exposing = [turn for turn in turns if turn.exposes]
     assert {turn.role for turn in exposing} == {"user"} and len(exposing) == 2
     assert all("28 years old" in turn.text for turn in exposing)
-
-
-async def test_filler_rounds_follow_the_message_that_plans_them(planned, simulator):
-    trajectory = await worded(planned(fillers=(2, 0)), simulator())
-    texts = [step.user.partition(" (place")[0] for step in trajectory.steps]
-    assert [at for at, text in enumerate(texts) if "chess" in text] == [0, 7]
-    assert [at for at, text in enumerate(texts) if "28" in text] == [3, 4] and len(texts) == 8
-
-
-async def test_worded_observation_has_no_assistant_messages(planned, simulator):
-    trajectory = await worded(planned(scene="observation", fillers=(1, 2)), simulator())
-    assert len(trajectory.steps) == 10 and {step.assistant for step in trajectory.steps} == {None}
 
 
 async def test_observation_plan_with_conversation_rounds_is_rejected(planned, simulator):
@@ -113,12 +101,6 @@ def test_contains_word_matches_whole_words_in_any_case():
     assert find_forbidden_words("I am sad and so alone.", ("sad", "alone", "lost")) == (
         'these words must not stand in it: "sad", "alone"'
     )
-
-
-@pytest.mark.parametrize(("place", "language"), [("Boston, MA", "en"), ("北京", "zh")])
-def test_strip_stamp_removes_place_and_time_added_by_add_stamp(place, language):
-    assert strip_stamp(add_stamp("A (small) thing.", place, "'now'", language)) == "A (small) thing."
-    assert strip_stamp("A (small) thing.") == "A (small) thing."
 
 
 def avoiding(plan, *words: str):

@@ -9,7 +9,6 @@ from membench_generation import preference_task
 
 from memflow.benchmarks.membench.generation.recommendation_plans import (
     plan_recommendations,
-    plan_recommendations_over_sessions,
 )
 from memflow.benchmarks.membench.generation.templates import preference_templates
 from memflow.errors import BadInput
@@ -48,17 +47,6 @@ def test_only_gold_option_equals_list_of_recommended_items(seed, language, topic
     assert count == {0.0: 1, 1.0: total - 1}.get(recommends, count)
 
 
-@given(seed=SEEDS, language=LANGUAGE)
-def test_multi_session_recommendation_plan_has_one_topic_per_session(seed, language):
-    task = preference_task("rec_multi_session", "multi_agent", language, seed)
-    plan = plan_recommendations_over_sessions(task)
-    check(plan)
-    assert [len(session.messages) for session in plan.sessions] == [3, 3, 3]
-    assert {session for session, _ in plan.query.evidence} == {0, 1, 2}
-    for session in plan.sessions:
-        assert session.topic in plan.query.question and session.topic in plan.query.required_words
-
-
 def check(plan):
     """Assert the properties of every recommendation plan."""
     assert len(items(plan)) == len(set(items(plan)))  # so nothing is recommended again, nor what was liked
@@ -79,14 +67,6 @@ def check(plan):
             assert message.exposes is None or message.exposes["value"] == item
 
 
-@pytest.mark.parametrize("topic", ["movie", "food", "book"])
-def test_recommendation_question_asks_for_topic_of_the_session(topic):
-    plan = plan_recommendations(preference_task("lowlevel_rec", topic))
-    noun = {"movie": "movies", "food": "dishes", "book": "books"}
-    assert noun[topic] in plan.query.question
-    assert not any(noun[other] in plan.query.question for other in noun if other != topic)
-
-
 def test_wrong_recommendation_lists_lack_add_or_replace_an_item():
     sizes = set()
     for seed in range(30):
@@ -94,11 +74,6 @@ def test_wrong_recommendation_lists_lack_add_or_replace_an_item():
         right, *wrong = options(plan_recommendations(task))
         sizes |= {len(each) - len(right) for each in wrong}
     assert sizes == {-1, 0, 1}
-
-
-def test_recommendation_plan_is_equal_for_same_seed_and_differs_for_other_seed():
-    plans = [plan_recommendations(preference_task("lowlevel_rec", seed=seed)) for seed in (1, 1, 2)]
-    assert plans[0] == plans[1] != plans[2]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from memflow.benchmarks.membench.generation.scripted_options import near_options
-from memflow.benchmarks.membench.generation.vocabulary import Language, bundled_vocabulary
+from memflow.benchmarks.membench.generation.vocabulary import Language
 
 
 def options(answer: str, language: Language = "en") -> list[str]:
@@ -43,14 +43,3 @@ def test_wrong_options_have_the_form_of_the_answer(answer: str, form: str) -> No
 def test_wrong_options_in_chinese_have_the_form_of_the_answer(answer: str, form: str) -> None:
     assert len(options(answer, "zh")) == 3
     assert all(re.fullmatch(form, option) for option in options(answer, "zh"))
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_wrong_options_for_a_word_of_a_list_are_words_of_the_same_list(language: Language) -> None:
-    words = bundled_vocabulary(language)
-    for group in (
-        [city.name for city in words.cities],
-        list(words.hobbies),
-        [each.name for each in words.occupations],
-    ):
-        assert set(options(group[0], language)) <= set(group)

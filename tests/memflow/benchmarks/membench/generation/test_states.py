@@ -4,7 +4,6 @@ import asyncio
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,13 +66,6 @@ def test_generated_domain_has_graph_and_profile_for_each_user(language: str) -> 
     assert [len(life.events) for life in graphs] == [4, 4, 4]
     assert [profile.name for profile in made.profiles] == [life.user.name for life in graphs]
     assert {profile.start_date for profile in made.profiles} == {"2024-10-01"}
-
-
-def test_limited_domain_generates_states_of_first_users_only() -> None:
-    few = states(domain().limited(2), shipped())
-    many = states(replace(domain(), name=domain().limited(2).name), shipped())
-    assert few.profiles == many.profiles[:2]
-    assert few.entities == many.entities[: len(few.entities)]
 
 
 def test_published_domain_generates_no_states() -> None:

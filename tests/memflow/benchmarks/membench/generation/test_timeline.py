@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.membench.generation.timeline import SLEEPS, WAKES, parse_time, sample_times
-from memflow.benchmarks.membench.wording import format_time
 from memflow.errors import BadInput
 
 START = datetime(2024, 10, 1, 8, 0)
@@ -35,16 +34,6 @@ def test_sampled_times_of_observed_messages_are_1_to_36_hours_apart(sessions, se
     moments = chain.from_iterable(sample_times(sessions, "observation", START, random.Random(seed)))
     for before, after in pairwise(moments):
         assert timedelta(hours=1) <= after - before <= timedelta(hours=36)
-
-
-def test_sampled_times_are_equal_for_same_seed_and_differ_for_other_seed():
-    times = [sample_times([2, 2], "participation", START, random.Random(seed)) for seed in (1, 1, 2)]
-    assert times[0] == times[1] != times[2]
-
-
-@given(st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1)), st.sampled_from(["en", "zh"]))
-def test_parse_time_returns_time_formatted_by_format_time(moment, language):
-    assert parse_time(format_time(moment, language)) == moment.replace(second=0, microsecond=0)
 
 
 def test_parse_time_rejects_text_in_another_format():

@@ -1,4 +1,4 @@
-"""Generated domains with 20 users: every question kind, uniform gold positions, and all checks pass."""
+"""Generated domains with 6 users: every question kind, uniform gold positions, and all checks pass."""
 
 from collections import Counter
 from dataclasses import replace
@@ -14,31 +14,30 @@ from memflow.benchmarks.membench.answers import (
     messages_of,
     rounds_of,
 )
-from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.bounds import assert_bounded
-from memflow.chat.prompts import Prompt
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
 
 BRIEF = {"role_rounds": 2, "event_rounds": 2}
 """Nothing here depends on how long one talks."""
+USERS = 6
 
 
 @pytest.fixture(scope="module", params=[(scene, language) for scene in SCENES for language in ("en", "zh")])
 def made(request) -> Made:
     scene, language = request.param
-    parameters = {"scene": scene, "language": language, "graphs": 20, **BRIEF}
+    parameters = {"scene": scene, "language": language, "graphs": USERS, **BRIEF}
     return make(Domain("made", "membench", (f"lives_{language}",), "A test's own", parameters))
 
 
 def test_every_generated_user_has_a_question_of_every_kind_and_scenario(made):
     asked = Counter((probe.category, probe.episode_id.split("/")[-2]) for probe in made.probes)
     assert asked == {
-        (kind.name, scenario): 20 for kind, scenario in planned_kinds(parameters_of(made.domain))
+        (kind.name, scenario): USERS for kind, scenario in planned_kinds(parameters_of(made.domain))
     }
     assert not [row.reason for row in (*made.turns, *made.probes) if row.reason]
 
@@ -81,21 +80,6 @@ def test_limited_domain_generates_probes_of_first_users_only():
         for probe in whole.probes
         if probe.episode_id.startswith("u0000/")
     ]
-
-
-@pytest.mark.parametrize("name", ["membench_demo", "membench_demo_zh"])
-def test_only_generated_domains_use_a_simulator_model(name):
-    bench = MemBench()
-    assert bench.simulator_stages(find_domain(name)) == {"utterance", "question"}
-    assert bench.simulator_stages(find_domain("membench_memdaily")) == frozenset()
-
-
-def test_simulator_prompts_exist_in_both_languages_with_output_type_and_handler():
-    prompts: list[Prompt] = MemBench().simulator_prompts()
-    names = {prompt.name for prompt in prompts}
-    assert names == {f"{name.removesuffix('_zh')}{end}" for name in names for end in ("", "_zh")}
-    assert names <= set(MemBench().handlers())
-    assert all(prompt.output is not None for prompt in prompts)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from membench_noise import NAME, domain, faults, said, tokens, trial, units
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.noise.conflicts import forbidden_phrases, normalize
+from memflow.benchmarks.membench.noise.conflicts import normalize
 from memflow.benchmarks.membench.noise.insertion import NoisePool, insert_noise
 from memflow.benchmarks.membench.noise.synthetic import NoiseUnit
 from memflow.benchmarks.membench.turns import Step, is_noise
@@ -34,18 +34,6 @@ def order(turns: Sequence[Turn]) -> list[str]:
 
 def test_noise_insertion_keeps_message_order_and_units_and_adds_the_configured_tokens() -> None:
     assert found(insert_noise, TRIALS) == {}
-
-
-def as_published(of: Domain, before: list[Turn], pool: list[NoiseUnit]) -> list[Turn]:
-    """Insert noise with the defect of the published code: omit the last message."""
-    turns = insert_noise(of, before, pool)
-    last = turns[-1].event
-    return [turn for turn in turns if turn.event != last or is_noise(turn.message_id)]
-
-
-def test_noise_insertion_invariants_detect_lost_message() -> None:
-    wrong = found(as_published, 200)
-    assert wrong["a real message is lost, changed or out of its order"] > 20
 
 
 def test_inserted_noise_is_equal_for_same_seed_and_differs_for_other_seed() -> None:
@@ -74,12 +62,6 @@ def test_only_last_inserted_noise_unit_exceeds_target_length() -> None:
     assert tokens(after) == 5 + 2 * 9
     assert tokens(insert_noise(domain(23), said([1]), units(5))) == 23
     assert tokens(insert_noise(domain(24), said([1]), units(5))) == 32
-
-
-def test_trajectory_of_target_length_or_longer_gets_no_noise() -> None:
-    before = said([5, 5])
-    assert insert_noise(domain(tokens(before)), before, units(3)) == before
-    assert insert_noise(domain(1), before, units(3)) == before
 
 
 def test_quarantined_trajectory_gets_no_noise_and_quarantined_message_adds_no_length() -> None:
@@ -148,8 +130,3 @@ def test_noise_pool_with_forbidden_phrases_in_every_unit_is_rejected() -> None:
 def test_invalid_or_duplicate_noise_units_are_rejected(pool: list[NoiseUnit], match: str) -> None:
     with pytest.raises(BadInput, match=match):
         insert_noise(domain(100), said([1]), pool)
-
-
-def test_forbidden_phrases_are_collected_per_trajectory() -> None:
-    before = [replace(said([1])[0], exposes='{"entity": "aunt", "value": "Rowing"}'), *said([1], f"{NAME}1")]
-    assert forbidden_phrases(before, []) == {NAME: (" rowing ",), f"{NAME}1": ()}

@@ -5,7 +5,6 @@ import json
 from dataclasses import replace
 
 import factories
-import pytest
 from membench_files import question, round_of
 
 from memflow.benchmarks.api import States
@@ -63,12 +62,6 @@ def test_trajectories_with_noise_reach_length_and_keep_evidence() -> None:
             assert outcome.passed, outcome
 
 
-def test_domain_without_noise_tokens_parameter_has_no_noise() -> None:
-    parameters = {name: value for name, value in DOMAIN.parameters.items() if name != "noise_tokens"}
-    turns, _ = generated(replace(DOMAIN, parameters=parameters), [trajectory(0)])
-    assert len(turns) == 3 and not any(is_noise(turn.message_id) for turn in turns)
-
-
 def test_published_noise_of_same_scene_is_inserted_if_available() -> None:
     said = [{"message": "石桥修好了。"}, {"message": "水位涨了一些。"}, {"message": "灯又亮了。"}]
     answered = [{"message": "新闻说桐城通了火车。"}]
@@ -84,20 +77,6 @@ def test_published_noise_of_same_scene_is_inserted_if_available() -> None:
     noise = [turn for turn in turns if is_noise(turn.message_id)]
     assert {turn.text for turn in noise} == {each["message"] for each in said}
     assert noise[0].message_id == "observation/simple/roles/0/noise/observation-0.0u"
-
-
-@pytest.mark.parametrize(
-    ("name", "tokens", "between"),
-    [
-        ("membench_participation_long", 100_000, "sessions"),
-        ("membench_observation_long", 10_000, "messages"),
-        ("membench_memdaily_10k", 10_000, "messages"),
-        ("membench_memdaily_100k", 100_000, "messages"),
-    ],
-)
-def test_domain_of_each_noise_length_has_expected_parameters(name: str, tokens: int, between: str) -> None:
-    parameters = find_domain(name).parameters
-    assert (parameters["noise_tokens"], parameters["noise_between"]) == (tokens, between)
 
 
 def spoken(number: int) -> Record:

@@ -76,16 +76,3 @@ def test_membench_reader_raises_only_bad_input_for_any_replaced_value(data: st.D
         assert rows(source, json.dumps(damaged).encode()) > 0
     except BadInput as refused:
         assert source in str(refused)
-
-
-@given(st.data())
-def test_membench_reader_rejects_file_truncated_at_any_position(data: st.DataObject):
-    source = data.draw(st.sampled_from(sorted(FILES)))
-    whole = json.dumps(FILES[source]).encode()
-    assert rows(source, whole) > 0
-    try:
-        rows(source, whole[: data.draw(st.integers(0, len(whole) - 1))])
-    except BadInput as refused:
-        assert "truncated or invalid JSON" in str(refused)
-    else:
-        raise AssertionError("a file that is truncated was read")

@@ -8,8 +8,6 @@ import pytest
 from membench_files import read
 
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
-from memflow.benchmarks.membench.selection import select_trajectories
-from memflow.benchmarks.registry import find_domain
 from tests.reader_faults import reported_faults
 
 SOURCE = "memdaily/graphs.json"
@@ -45,16 +43,9 @@ def test_memdaily_user_graph_becomes_profile_and_entity_rows(tmp_path: Path):
     assert attributes["self"] == {"gender": "女性", "age": "38岁", "phone": "000", "passport": "X1"}
 
 
-def test_memdaily_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
-    records = read("memdaily", {SOURCE: [GRAPH]}, tmp_path)
-    assert select_trajectories(find_domain("membench_memdaily"), records) == []
-    assert states_of("d", []).profiles == []
-
-
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (json.dumps([GRAPH]).encode()[:-9], "truncated"),
         ({}, "the file is not a JSON list of graphs"),
         ([{**GRAPH, "gid": "x"}], "graph 0: at gid"),
         ([{**GRAPH, "items": None}], "graph 0: at items"),
@@ -66,7 +57,6 @@ def test_memdaily_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
             [{**GRAPH, "user_profile": {}}],
             "graph 0: user_profile lacks the field 姓名, which contains the name",
         ),
-        ([GRAPH, GRAPH], "the record id graph/4 occurs twice"),
     ],
 )
 def test_memdaily_reader_reports_fault_in_graph_file(tmp_path: Path, content: Any, complaint: str):

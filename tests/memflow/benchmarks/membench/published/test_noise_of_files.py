@@ -4,11 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from membench_files import names, read, sampled
+from membench_files import names, read
 
 from memflow.benchmarks.membench.published.noise import published_units
-from memflow.benchmarks.membench.selection import select_trajectories
-from memflow.benchmarks.registry import find_domain
 from tests.reader_faults import reported_faults
 
 MESSAGES, ROUNDS = names("membench_noise")
@@ -27,18 +25,9 @@ def test_published_noise_units_are_selected_by_scene(tmp_path: Path):
     assert step.sent_at is None and step.noise
 
 
-def test_noise_records_and_trajectory_records_are_selected_separately(tmp_path: Path):
-    source = "membench/data2test/0-10k/ThirdAgentDataLowLevel_multiple_0.json"
-    said = read("membench_observation", {source: {"simple": {"roles": [sampled("observation")]}}}, tmp_path)
-    noise = read("membench_noise", {MESSAGES: SAID}, tmp_path)
-    assert len(select_trajectories(find_domain("membench_observation"), [*noise, *said])) == 1
-    assert len(published_units([*noise, *said])) == 2
-
-
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b'[{"noise_message"', "truncated"),
         ({}, "the file is not a JSON list of noise units"),
         ([], "the file is not a JSON list of noise units"),
         ([{"noise_message": []}], "unit 0: at noise_message"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from membench_files import question
 
 from memflow.benchmarks.membench.kinds import find_kind
-from memflow.benchmarks.membench.published.questions import PublishedQuestion, choice_question, join_answer
+from memflow.benchmarks.membench.published.questions import PublishedQuestion, choice_question
 from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory
 
 STEPS = Trajectory(
@@ -24,13 +24,6 @@ STEPS = Trajectory(
 
 def put(targets: Any = (4,), **changes: Any) -> ChoiceQuestion:
     return choice_question(STEPS, PublishedQuestion.model_validate(question(list(targets), **changes)))
-
-
-def test_valid_published_question_has_no_quarantine_reason():
-    found = put()
-    assert found.reason is None
-    assert (found.options, found.gold, found.answer) == (("60", "61", "62", "63"), 2, "61")
-    assert found.evidence == ("participation/simple/roles/0/1.4u",)
 
 
 @pytest.mark.parametrize(
@@ -92,11 +85,6 @@ def test_evidence_of_published_question_is_unique_and_in_published_order():
     assert put([[1, 0], [4, 1]]).reason is None
 
 
-def test_options_of_published_question_are_ordered_by_letter():
-    found = put(choices={"D": "63", "B": "61", "A": "60", "C": "62"})
-    assert (found.options, found.gold, found.reason) == (("60", "61", "62", "63"), 2, None)
-
-
 @given(
     st.permutations(["60", "61", "62", "63"]),
     st.lists(st.integers(0, 5), min_size=1),
@@ -107,7 +95,3 @@ def test_gold_option_equals_answer_for_any_order_of_options(options: list[str], 
     assert found.reason is None
     assert found.options[found.gold - 1] == found.answer == "61"
     assert set(found.evidence) == {STEPS.evidence_id(target) for target in targets}
-
-
-def test_join_answer_separates_list_items_by_semicolons():
-    assert join_answer(["The Good, the Bad and the Ugly", "Up"]) == "The Good, the Bad and the Ugly; Up"

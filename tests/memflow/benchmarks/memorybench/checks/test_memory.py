@@ -9,7 +9,7 @@ import pytest
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.checks.memory import EXPECTED
-from memflow.benchmarks.memorybench.probes import case_of, feedback_id
+from memflow.benchmarks.memorybench.probes import feedback_id
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
@@ -114,17 +114,3 @@ async def test_missing_next_answer_or_answer_not_in_transcript_fails_check(playe
     last, *rest = reversed(rounds)
     other = [*reversed(rest), replace(last, answer="what nobody said")]
     assert broken(domain, {**rows, "memory.feedback": other}) == {"played_answers_in_transcript"}
-
-
-async def test_memorybench_memory_checks_skip_domains_of_other_benchmarks(played: Any) -> None:
-    _, rows = await played("")
-    stranger = find_domain("amemgym_demo")
-    first, *rest = rows["memory.transcripts"]
-    planted = replace(first, message_id=feedback_id("sample_open/soup-sign-test", 0))
-    assert broken(stranger, {**rows, "memory.transcripts": [planted, *rest]}) == set()
-
-
-def test_case_of_returns_case_id_of_feedback_message_id() -> None:
-    assert case_of(feedback_id("locomo-3/17", 2)) == "locomo-3/17"
-    assert case_of(feedback_id("locomo-3/17", 2, step=4)) == "locomo-3/17"
-    assert case_of("locomo-3/D1:5") is None

@@ -1,9 +1,6 @@
 import pytest
 
 from memflow.benchmarks.memorybench.question import full_question
-from memflow.benchmarks.memorybench.scorers.judged import accurate
-from memflow.benchmarks.memorybench.scorers.scorer import NO_JUDGE, ScoringContext
-from memflow.metrics.backends import MetricBackends
 
 ROW, PUBLISHED = ("accuracy", "standard"), ("accuracy", "published_code")
 
@@ -47,20 +44,3 @@ async def test_published_code_judge_prompt_contains_the_whole_answer_prompt_as_q
     assert questions == ["Who is it?", full_question(probe)] and "Who is it?" in questions[1] != questions[0]
     equal = await marks_of(probe, "Monica", judge(), published=True)
     assert {row: mark.value for row, mark in equal.items()} == {ROW: 1.0, PUBLISHED: 1.0}
-
-
-@pytest.mark.parametrize("nonsense", ["correct", "yes", "", '{"correct": "perhaps"}', "{}"])
-async def test_judge_reply_unparsed_3_times_gives_null_score(judge, probe_of, marks_of, nonsense) -> None:
-    chat = judge(dialsim_judge=nonsense)
-    found = await marks_of(probe_of("dialsim_friends", "Monica"), "Rachel", chat)
-    assert found[ROW].value is None
-    assert "dialsim_judge: no usable answer in 3 attempts" in found[ROW].reason
-    assert len(chat.requests) == 3
-
-
-async def test_accurate_calls_the_judge_only_if_the_answer_differs_from_the_gold(judge, probe_of) -> None:
-    probe = probe_of("dialsim_friends", "Monica")
-    assert (await accurate(probe, "monica.", ScoringContext())).value == 1.0
-    assert (await accurate(probe, "the cook", ScoringContext())).reason == NO_JUDGE
-    context = ScoringContext(MetricBackends(judge(dialsim_judge={"correct": True})))
-    assert (await accurate(probe, "the cook", context)).value == 1.0

@@ -42,19 +42,3 @@ async def test_article_score_variant_names_missing_metric_backends(judge, probe_
     [shown] = chat.fields("merge_article")
     assert (shown["bertscore"], shown["fkgl"]) == ("not measured", "not measured")
     assert shown["cli"] == f"{found['cli', 'standard'].value:.2f}"
-
-
-@pytest.mark.parametrize(
-    "wrong", ["8", {"score": 0}, {"score": 11}, {"score": "good"}, "I compared 3 aspects: 8"]
-)
-async def test_failed_merge_gives_null_article_score(judge, probe_of, marks_of, encoders, wrong) -> None:
-    found = await marks_of(
-        probe_of("scitechnews", GOLD),
-        ANSWER,
-        judge(merge_article=wrong),
-        encoders=encoders,
-        syllables=SYLLABLES,
-    )
-    assert found["integrated", "standard"].value is None
-    assert "merge_article: no usable answer" in found["integrated", "standard"].reason
-    assert found["rouge_l", "standard"].value is not None

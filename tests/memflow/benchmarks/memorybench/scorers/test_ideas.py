@@ -128,11 +128,6 @@ async def test_missing_hypotheses_rank_below_the_real_idea(judge, probe_of, mark
     assert chat.fields("idea_novelty")[0]["labels"] == "A, B"
 
 
-async def test_reply_without_hypotheses_gives_null_idea_scores(judge, probe_of, marks_of, encoders) -> None:
-    found = await marks_of(probe_of("ideabench", GOLD), "---IDEA-SEPARATOR---", judge(), encoders=encoders)
-    assert {mark.reason for mark in found.values()} == {"the reply holds no hypothesis"}
-
-
 @examples(20)
 @given(
     st.lists(st.text("abcde ", min_size=1).filter(str.strip), min_size=1, max_size=3, unique_by=str.strip),

@@ -1,7 +1,5 @@
 import json
 
-import pytest
-
 MEASURES = (
     "reasoning_meteor", "judgment_meteor", "reasoning_bertscore", "judgment_bertscore", "charge_recall",
     "charge_precision", "statute_recall", "statute_precision", "time", "fine",
@@ -57,15 +55,3 @@ async def test_reply_that_is_not_a_legal_judgment_gets_merged_score(
     assert "reasoning" in found["reasoning_meteor", "standard"].reason
     assert found["time", "standard"].value == 0 and found["charge_recall", "standard"].value == 0
     assert chat.fields("merge_judgment")[0]["reasoning_meteor"] == "not measured"
-
-
-@pytest.mark.parametrize("published", [False, True])
-async def test_failed_judge_request_makes_only_integrated_judgment_score_null(
-    judge, probe_of, marks_of, judgment, encoders, published
-) -> None:
-    chat = judge(merge_judgment="七分")
-    found = await marks_of(
-        probe_of("judge", judgment), changed(judgment), chat, encoders=encoders, published=published
-    )
-    for (metric, _), mark in found.items():
-        assert (mark.value is None) == (metric == "integrated")

@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.memorybench.scorers.limitations import aspect_of, limitations
-from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
-from memflow.errors import BadInput
+from memflow.benchmarks.memorybench.scorers.limitations import limitations
 
 RATING, ACCURACY = ("rating", "standard"), ("accuracy", "standard")
 GOLD = {"ground_truth": "No ablation of the reranker.", "category": "ablation"}
@@ -90,17 +88,3 @@ def test_limitations_are_parsed_from_json_object_list_or_text(reply, read) -> No
 @given(st.text())
 def test_limitations_returns_at_most_three_limitations_of_any_reply(reply) -> None:
     assert len(limitations(reply)) <= 3 and all(limitations(reply))
-
-
-def test_eleven_limitation_kinds_belong_to_four_aspects() -> None:
-    kinds = [
-        "data", "inappropriate", "baseline", "dataset", "replace", "ablation", "metric", "analysis", "review",
-        "citation", "description",
-    ]  # fmt: skip
-    aspects = {kind: aspect_of(kind).name for kind in kinds}
-    assert len(set(aspects.values())) == 4
-    assert all(kind in aspect_of(kind).kinds for kind in ASPECTS) and set(ASPECTS) == set(kinds)
-    assert sum(len(aspect_of(kind).kinds) for kind in ("data", "ablation", "metric", "review")) == 11
-    assert aspects["ablation"] == "experimental design" and aspects["citation"] == "literature review"
-    with pytest.raises(BadInput, match="LimitGen has no limitation kind 'style'; use one of ablation, "):
-        aspect_of("style")

@@ -31,9 +31,3 @@ async def test_published_code_variant_of_rouge_l_exists_for_lexeval_only(probe_o
     assert set(await marks_of(probe_of("sample_open", "a b"), "a b", published=True)) == {
         ("rouge_l", "standard")
     }
-
-
-async def test_locomo_f1_of_category_1_accepts_list_items_in_any_order(probe_of, marks_of) -> None:
-    probe = probe_of("locomo", "pottery, camping", category="1")
-    found = await marks_of(probe, "camping, pottery", published=True)
-    assert {row: mark.value for row, mark in found.items()} == {("locomo_f1", "standard"): 1.0}

@@ -60,12 +60,6 @@ def test_action_probabilities_of_binary_family_match_paper() -> None:
     assert (wrong.like, wrong.dislike) == (0.0, pytest.approx(0.021, abs=5e-4))
 
 
-def test_binary_family_likes_only_satisfaction_of_6_or_more() -> None:
-    of = calibrate({3: 1, 9: 3}, "binary")
-    assert [of.actions(score).like > 0 for score in (2, 5, 6, 10)] == [False, False, True, True]
-    assert of.actions(9).like == pytest.approx(0.0559 * 4 / 3)
-
-
 @pytest.mark.parametrize(("family", "population"), POPULATIONS)
 def test_rates_of_drawn_actions_match_configured_rates(family: Family, population: dict[int, float]) -> None:
     chance, n = random.Random(7), 100_000
@@ -114,25 +108,11 @@ def test_like_probability_rises_and_dislike_probability_falls_with_satisfaction(
     assert dislikes == sorted(dislikes, reverse=True)
 
 
-def test_lower_like_midpoint_raises_like_probability_at_score_5() -> None:
-    lenient, strict = (
-        action_probabilities(5, model=ActionModel(like_midpoint=midpoint)) for midpoint in (3, 9)
-    )
-    assert lenient.like > 0.05
-    assert strict.like < 0.001
-
-
 def test_action_probabilities_of_one_sided_histogram_are_clipped_to_1() -> None:
     of = calibrate({1: 1_000_000, 10: 1})
     assert not of.fits(10)
     assert of.actions(10).like == 1.0
     assert of.actions(10).dislike == 0.0
-
-
-def test_like_probability_is_0_if_histogram_has_only_low_scores() -> None:
-    of = calibrate({3: 20}, "binary")
-    assert (of.c_like, of.actions(9).like) == (0.0, 0.0)
-    assert of.actions(3).dislike == pytest.approx(0.0091)
 
 
 @pytest.mark.parametrize(

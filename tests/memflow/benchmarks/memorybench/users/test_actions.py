@@ -73,16 +73,6 @@ def test_copy_probability_is_zero_for_tasks_with_short_outputs() -> None:
     assert short.chances.copy == 0.0
 
 
-def test_feedback_row_without_satisfaction_gets_no_actions() -> None:
-    rows = rows_of("judge", None, 9)
-    assert round_actions(DEMO, rows, PROBES)[0] is None
-    assert add_actions(with_(noise=1), rows, PROBES)[0] == rows[0]
-
-
-def test_felt_satisfaction_is_null_without_noise() -> None:
-    assert all(row.felt is None for row in add_actions(DEMO, rows_of("judge", 1, 5, 9), PROBES))
-
-
 def test_noise_changes_felt_satisfaction_and_not_recorded_satisfaction() -> None:
     rows = rows_of("judge", *[3] * 200, *[9] * 200)
     noisy = with_(noise=1.0)
@@ -94,13 +84,6 @@ def test_noise_changes_felt_satisfaction_and_not_recorded_satisfaction() -> None
     assert 0.5 < changed / len(found) < 0.7  # 61.7 % where no end of the scale is near
     at_nine = {one.chances for one in round_actions(noisy, rows, PROBES) if one and one.felt == 9}
     assert at_nine == {one.chances for one in round_actions(DEMO, rows, PROBES) if one and one.felt == 9}
-
-
-def test_domain_parameters_set_like_and_copy_rates() -> None:
-    eager = with_(actions={"like_rate": 0.9, "dislike_rate": 0.1, "copies_per_like": 0})
-    rows = add_actions(eager, rows_of("judge", *[8] * 400), PROBES)
-    assert sum(row.liked for row in rows) > 320
-    assert not any(row.copied for row in rows)
 
 
 def test_actions_of_a_feedback_row_are_independent_of_other_rows() -> None:

@@ -27,8 +27,3 @@ def test_noisy_satisfaction_is_between_1_and_10_and_reproducible(score: int, sig
     found = add_noise(score, sigma, random.Random(seed))
     assert 1 <= found <= 10
     assert found == add_noise(score, sigma, random.Random(seed))
-
-
-@given(st.integers(1, 10), st.integers())
-def test_zero_noise_returns_satisfaction_unchanged(score: int, seed: int) -> None:
-    assert add_noise(score, 0.0, random.Random(seed)) == score

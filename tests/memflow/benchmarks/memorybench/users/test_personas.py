@@ -18,21 +18,6 @@ def test_every_simulated_data_set_has_a_distinct_user_persona(language: str) -> 
     assert all(len(one.criteria) >= 3 for one in found.values())
 
 
-@pytest.mark.parametrize("name", sorted(SIMULATED))
-def test_english_and_chinese_personas_have_same_number_of_criteria(name: str) -> None:
-    english, chinese = persona(name, "en"), persona(name, "zh")
-    assert len(english.criteria) == len(chinese.criteria)
-    assert bool(english.more) == bool(chinese.more)
-    assert english.persona.isascii()
-    assert not chinese.persona.isascii()
-
-
-def test_persona_prompt_field_lists_one_criterion_per_line() -> None:
-    fields = persona("scitechnews", "en").fields()
-    assert set(fields) == {"persona", "expertise", "criteria", "task", "more"}
-    assert all(line.startswith("- ") for line in fields["criteria"].splitlines())
-
-
 def test_error_for_missing_persona_names_data_set_and_file() -> None:
     with pytest.raises(BadInput, match=r"personas_zh\.yaml has no persona for the data set unheard_of"):
         persona("unheard_of", "zh")

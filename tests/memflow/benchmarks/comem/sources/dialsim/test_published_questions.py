@@ -51,15 +51,6 @@ def test_share_of_unanswerable_kinds_among_sampled_questions_is_limited():
     )
 
 
-def test_scene_with_only_unanswerable_questions_gives_unanswerable_samples():
-    assert kinds(scene(["fu"], [])) == {"fu": 4000}
-
-
-def test_scene_with_only_easy_questions_gives_easy_samples():
-    assert kinds(scene([], ["ans_w_time"])) == {"ans_w_time": 4000}
-    assert kinds(scene([], [])) == {}
-
-
 def test_question_that_names_its_own_date_is_not_sampled():
     held = {
         "0": asks("Who left in May 1995?"),
@@ -70,21 +61,6 @@ def test_question_that_names_its_own_date_is_not_sampled():
     chance = random.Random(0)
     assert {one.key for _ in range(100) for one in draw_questions(found, AT, 1, chance)} == {"2"}
     assert [one.key for one in draw_questions(found, AT, 0, chance)] == ["0", "1", "2"]
-
-
-def test_question_without_default_wording_is_not_sampled():
-    silent = {"0": asks(""), "1": asks(questions={"Bo": "Who?"}), "2": asks()}
-    assert [
-        one.key
-        for one in draw_questions(
-            questions_by_sort({"easy_q": {"ans_w_time": silent}}), AT, 0, random.Random(0)
-        )
-    ] == ["2"]
-
-
-def test_questions_sampled_from_a_scene_are_unique():
-    found = draw_questions(questions_by_sort(scene(["past"], ["ans_w_time"])), AT, 50, random.Random(0))
-    assert {one.kind for one in found} == {"past", "ans_w_time"} and len(found) == 2
 
 
 def test_choose_asker_returns_speaker_within_three_utterances_of_main_character():
@@ -109,11 +85,6 @@ def test_options_that_name_a_speaker_have_this_speaker_in_true_of():
     asked = build_question("q", quiz(), None, AT, 12, ["Ann", "Bo"])
     assert (asked.question, asked.answer, asked.category, asked.end) == ("Who?", 1, "ans_w_time", 12)
     assert asked.true_of == ("Ann", "", "") and asked.asked_at == AT and not asked.known
-
-
-def test_question_uses_wording_of_asker_if_present():
-    assert build_question("q", quiz(), "Bo", AT, 1, []).question == "Hey, who?"
-    assert build_question("q", quiz(), "Cy", AT, 1, []).question == "Who?"
 
 
 def test_unknown_option_is_added_after_published_options():

@@ -5,12 +5,11 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
+from memflow.benchmarks.comem.contexts import Context, ContextMessage
 from memflow.benchmarks.comem.sources.dialsim.rule_questions import (
     NAMED,
     SAID_LAST,
@@ -65,37 +64,6 @@ def test_label_of_said_last_question_changes_when_another_speaker_repeats_the_li
     assert asked.answer == asked.options.index("Bo") + 1 and asked.category == SAID_LAST
 
 
-def test_line_repeated_by_several_speakers_at_once_gives_no_said_last_question():
-    assert (
-        said_last(
-            SpeakerIndex([*SHORT, ContextMessage("We could go home.", "user", "All")]), 5, random.Random(0)
-        )
-        == []
-    )
-
-
-def test_line_repeated_only_by_same_speaker_gives_no_said_last_question():
-    assert said_last(SpeakerIndex([SHORT[0], SHORT[0], SHORT[1]]), 5, random.Random(0)) == []
-
-
-def test_speaker_index_contains_only_frequent_single_people():
-    said = lines(
-        *[("Ann", "So.")] * 300, *[("Bo", "The woman left.")] * 300, ("Cy", "Oh."), ("Ann and Bo", "Hi.")
-    )
-    assert set(SpeakerIndex([*said, *lines(*[("Woman", "Well.")] * 30)]).people) == {"Ann", "Bo"}
-
-
-def test_distractors_are_speakers_of_same_scene_before_frequent_speakers():
-    said = [
-        *[ContextMessage("So.", "user", "Far", 0)] * 5,
-        *[ContextMessage("So.", "user", "Dee", 0)] * 3,
-        ContextMessage("So.", "user", "Bo", 1),
-        ContextMessage("So.", "user", "Ann", 1),
-        ContextMessage("So.", "user", "Ann", 1),
-    ]
-    assert SpeakerIndex(said).beside(8, ["Bo"]) == ["Ann", "Far", "Dee"]
-
-
 @examples(25)
 @given(seed=st.integers(0, 10_000))
 def test_every_rule_question_is_answerable_and_quotes_no_option(talk: Talk, seed: int):
@@ -124,33 +92,6 @@ def test_who_said_questions_and_gold_positions_are_spread_evenly(talk: Talk):
     assert Counter(one.known[0].evidence[0] // 500 for one in asked) == {0: 25, 1: 25, 2: 25, 3: 25}
     places = Counter(one.answer for one in asked)
     assert set(places) == {1, 2, 3, 4} and min(places.values()) > 10
-
-
-def test_who_said_questions_skip_script_part_without_suitable_lines(talk: Talk):
-    said = [*talk(500), *lines(*[("Ann", "So.")] * 500)]
-    asked = who_said(SpeakerIndex(said), 20, random.Random(0))
-    assert len(asked) == 20 and all(one.known[0].since <= 500 for one in asked)
-    assert len({one.question_id for one in asked}) == 20
-
-
-def test_rule_questions_are_equal_for_same_seed_and_differ_for_other_seed(talk: Talk):
-    def ask(seed: int) -> list[ContextQuestion]:
-        told, chance = SpeakerIndex(talk(300)), random.Random(seed)
-        return [*who_said(told, 10, chance), *said_last(told, 2, chance)]
-
-    assert ask(1) == ask(1) != ask(2)
-
-
-@pytest.mark.parametrize(("who", "last"), [(0, 0), (1, 0), (0, 1), (1, 1)])
-def test_domain_parameters_set_numbers_of_rule_questions(
-    read: Callable[..., list[Record]], made: Callable[..., list[Context]], who: int, last: int
-):
-    script = "[Date: May 1, 1994, Session #1]\n\n" + "".join(
-        f"{line.speaker}: {line.text}\n" for line in SHORT
-    )
-    records = read({"dialsim/dialsim_corpus_friends.txt": script.encode()})
-    (context,) = made(records, who_said=who, said_last=last)
-    assert [asked.category for asked in context.questions] == [WHO_SAID] * who + [SAID_LAST] * last
 
 
 def test_labels_of_published_script_are_true_speakers(real: list[Record], made: Callable[..., list[Context]]):

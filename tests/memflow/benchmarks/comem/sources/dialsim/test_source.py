@@ -10,7 +10,6 @@ import pytest
 
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.registry import find_domain
-from memflow.errors import BadInput
 from memflow.records import Record
 from tests.reader_faults import reported_faults
 
@@ -110,26 +109,6 @@ def test_published_dialsim_questions_keep_options_answers_and_dates(pickled: lis
     assert by_id["S01E02.1.ans_wo_time.7"].reason == "its answer 'Dee' is not an option"
 
 
-def test_same_seed_samples_same_published_question_per_scene(pickled: list[Record], made: Made):
-    asked = {
-        context.questions
-        for context in (made(pickled, questions="published", keys="published")[0] for _ in range(3))
-    }
-    assert len(asked) == 1 and len(asked.pop()) == 1
-
-
-def test_asker_parameter_selects_wording_of_asking_speaker(read: Read, made: Made):
-    said = quiz("Who had a kite?", Ann="So, who had a kite?")
-    scenes = {1: scene("May 9, 1995", "Ann: A boat!\nRoss: Whose?", {"past": [said]})}
-    (context,) = made(
-        read({PICKLE: pickle.dumps({"S01E01": scenes})}),
-        questions="published",
-        keys="published",
-        asker="speaker",
-    )
-    assert [asked.question for asked in context.questions] == ["So, who had a kite?"]
-
-
 def test_published_questions_with_rule_labels_have_reason(pickled: list[Record], made: Made):
     (asked,) = made(pickled, questions="published")[0].questions
     assert asked.reason is not None and "set keys to annotated, imported or published" in asked.reason
@@ -139,12 +118,6 @@ def test_script_without_pickle_has_reason_instead_of_published_questions(read: R
     (context,) = made(read({SCRIPT: TEXT}), questions="published", keys="published")
     assert context.reason is not None and context.questions == ()
     assert "get the pickle, or set questions to by_rule and keys to rule" in context.reason
-
-
-def test_script_without_pickle_gives_context_ordered_by_date(read: Read, made: Made):
-    (context,) = made(read({SCRIPT: TEXT}))
-    assert context.context_id == "friends_s01"
-    assert [(line.session, line.speaker) for line in context.messages] == [(2, "Bo"), (1, "Ann"), (1, "Ross")]
 
 
 def test_probes_of_rule_questions_reveal_the_labeled_speaker(build: Callable[..., Any], read: Read):
@@ -197,15 +170,3 @@ def test_dialsim_reader_reports_fault_in_pickle(read: Read, content: Any, said: 
     data = content if isinstance(content, bytes) else pickle.dumps(content)
     faults = reported_faults(lambda: read({PICKLE: data}))
     assert said in faults and f"{PICKLE}: " in faults
-
-
-def test_dialsim_reader_rejects_damaged_script(read: Read):
-    with pytest.raises(
-        BadInput, match=r"dialsim_corpus_friends\.txt: the first line of the script does not have the form"
-    ):
-        read({SCRIPT: b"Ann: Hello."})
-
-
-def test_season_without_messages_is_quarantined(read: Read, made: Made):
-    (context,) = made(read({PICKLE: pickle.dumps({"S01E01": {1: scene("May 1, 1995", "silence")}})}))
-    assert context.reason == "friends_s01: it has no messages"

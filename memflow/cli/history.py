@@ -1,4 +1,4 @@
-"""`memflow runs`: the published results of all time, newest first, and whether their rows are still in the lake."""
+"""`memflow show history`: all published results, newest first, and whether their rows are in the lake."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +23,7 @@ Result = list["PublishedScore"]
 """The primary scores over all probes that one publication added for one assistant in one domain."""
 
 
-def runs(
+def history(
     ctx: typer.Context,
     domain: DomainFilter = None,
     assistant: AssistantFilter = None,
@@ -32,8 +32,8 @@ def runs(
 ) -> None:
     """List the published results of each domain and assistant, newest first, with a primary score.
 
-    The state is current, kept (`--as-of` shows the result), removed (by `memflow gc`), or gone (no longer on the
-    leaderboard). The number of a publication is a moment for `--as-of`.
+    The state is current, kept (`--as-of` shows the result), removed (by `memflow doctor --clean`), or gone (no longer
+    on the leaderboard). The number of a publication is a moment for `--as-of`.
     """
     lake = front_of(ctx).lake()
     rows: list[PublishedScore] = lake.read_all("score.history", lake.partitions("score.history"))
