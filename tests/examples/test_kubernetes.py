@@ -194,8 +194,8 @@ def test_settings_of_the_config_map_load_with_its_environment(
         monkeypatch.setenv(name, value)
     loaded = load(file)
     assert loaded.lake_root.startswith("s3://")
-    assert loaded.models["qwen"].total_concurrency == 64
-    assert loaded.budget.name == "cluster"
+    assert loaded.models["qwen"].concurrency == 16
+    assert loaded.budget.calls == 1_000_000
     mounts = values()["runLauncher"]["config"]["k8sRunLauncher"]["volumeMounts"]
     paths = {mount["mountPath"] for mount in mounts}
     assert {
