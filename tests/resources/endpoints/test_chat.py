@@ -12,13 +12,13 @@ from sleeping_clock import SleepingClock
 from stub import Stub, StubBehavior, count_answers
 
 from memflow.chat.asking import ask
+from memflow.chat.budget import Budget
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.prompts import Prompt, parse
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BudgetSpent, ChatError, EndpointDown, ModelMisconfigured, PromptTooLong
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import FIRST_CONTACT, Endpoint
-from resources.endpoints.limits import Budget
 from resources.ledger.sql_ledger import SqlLedger
 
 KEY = "sk-a-key-that-nobody-may-see"
