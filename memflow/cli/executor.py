@@ -17,7 +17,7 @@ from assets.partitions import pair
 from memflow.cli.planned_runs import PlannedRun
 from memflow.pipeline import JOBS
 from resources.files.disks import require_writable
-from resources.instance.instance import open_instance
+from resources.instance.instance import open_instance, require_own_runs
 from resources.models.chats import Watch
 from resources.models.models import Models
 from resources.settings.settings import Settings
@@ -42,6 +42,7 @@ class Executor:
         with ExitStack() as opening:
             opening.callback(self.models.close)
             self._opened = opening.enter_context(open_instance(self.settings.home))
+            require_own_runs(self._opened.instance)
             self._stack = opening.pop_all()
         # What is imported by now stays: without it, full collections are cheap, and Python starts them in time.
         gc.collect()

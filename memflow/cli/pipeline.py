@@ -19,6 +19,7 @@ from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
+from resources.dagster_version import require_dagster
 from resources.files.disks import failed_write
 from resources.publishing.drift import new_drift
 from resources.publishing.leaderboard import damaged_partitions
@@ -64,6 +65,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
     with ExitStack() as stack:
 
         def open_executor() -> "Executor":
+            require_dagster()
             from memflow.cli.executor import Executor
 
             return stack.enter_context(Executor(settings, fingerprints, watcher.step, budget))
