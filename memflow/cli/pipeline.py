@@ -157,7 +157,7 @@ class Schedule:
         if run.after and not any(self._available[id(before)] for before in run.after):
             self.outcome.skipped.append(run)
             self._end(run, SKIPPED, available=False)
-        elif not self.request.force and (run.up_to_date() or self._is_spared(run)):
+        elif not self.request.force and run.up_to_date():
             self.outcome.up_to_date.append(run)
             self._end(run, UP_TO_DATE)
         else:
@@ -169,10 +169,6 @@ class Schedule:
             )
             self._threads[id(run)] = thread
             thread.start()
-
-    def _is_spared(self, run: PlannedRun) -> bool:
-        """Return whether a stale run is left out, because only damaged partitions and the leaderboard are wanted."""
-        return self.request.only_damaged and run.scope != "all" and not run.damaged()
 
     def _execute(self, executor: "Executor", run: PlannedRun) -> None:
         try:

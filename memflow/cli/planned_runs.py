@@ -23,14 +23,13 @@ class RunRequest:
     """The request of `memflow run`: the domains and assistants to materialize.
 
     `force` reruns up-to-date partitions (from the ledger); at most `parallel`
-    partitions run at once. With `only_damaged`, stale partitions without damaged files stay as they are.
+    partitions run at once.
     """
 
     domains: Sequence[str]
     assistants: Sequence[str]
     force: bool = False
     parallel: int = 1
-    only_damaged: bool = False
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,7 @@ class Summary:
             )
             shown += first_lines([f"{name}: {', '.join(tables)}" for name, tables in self.damaged.items()])
         if self.left_out:
-            shown.append(heading("not in the leaderboard, because a file is damaged; run `memflow repair`"))
+            shown.append(heading("not in the leaderboard, because a file is damaged; see `memflow doctor`"))
             shown += first_lines(self.left_out, "red")
         if self.restored:
             shown.append(heading("restored from the lake, because it was missing or damaged"))
