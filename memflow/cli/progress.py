@@ -21,7 +21,7 @@ from rich.text import Text
 
 from memflow.chat.ledger import RequestContext
 from memflow.cli.output import message, terminal_console
-from memflow.cli.pipeline import DONE, SKIPPED, UP_TO_DATE
+from memflow.cli.pipeline import DONE, SKIPPED, UP_TO_DATE, Silent
 from memflow.cli.planned_runs import PlannedRun
 
 ITEMS = {"question": "labels", "memory": "events", "answer": "probes", "feedback": "cases"}
@@ -57,7 +57,7 @@ class ResizableProgress(Progress):
         return super().get_renderable()
 
 
-class ProgressWatcher:
+class ProgressWatcher(Silent):
     """A progress display: bars on a terminal, or one line per run if standard error is no terminal.
 
     The first bar counts runs. The other bars show the items of the current step of each partition, and `checks` while

@@ -66,9 +66,7 @@ def test_summary_states_faulty_and_suspect_memories_and_what_to_do(width: int) -
 def test_exit_code_of_run(
     empty: Any, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], failed: bool, code: int
 ) -> None:
-    ran = [
-        PlannedRun("domain x assistant", "amemgym_demo", lambda: True, assistant=name) for name in names
-    ] + [PlannedRun("all", None, lambda: True)]
+    ran = [PlannedRun("domain x assistant", "amemgym_demo", name) for name in names] + [PlannedRun("all")]
     outcome = Outcome(ran=ran, scores=scores(*names), failed=[(ran[0], "it broke")] if failed else [])
     monkeypatch.setattr(memflow.cli.pipeline, "run_pipeline", lambda *arguments: outcome)
     result = empty("run", "--demo", "--domain", "amemgym_demo", "--memory", "none")
@@ -78,8 +76,8 @@ def test_exit_code_of_run(
 def test_faulty_memory_of_another_run_does_not_change_the_exit_code(
     empty: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran = [PlannedRun("domain x assistant", "amemgym_demo", lambda: True, assistant="none")]
-    outcome = Outcome(ran=[*ran, PlannedRun("all", None, lambda: True)], scores=scores("none", "deaf"))
+    ran = [PlannedRun("domain x assistant", "amemgym_demo", "none")]
+    outcome = Outcome(ran=[*ran, PlannedRun("all")], scores=scores("none", "deaf"))
     monkeypatch.setattr(memflow.cli.pipeline, "run_pipeline", lambda *arguments: outcome)
     assert empty("run", "--demo", "--domain", "amemgym_demo", "--memory", "none").exit_code == 0
 
