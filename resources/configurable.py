@@ -26,7 +26,6 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.models.models import Models
 from resources.publishing.warehouse import Warehouse
 from resources.settings.settings import Settings
-from resources.shared_limits.opening import open_budget
 from resources.vllm_servers.servers import VllmServers
 
 LEDGER_VARIABLE = "MEMFLOW_LEDGER"
@@ -144,7 +143,7 @@ class ModelsResource(SettingsResource[Models]):
     embedder: dict[str, Any] = Field(default={}, description="The embedder; the scripted chat needs none.")
     memories: dict[str, Any] = Field(default={}, description="Memories of [memories] in memflow.toml.")
     budget: dict[str, Any] = Field(
-        default={}, description="The limits on calls, tokens and cost, of this run or shared under a name."
+        default={}, description="The limits of a run on calls, tokens and cost."
     )
     ledger: dg.ResourceDependency[SqlLedger]
     vllm: dg.ResourceDependency[VllmServers]
@@ -152,12 +151,11 @@ class ModelsResource(SettingsResource[Models]):
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Models]:
-        with open_budget(self.settings.budget, self.ledger.url) as budget:
-            models = Models(self.settings, self.ledger, budget, servers=self.vllm)
-            try:
-                yield models
-            finally:
-                models.close_clients()
+        models = Models(self.settings, self.ledger, self.settings.budget.budget(), servers=self.vllm)
+        try:
+            yield models
+        finally:
+            models.close_clients()
 
 
 def configurable_resources(settings: Settings, lake: Lake | None = None) -> dict[str, Any]:

@@ -41,7 +41,6 @@ COMMANDS = {
     "annotate": CommandReference("memflow.cli.annotate:annotate", RESULTS),
     "checks": CommandReference("memflow.cli.checks:checks", RESULTS),
     "sql": CommandReference("memflow.cli.query:sql", RESULTS, MomentCommand),
-    "budget": CommandReference("memflow.cli.budget:budget", STORAGE),
     "ledger": CommandReference("memflow.cli.ledger:ledger", STORAGE),
     "repair": CommandReference("memflow.cli.repair:repair", STORAGE),
     "gc": CommandReference("memflow.cli.gc:gc", STORAGE),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from resources.training.trainer import Job
 
 _HOW = "How it is trained"
-OWN = ("kind", "model", "url", "urls", "revision", "adapter")
+OWN = ("kind", "model", "url", "revision", "adapter")
 """Settings that an adapter does not share with its base model."""
 
 

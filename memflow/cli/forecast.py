@@ -100,7 +100,7 @@ def _models(settings: Settings) -> ModelAssignment:
     profiles = {
         name: ModelProfile(
             model.sampling(),
-            model.capacity,
+            model.concurrency,
             model.fingerprint(),
             model.kind == "scripted",
             model.profile.headroom,

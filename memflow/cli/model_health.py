@@ -3,7 +3,7 @@
 import asyncio
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,13 +22,13 @@ PATIENCE = 10.0
 
 
 def model_findings(name: str, model: "Model") -> list[Finding]:
-    """Return one finding, or one for each address."""
+    """Return the findings about a model."""
     what = f"model {name}"
     if model.kind == "scripted":
         return [Finding(what, "ok", "scripted, not a language model")]
-    if model.kind == "vllm" and not model.addresses:
+    if model.kind == "vllm" and not model.url:
         return [_vllm(what, model)]
-    return [_served(what, url, model.model, model.key_variable, model.profile) for url in model.addresses]
+    return [_served(what, model.url, model.model, model.key_variable, model.profile)]
 
 
 def _vllm(what: str, model: "Model") -> Finding:
@@ -80,9 +80,7 @@ def embedder_findings(settings: "Settings") -> list[Finding]:
             return [Finding("embedder", "missing", what, str(wrong))]
         return [Finding("embedder", "ok", what)]
     if chosen.kind == "endpoint":
-        return [
-            _served("embedder", url, chosen.model, chosen.key_variable, Profile()) for url in chosen.addresses
-        ]
+        return [_served("embedder", chosen.url, chosen.model, chosen.key_variable, Profile())]
     return [_folder_embedder(chosen)]
 
 
@@ -102,13 +100,13 @@ def _folder_embedder(chosen: "Embedder") -> Finding:
     return Finding("embedder", "ok", chosen.model)
 
 
-def _served(what: str, url: str, model: str, key_variables: Sequence[str], profile: "Profile") -> Finding:
+def _served(what: str, url: str, model: str, key_variable: str, profile: "Profile") -> Finding:
     """Request the model list of an endpoint. Return a finding that states whether the endpoint serves the model."""
     from memflow.errors import ChatError, EndpointDown, NoAnswer, RequestRefused
     from resources.endpoints.endpoint import Endpoint
     from resources.endpoints.model_list import read_model_names
 
-    endpoint = Endpoint(url, key_variables, profile, timeout=PATIENCE, tries=1)
+    endpoint = Endpoint(url, key_variable, profile, timeout=PATIENCE, tries=1)
 
     async def names() -> list[str]:
         async with endpoint:
@@ -122,8 +120,11 @@ def _served(what: str, url: str, model: str, key_variables: Sequence[str], profi
         fix = "Use an OpenAI-compatible server, or fix `url` in memflow.toml."
         return Finding(what, "missing", str(error), fix)
     except RequestRefused as error:
-        keys = " or ".join(key_variables)
-        fix = f"Set the environment variable {keys} to a key." if error.status in (401, 403) else "Fix `url`."
+        fix = (
+            f"Set the environment variable {key_variable} to a key."
+            if error.status in (401, 403)
+            else "Fix `url`."
+        )
         return Finding(what, "missing", str(error), fix)
     except (ChatError, BadInput) as error:
         return Finding(what, "missing", str(error), "Rerun when the server works.")

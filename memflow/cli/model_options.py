@@ -18,6 +18,7 @@ def model_settings(
     """Return the `models` and `roles` settings of the options --model, --url, --preset and the role options."""
     from resources.endpoints.addresses import check_address
     from resources.settings.chat_models import command_line_name
+    from resources.settings.values import ONE_ADDRESS
 
     over: dict[str, Any] = {}
     if urls and not model:
@@ -30,12 +31,15 @@ def model_settings(
         )
     roles: dict[str, str] = {}
     if urls:
-        for url in urls:
-            check_address("--url", url)
-        if len(set(urls)) < len(urls):
-            raise BadSettings("--url repeats an address. Name each server once.")
-        address = {"url": urls[0], "urls": ()} if len(urls) == 1 else {"url": "", "urls": tuple(urls)}
-        served = {"kind": "endpoint", **address, "model": model, **({"preset": preset} if preset else {})}
+        if len(urls) > 1:
+            raise BadSettings(f"--url is given {len(urls)} times: {ONE_ADDRESS}")
+        check_address("--url", urls[0])
+        served = {
+            "kind": "endpoint",
+            "url": urls[0],
+            "model": model,
+            **({"preset": preset} if preset else {}),
+        }
         name = command_line_name(model or "")
         over["models"] = {name: served}
         model = name
@@ -61,11 +65,10 @@ def embedder_settings(
         return {"kind": "folder", "model": name}
     if address:
         check_address("--embedder-url", address)
-    served = (address,) if address else configured.addresses or ((url,) if url else ())
+    served = address or configured.url or url
     if not served:
         raise BadSettings(
             f"the embedder {name} is neither an existing folder nor `hashing`, and has no address. Add --embedder-url "
             "with the address that serves it, or fix the folder."
         )
-    addresses = {"url": served[0], "urls": ()} if len(served) == 1 else {"url": "", "urls": served}
-    return {"kind": "endpoint", **addresses, "model": name, "key_variable": configured.key_variable}
+    return {"kind": "endpoint", "url": served, "model": name, "key_variable": configured.key_variable}

@@ -27,8 +27,7 @@ def list_models(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         return
     settings = front_of(ctx).load()
     rows = [_row(settings, name, model) for name, model in settings.models.items()]
-    lines = [{**row, "address": row["address"].replace(", ", "\n")} for row in rows]
-    shown = [(*(row[name] for name in _COLUMNS[:-1]), _prices(row)) for row in lines]
+    shown = [(*(row[name] for name in _COLUMNS[:-1]), _prices(row)) for row in rows]
     answer(
         form,
         rows,
@@ -55,7 +54,7 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
     return {
         "model": name,
         "served as": "" if scripted else model.served_as,
-        "address": ", ".join(model.addresses) or ("no model" if scripted else "started by memflow"),
+        "address": model.url or ("no model" if scripted else "started by memflow"),
         "roles": [*roles, *assistants],
         "preset": "" if scripted else model.preset,
         "changed fields": sorted(changed_fields(model.profile, model.preset)),
@@ -75,7 +74,7 @@ def check(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A model of memflow.toml.")],
     form: FormatOption = Format.text,
 ) -> None:
-    """Send about ten small requests to each address of a model, list what it accepts, and print matching settings.
+    """Send about ten small requests to a model, list what it accepts, and print matching settings.
 
     Nothing is stored, and no setting changes. The requests cost some thousand tokens at most.
     """
@@ -83,45 +82,30 @@ def check(
     from resources.endpoints.model_check_requests import open_post
     from resources.endpoints.profile_proposal import propose
 
-    async def examine(url: str) -> tuple[list["Observation"], int]:
-        async with open_post(model, url) as post:
+    async def examine() -> tuple[list["Observation"], int]:
+        async with open_post(model) as post:
             made = ModelCheck(model.served_as, post, model.profile)
             return await made.run(), made.requests
 
     model = front_of(ctx).load().model(name)
     if model.kind != "endpoint":
         raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
-    results = {url: asyncio.run(examine(url)) for url in model.addresses}
-    first, *_ = model.addresses
-    observations, requests = results[first][0], sum(number for _, number in results.values())
-    differing = [url for url in results if results[url][0] != observations]
-    proposal = propose(observations, first, model.preset)
+    observations, requests = asyncio.run(examine())
+    proposal = propose(observations, model.url, model.preset)
     fits = proposal.profile() == model.profile
+    shown = [(each.topic, each.seen) for each in observations]
     answer(
         form,
         {
             "model": name,
             "requests": requests,
             "observations": [{"topic": each.topic, "seen": each.seen} for each in observations],
-            "addresses": [{"address": url, "differs": url in differing} for url in results],
+            "address": model.url,
             "preset": proposal.preset,
             "fields": dict(proposal.fields),
             "fits": fits,
         },
-        table(
-            f"{model.served_as} at {', '.join(url for url in results if url not in differing)}",
-            ("topic", "seen"),
-            _seen(observations),
-        ),
-        *(
-            table(f"{model.served_as} at {url}, which differs", ("topic", "seen"), _seen(results[url][0]))
-            for url in differing
-        ),
-        note(
-            f"All addresses of a model need the same profile. Serve {model.served_as} with the same options at each."
-            if differing
-            else ""
-        ),
+        table(f"{model.served_as} at {model.url}", ("topic", "seen"), shown),
         heading("The settings fit" if fits else "Settings that fit"),
         Text(proposal.toml(name)),
         note(

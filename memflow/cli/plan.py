@@ -110,7 +110,7 @@ def _seconds(steps: Iterable["StepForecast"], **where: str) -> float:
 
 def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> list[str]:
     playing = dict.fromkeys([*settings.role_models()])
-    at_once = ", ".join(f"{name} {settings.model(name).capacity}" for name in playing)
+    at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
         f"each request takes {latency:g} s (--latency), with this many at once: {at_once}",
         "answers are as long as the scripted chat's, replies in dialogues as long as recorded ones; `at most` is the "

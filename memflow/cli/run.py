@@ -50,14 +50,6 @@ CostOption = Annotated[
         help="Spend at most this much, by the models' prices; 0 is no limit. [cost of the settings]",
     ),
 ]
-BudgetNameOption = Annotated[
-    str | None,
-    typer.Option(
-        "--budget-name",
-        metavar="NAME",
-        help="Share the limits with all commands and runs of this name (docs/how-to/budgets.md).",
-    ),
-]
 ForceOption = Annotated[
     bool,
     typer.Option("--force", help="Also run partitions that are up to date: a replay from the ledger."),
@@ -94,7 +86,6 @@ def run(
     budget: CostOption = None,
     budget_calls: CallsOption = None,
     budget_tokens: TokensOption = None,
-    budget_name: BudgetNameOption = None,
     parallel: ParallelOption = 0,
     force: ForceOption = False,
     unchecked: UncheckedOption = False,
@@ -118,12 +109,9 @@ def run(
     from memflow.cli.summary import Summary
     from resources.process import allow_open_files
     from resources.runs.added_partitions import add_partitions
-    from resources.shared_limits.opening import limits_with, open_budget
 
     settings = selection.settings
-    limits = limits_with(
-        settings.budget, name=budget_name, calls=budget_calls, tokens=budget_tokens, cost=budget
-    )
+    spending = settings.budget.with_options(budget_calls, budget_tokens, budget).budget()
     if unchecked:
         settings = skip_checks(settings)
     selection = replace(selection, settings=settings)
@@ -146,10 +134,9 @@ def run(
         message(unset)
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
-        with open_budget(limits, settings.ledger_url) as shared:
-            run_required_checks(selection, force, shared)
-            with ProgressWatcher() as watcher:
-                outcome = run_pipeline(settings, request, watcher, shared)
+        run_required_checks(selection, force, spending)
+        with ProgressWatcher() as watcher:
+            outcome = run_pipeline(settings, request, watcher, spending)
     except KeyboardInterrupt:
         message(
             "memflow: interrupted. Rerun the command to continue: answered requests come from the ledger."

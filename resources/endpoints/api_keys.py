@@ -1,13 +1,7 @@
-"""The API keys of an endpoint: rotation of several keys, and their removal from texts.
+"""The API key of an endpoint: its environment variable, its header, and its removal from texts."""
 
-Keys are read from the environment when a client opens. No other module reads or prints a key.
-"""
-
-import logging
 import os
 import re
-import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from memflow.errors import BadSettings
@@ -25,90 +19,40 @@ _SECRET_LENGTH = 8
 
 @dataclass(frozen=True)
 class ApiKey:
-    """An API key and the name of the environment variable that contains the key."""
+    """An API key and the name of the environment variable that contains it; both are empty without a key."""
 
-    variable: str
-    value: str = field(repr=False)
+    variable: str = ""
+    value: str = field(default="", repr=False)
 
+    @classmethod
+    def of(cls, variable: str) -> "ApiKey":
+        """Return the key in an environment variable.
 
-class KeyRing:
-    """The keys of an endpoint, used in turn. A key that the server rejects is no longer used, except for the last key.
-
-    `auth` is the header of a key, and its scheme after a colon. `paused_until` is when each key may be used again, on
-    `clock`; the rings of one address share it. Raises BadSettings if a key contains characters that no HTTP header may
-    contain.
-    """
-
-    def __init__(
-        self,
-        variables: Sequence[str],
-        auth: str = "Authorization: Bearer",
-        *,
-        paused_until: dict[str, float] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        header, _, scheme = auth.partition(":")
-        self._header, self._scheme = header.strip(), scheme.strip()
-        self._paused_until = {} if paused_until is None else paused_until
-        self._clock = clock
-        found = [ApiKey(name, os.environ.get(name, "").strip()) for name in variables]
-        for key in found:
-            if not (key.value.isascii() and key.value.isprintable()):
-                raise BadSettings(
-                    f"the key in the variable {key.variable} contains a character that is not printable ASCII. "
-                    "Set the variable to the key alone."
-                )
-        self._secrets = {key.value: key.variable for key in found if len(key.value) >= _SECRET_LENGTH}
-        self._keys = [key for key in found if key.value] or [ApiKey("", NO_KEY)]
-        self._next = 0
-
-    def choose(self) -> ApiKey:
-        """Return the next key in turn that is not paused; if all are paused, the key whose pause ends first."""
-        self._next += 1
-        turn = [self._keys[(self._next + offset) % len(self._keys)] for offset in range(len(self._keys))]
-        return min(turn, key=self.pause_of) if self._paused_until else turn[0]
-
-    def pause_of(self, key: ApiKey) -> float:
-        """Return the seconds until a key may be used again."""
-        until = self._paused_until.get(key.variable)
-        return 0.0 if until is None else max(0.0, until - self._clock())
-
-    def shortest_pause(self) -> float:
-        """Return the seconds until any key may be used."""
-        return min(map(self.pause_of, self._keys)) if self._paused_until else 0.0
-
-    def pause(self, key: ApiKey, seconds: float) -> None:
-        """Do not use a key for some seconds."""
-        self._paused_until[key.variable] = self._clock() + max(seconds, self.pause_of(key))
-
-    def headers(self, key: ApiKey) -> dict[str, str]:
-        """Return the header that sends a key."""
-        return {self._header: f"{self._scheme} {key.value}".strip()}
-
-    def set_aside(self, key: ApiKey, reason: str) -> bool:
-        """Stop using a key. Return False, and keep the key, if it is the last key."""
-        if not any(other != key for other in self._keys):
-            return False
-        if key in self._keys:
-            self._keys.remove(key)
-            logging.getLogger("memflow").warning(
-                "The key in the variable %s is no longer used: %s", key.variable, reason
+        Raises BadSettings if the key contains characters that no HTTP header may contain.
+        """
+        value = os.environ.get(variable, "").strip()
+        if not (value.isascii() and value.isprintable()):
+            raise BadSettings(
+                f"the key in the variable {variable} contains a character that is not printable ASCII. "
+                "Set the variable to the key alone."
             )
-        return True
+        return cls(variable, value) if value else cls()
+
+    def headers(self, auth: str) -> dict[str, str]:
+        """Return the header that sends the key. `auth` is the header's name, and its scheme after a colon."""
+        header, _, scheme = auth.partition(":")
+        return {header.strip(): f"{scheme.strip()} {self.value or NO_KEY}".strip()}
 
     def redact(self, text: str) -> str:
-        """Return a text with <VARIABLE> in place of each key, whole or masked."""
-        for secret, name in self._secrets.items():
-            if secret[:3] in text:
-                text = _MASKED.sub(
-                    lambda match, secret=secret, name=name: (  # type: ignore[misc]
-                        f"<{name}>" if _is_masked(match, secret) else match[0]
-                    ),
-                    text.replace(secret, f"<{name}>"),
-                )
-        return text
+        """Return a text with <VARIABLE> in place of the key, whole or masked."""
+        secret = self.value
+        if len(secret) < _SECRET_LENGTH or secret[:3] not in text:
+            return text
+        name = f"<{self.variable}>"
+        return _MASKED.sub(
+            lambda match: name if self._is_masked(match) else match[0], text.replace(secret, name)
+        )
 
-
-def _is_masked(match: re.Match[str], secret: str) -> bool:
-    shown = len(match[1]) + len(match[2])
-    return shown >= _MASKED_LENGTH and secret.startswith(match[1]) and secret.endswith(match[2])
+    def _is_masked(self, match: re.Match[str]) -> bool:
+        shown = len(match[1]) + len(match[2])
+        return shown >= _MASKED_LENGTH and self.value.startswith(match[1]) and self.value.endswith(match[2])

@@ -5,14 +5,13 @@ completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if 
 """
 
 import logging
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from memflow.chat.asking import parse_completion
-from memflow.chat.requests import ChatRequest, Completion, Sampling, ServedCompletion, TokenBound
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoints.endpoint import Answer, Endpoint
@@ -56,7 +55,7 @@ class OpenAIChat:
         fingerprint: str,
         sampling: Sampling | None = None,
         *,
-        key_variables: Sequence[str] = ("OPENAI_API_KEY",),
+        key_variable: str = "OPENAI_API_KEY",
         concurrency: int = 64,
         patience: float = 120.0,
         budget: Budget | None = None,
@@ -76,7 +75,7 @@ class OpenAIChat:
         self._prose = 0
         self._narrow = self._lost = 0
         self.endpoint = endpoint or Endpoint(
-            url, key_variables=key_variables, concurrency=concurrency, patience=patience
+            url, key_variable=key_variable, concurrency=concurrency, patience=patience
         )
         self.bodies = RequestBodies(self.endpoint.profile)
         self._read = partial(read_reply, profile=self.endpoint.profile)
@@ -191,10 +190,7 @@ class OpenAIChat:
         """Return the completion of a reply. Token counts that the server does not report are estimated."""
         usage = reply.usage
         thoughts = estimate(reply.thoughts) if reply.thoughts else 0
-        build: Callable[..., Completion] = Completion
-        if answer.address:
-            build = partial(ServedCompletion, address=answer.address, failed_at=answer.failed_at)
-        return build(
+        return Completion(
             text=reply.text,
             finish_reason=reply.finish_reason,
             prompt_tokens=usage.prompt or sum(estimate(message.content) for message in request.messages),

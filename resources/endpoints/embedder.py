@@ -63,11 +63,10 @@ class EndpointEmbedder:
         model: str,
         ledger: VectorStore,
         *,
-        key_variables: Sequence[str] = ("OPENAI_API_KEY",),
+        key_variable: str = "OPENAI_API_KEY",
         concurrency: int = CONCURRENCY,
         patience: float = 120.0,
         endpoint: Endpoint | None = None,
-        other_urls: Sequence[str] = (),
     ) -> None:
         self.model = model
         self.ledger = ledger
@@ -75,13 +74,11 @@ class EndpointEmbedder:
         self.fingerprint = digest("embedding", model)
         self.endpoint = endpoint or Endpoint(
             url,
-            key_variables=key_variables,
+            key_variable=key_variable,
             concurrency=concurrency,
             patience=patience,
             response_bytes=RESPONSE_BYTES,
-            other_urls=other_urls,
-            model=model,
-            setting=f"`{'urls' if other_urls else 'url'}` of [embedder] in memflow.toml",
+            setting="`url` of [embedder] in memflow.toml",
         )
         self._batcher: RequestBatcher[TimedVector] | None = None
 
@@ -144,7 +141,7 @@ class EndpointEmbedder:
     async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, TimedVector]:
         EPISODE.set("")  # the texts are of several conversations
         sent = {"model": self.model, "input": [text_of[key] for key in keys], "encoding_format": "float"}
-        received, latency, *_ = await self.endpoint.post("/embeddings", sent, read_vectors)
+        received, latency = await self.endpoint.post("/embeddings", sent, read_vectors)
         lengths = {len(vector) for vector in received}
         if len(received) != len(keys) or (self.dimensions and lengths != {self.dimensions}):
             wrong = (

@@ -12,9 +12,9 @@ from typing import Any, Literal
 from memflow.chat.decoding import decode_json, printable
 from memflow.errors import ChatError, NoAnswer, PromptTooLong, QuotaExhausted, RequestRefused
 from resources.endpoints.addresses import display_address
+from resources.endpoints.failures import RetryableError
 from resources.endpoints.profiles import Profile
 from resources.endpoints.rate_limits import retry_after
-from resources.endpoints.retries import RetryableError
 
 Consequence = Literal["retry", "quota", "too_long", "filtered", "key", "redirect", "refused"]
 """What an error means for its request.
@@ -90,8 +90,8 @@ class ErrorResponse:
                 )
             case "quota":
                 return QuotaExhausted(
-                    f"The quota at {address} is used up {said}. Add credit, wait until the quota is renewed, or add "
-                    "another key to `key_variable` of the model in memflow.toml, then rerun."
+                    f"The quota at {address} is used up {said}. Add credit, wait until the quota is renewed, or set "
+                    "`key_variable` of the model in memflow.toml to another key, then rerun."
                 )
             case "too_long":
                 return PromptTooLong(

@@ -28,25 +28,23 @@ class AdaptiveLimiter:
         self.most = most
         self.limit = float(most)
         self.in_flight = 0
-        self.outstanding = 0
-        """The number of requests in flight and of those that wait."""
         self._window = window
         self._clock = clock
         self._halved_at = float("-inf")
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._arrivals = count()
-        self.paused_until: dict[str, float] = {}
-        """Until when the server asks all requests with a key to wait, by the key's variable (api_keys.py)."""
+        self.paused_until = float("-inf")
+        """Until when the server asks all requests to wait, on the clock of the endpoint."""
+        self.answered_at: float | None = None
+        """When the address last answered, on the clock of the endpoint; None while it has not."""
 
     async def __aenter__(self) -> "AdaptiveLimiter":
-        self.outstanding += 1
         if self._waiting or self.in_flight >= int(self.limit):
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             heappush(self._waiting, (-REMAINING.get(), next(self._arrivals), turn))
             try:
                 await turn  # whoever sets it has incremented in_flight
             except asyncio.CancelledError:
-                self.outstanding -= 1
                 if turn.done() and not turn.cancelled():
                     self._leave()
                 raise
@@ -55,7 +53,6 @@ class AdaptiveLimiter:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.outstanding -= 1
         self._leave()
 
     def on_overload(self) -> None:

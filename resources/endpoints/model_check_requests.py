@@ -81,8 +81,8 @@ Post = Callable[[Profile, Mapping[str, Any]], Awaitable[CheckResponse]]
 
 
 @asynccontextmanager
-async def open_post(model: Model, url: str = "") -> AsyncIterator[Post]:
-    """Yield the function that sends requests to a model, at `url` or its first address.
+async def open_post(model: Model) -> AsyncIterator[Post]:
+    """Yield the function that sends requests to a model.
 
     The function raises EndpointDown and QuotaExhausted.
     """
@@ -93,13 +93,13 @@ async def open_post(model: Model, url: str = "") -> AsyncIterator[Post]:
             key = json.dumps([profile.auth, profile.query])
             if key not in endpoints:
                 endpoint = Endpoint(
-                    url or model.addresses[0],
-                    key_variables=model.key_variable,
+                    model.url,
+                    key_variable=model.key_variable,
                     profile=profile,
                     concurrency=1,
                     patience=PATIENCE_S,
                     tries=TRIES,
-                    setting=f"`{'urls' if model.urls else 'url'}` of the model in memflow.toml",
+                    setting="`url` of the model in memflow.toml",
                 )
                 endpoints[key] = await stack.enter_async_context(endpoint)
             try:

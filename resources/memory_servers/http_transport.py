@@ -7,7 +7,7 @@ from typing import Any
 from memflow.errors import BadSettings, ServerFailed
 from memflow.memories.server.protocol import LONGEST_LINE
 from resources.endpoints.addresses import display_address
-from resources.endpoints.http_client import ExchangeFailed, HttpClient, HttpRequest
+from resources.memory_servers.http_client import ExchangeFailed, HttpClient, HttpRequest
 from resources.memory_servers.transport import (
     InvalidAnswer,
     RequestsInFlight,

@@ -24,7 +24,6 @@ from memflow.run.shifted import SHIFTED, shifted_handlers
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
 from resources.endpoints.endpoint import Endpoint
-from resources.endpoints.gates import OPEN_GATE, Gate
 from resources.endpoints.limits import Budget, Prices
 from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.connection import ServerConnection
@@ -35,10 +34,8 @@ from resources.model_proxy.opening import given_variables, open_access, reaches_
 from resources.model_proxy.server import ModelProxy
 from resources.models.budgeted_scripted import BudgetedScriptedChat
 from resources.models.event_loop import detached
-from resources.settings.chat_models import COMMAND_LINE, Model
+from resources.settings.chat_models import COMMAND_LINE
 from resources.settings.settings import Settings
-from resources.shared_limits.gate import shared_gate
-from resources.shared_limits.store import LimitStore
 from resources.vllm_servers.servers import VllmServers
 
 BUSY_S = 0.002
@@ -61,16 +58,12 @@ class Clients:
         ledger: SqlLedger,
         servers: VllmServers,
         budget: Budget | None,
-        answers: dict[str, float],
     ) -> None:
         self.settings = settings
         self.ledger = ledger
         self.servers = servers
         self.budget = budget
-        self.answers = answers
-        """When each reachable address last answered; the clients of several event loops share it."""
         self._stack = AsyncExitStack()
-        self._limits: LimitStore | None = None
         self._opened: dict[str, asyncio.Task[Any]] = {}
         self._memory_servers: dict[tuple[str, str, str], tuple[ServerConnection, GuardedConnection]] = {}
         self._idle = asyncio.Lock()
@@ -166,8 +159,6 @@ class Clients:
         """Close the connections of all clients, and end the memory servers."""
         await self._stop_servers(list(self._memory_servers))
         await self._stack.aclose()
-        if self._limits is not None:
-            self._limits.close()
 
     async def _once(self, key: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         """Return the result of `work`, which runs once for concurrent callers, and again after an error."""
@@ -201,45 +192,32 @@ class Clients:
             return ScriptedChat(answers, name=label, sampling=sampling)
         served = model.kind == "vllm" and not self._sends_nothing
         # Starting a server takes minutes, in which other models are called.
-        urls = await asyncio.to_thread(self.servers.urls, name) if served else model.addresses or (UNSTARTED,)
-        gate = await self._open_gate(name, model)
-        setting = f"`{'urls' if model.urls else 'url'}` of model {name} in memflow.toml"
-        if name.startswith(COMMAND_LINE):
-            setting = "--url"
+        url = model.url or UNSTARTED
+        if served:
+            url = await asyncio.to_thread(self.servers.url, name)
+        of_command = name.startswith(COMMAND_LINE)
         chat = OpenAIChat(
-            url=urls[0],
+            url=url,
             model=model.served_as,
             fingerprint=model.fingerprint(),
             sampling=model.sampling(),
             budget=self.budget,
             prices=Prices(model.price_in, model.price_out),
-            section="" if name.startswith(COMMAND_LINE) else f"models.{name}",
+            section="" if of_command else f"models.{name}",
             endpoint=Endpoint(
-                urls[0],
-                key_variables=model.key_variable,
+                url,
+                key_variable=model.key_variable,
                 profile=model.profile,
                 concurrency=model.concurrency,
                 patience=model.patience,
                 longest_pause=model.longest_pause,
                 timeout=model.timeout,
                 response_bytes=model.response_bytes,
-                answers=self.answers,
-                gate=gate,
-                other_urls=urls[1:],
-                model=model.served_as,
-                setting=setting,
+                setting="--url" if of_command else f"`url` of model {name} in memflow.toml",
                 known_outage=partial(self.servers.outage, name) if served else lambda: None,
             ),
         )
         return await self._stack.enter_async_context(chat)
-
-    async def _open_gate(self, name: str, model: Model) -> Gate:
-        """Open the gate of a model. Without limits over processes, no database is needed."""
-        if not model.has_shared_limits:
-            return OPEN_GATE
-        if self._limits is None:
-            self._limits = LimitStore(self.ledger.url)
-        return await self._stack.enter_async_context(shared_gate(self._limits, name, model))
 
     async def _open_embedder(self) -> Embedder:
         chosen = self.settings.embedder
@@ -249,11 +227,10 @@ class Clients:
             return HashingEmbedder(chosen.dimensions)
         return await self._stack.enter_async_context(
             EndpointEmbedder(
-                chosen.addresses[0],
+                chosen.url,
                 chosen.model,
                 self.ledger,
-                other_urls=chosen.addresses[1:],
-                key_variables=chosen.key_variable,
+                key_variable=chosen.key_variable,
                 concurrency=CONCURRENCY,
             )
         )

@@ -40,8 +40,6 @@ class Models:
         self.budget = budget
         self.watch: Watch = lambda account, done, total: None
         self.servers = servers or VllmServers(settings.models, settings.home)
-        self.answers: dict[str, float] = {}
-        """When each reachable address last answered."""
         self.early: dict[str, EarlyAnswers] = {}
         """The early answers of each run that plays."""
         self._loop = EventLoopThread()
@@ -74,7 +72,7 @@ class Models:
             self.ledger.flush()
 
     def _open_clients(self) -> Clients:
-        return Clients(self.settings, self.ledger, self.servers, self.budget, self.answers)
+        return Clients(self.settings, self.ledger, self.servers, self.budget)
 
     def early_answers(self, run_id: str, probes: Iterable[Probe]) -> EarlyAnswers:
         """Create and return the early answers of a run, for later use by the step that answers probes."""

@@ -57,8 +57,8 @@ class ReportSource:
         self.options = options or ReportOptions()
         self.library = Library(settings.data, settings.datasets)
         self.catalog = PartitionCatalog(lake, (*DOMAIN_TABLES, *ASSISTANT_TABLES, LEADERBOARD))
-        variables = [name for model in settings.models.values() for name in model.key_variable]
-        variables += settings.embedder.key_variable
+        variables = [model.key_variable for model in settings.models.values()]
+        variables.append(settings.embedder.key_variable)
         self.redaction = Redaction.of_environment(variables, texts=self.options.texts)
         if not self._all:
             raise BadInput(

@@ -11,7 +11,7 @@ from memflow.fingerprint import digest
 from resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
 from resources.settings.roles import Bounds
-from resources.settings.values import Devices, KeyVariables, StrictModel, Url
+from resources.settings.values import Devices, StrictModel, Url, refuse_several_addresses
 from resources.vllm_servers.arguments import contradiction
 
 COMMAND_LINE = "cli_"
@@ -33,18 +33,10 @@ class Model(StrictModel):
     )
     model: str = Field("scripted", max_length=300, description="The model's name at its server.")
     url: Url = Field("", description="The OpenAI-compatible address, such as http://127.0.0.1:8000/v1.")
-    urls: tuple[Url, ...] = Field(
-        (),
-        description="Instead of `url`: the addresses of several servers of this model. Requests of one conversation go "
-        "to one of them.",
-    )
     revision: str = Field(
         "", description="The revision of the weights, where the name does not identify them."
     )
-    key_variable: KeyVariables = Field(
-        ("OPENAI_API_KEY",),
-        description="The environment variable that holds the key, or a list of variables whose keys are used in turn.",
-    )
+    key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
     temperature: float = Field(0.0, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
     seed: int | None = Field(
@@ -54,24 +46,7 @@ class Model(StrictModel):
         64,
         ge=1,
         le=4096,
-        description="Maximum number of concurrent requests to each address; reduced when the server is overloaded.",
-    )
-    total_concurrency: int | None = Field(
-        None,
-        ge=1,
-        le=1_000_000,
-        description="Maximum number of concurrent requests of all processes and hosts with the same ledger.",
-    )
-    requests_per_minute: float | None = Field(
-        None,
-        ge=1,
-        description="Maximum number of requests in a minute, over all processes with the same ledger.",
-    )
-    tokens_per_minute: float | None = Field(
-        None,
-        ge=1,
-        description="Maximum number of prompt and answer tokens in a minute, over all processes with the same "
-        "ledger. Answers are expected to be as long as the last ones.",
+        description="Maximum number of concurrent requests; reduced when the server is overloaded.",
     )
     patience: float = Field(
         120.0,
@@ -117,7 +92,7 @@ class Model(StrictModel):
     max_model_len: int | None = Field(
         None,
         ge=1,
-        description="For kind vllm: the tokens of a prompt and its answer. An existing server must accept as many.",
+        description="For kind vllm: the tokens of a prompt and its answer; by default the model's.",
     )
     prefix_caching: bool | None = Field(
         None, description="For kind vllm: whether prompts share computed prefixes; by default vLLM decides."
@@ -131,6 +106,11 @@ class Model(StrictModel):
     startup: float = Field(
         900.0, gt=0, description="For kind vllm: seconds until a started server must be ready."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_one_address(cls, section: Any) -> Any:
+        return refuse_several_addresses(section)
 
     @model_validator(mode="before")
     @classmethod
@@ -161,15 +141,8 @@ class Model(StrictModel):
 
     @model_validator(mode="after")
     def _has_an_address(self) -> "Model":
-        if self.kind == "endpoint" and not self.addresses:
+        if self.kind == "endpoint" and not self.url:
             raise ValueError(f'the model {self.model} has kind = "endpoint" but no url. Set `url`.')
-        if self.url and self.urls:
-            raise ValueError(
-                f"the model {self.model} has `url` ({self.url}) and `urls` ({', '.join(self.urls)}). "
-                "Remove one of them."
-            )
-        if len(set(self.urls)) < len(self.urls):
-            raise ValueError(f"the model {self.model} repeats an address in `urls`. Name each server once.")
         if self.adapter and self.kind != "vllm":
             raise ValueError(
                 f'the model {self.model} has an adapter but not kind = "vllm". Set kind = "vllm".'
@@ -182,22 +155,6 @@ class Model(StrictModel):
         if wrong := contradiction(self):
             raise ValueError(f"the model {self.model} {wrong}")
         return self
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses of the model's servers that run already; they are not in its fingerprint."""
-        return self.urls or ((self.url,) if self.url else ())
-
-    @property
-    def has_shared_limits(self) -> bool:
-        """Whether limits of the model hold over all processes with the same ledger."""
-        limits = (self.total_concurrency, self.requests_per_minute, self.tokens_per_minute)
-        return any(limit is not None for limit in limits)
-
-    @property
-    def capacity(self) -> int:
-        """The maximum number of concurrent requests at all addresses together."""
-        return self.concurrency * max(1, len(self.addresses))
 
     @property
     def has_price(self) -> bool:

@@ -1,13 +1,14 @@
 """The small sections of memflow.toml: embedder, budget, history, training, encoders."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from memflow.fingerprint import digest
 from memflow.labels import HASHING
-from resources.settings.values import KeyVariables, NamedPath, StrictModel, Url
+from resources.endpoints.limits import Budget
+from resources.settings.values import NamedPath, StrictModel, Url, refuse_several_addresses
 
 
 class Embedder(StrictModel):
@@ -20,36 +21,23 @@ class Embedder(StrictModel):
     )
     model: str = Field("", description="The model's name at the endpoint, or the folder of weights.")
     url: Url = Field("", description="The OpenAI-compatible address.")
-    urls: tuple[Url, ...] = Field(
-        (), description="Instead of `url`: the addresses of several servers of this model."
-    )
-    key_variable: KeyVariables = Field(
-        ("OPENAI_API_KEY",),
-        description="The environment variable that holds the key, or a list of variables whose keys are used in turn.",
-    )
+    key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
     dimensions: int = Field(256, ge=8, le=65536, description="Length of the hashing embedder's vectors.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_one_address(cls, section: Any) -> Any:
+        return refuse_several_addresses(section)
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Embedder":
-        if self.kind is None and (self.addresses or self.model):
+        if self.kind is None and (self.url or self.model):
             raise ValueError('url or model is given, but no kind. Add kind = "endpoint" or kind = "folder"')
-        if self.url and self.urls:
-            raise ValueError(
-                f"the embedder has `url` ({self.url}) and `urls` ({', '.join(self.urls)}). Remove one of them."
-            )
-        if len(set(self.urls)) < len(self.urls):
-            raise ValueError("the embedder repeats an address in `urls`. Name each server once.")
-        address = "urls" if self.urls else "url"
-        needed = {"endpoint": (address, "model"), "folder": ("model",)}.get(self.kind or "", ())
+        needed = {"endpoint": ("url", "model"), "folder": ("model",)}.get(self.kind or "", ())
         for name in needed:
             if not getattr(self, name):
                 raise ValueError(f'an embedder of kind "{self.kind}" has no `{name}`. Add it to [embedder]')
         return self
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses of the embedder's servers; they are not in its fingerprint."""
-        return self.urls or ((self.url,) if self.url else ())
 
     @property
     def name(self) -> str:
@@ -64,18 +52,23 @@ class Embedder(StrictModel):
 
 
 class BudgetLimits(StrictModel):
-    """The hard limits on calls, tokens and cost."""
+    """The hard limits on calls, tokens and cost of each command and each Dagster run."""
 
-    name: str = Field(
-        "",
-        max_length=100,
-        pattern=r"^[\w.-]*$",
-        description="All processes and hosts with the same ledger share the limits under this name, and what was spent "
-        "stays spent (`memflow budget`). Without a name, each command and each Dagster run has the whole limits.",
-    )
     calls: int | None = Field(None, ge=1, description="Maximum number of requests.")
     tokens: int | None = Field(None, ge=1, description="Maximum number of prompt and answer tokens.")
     cost: float | None = Field(None, gt=0, description="Maximum cost, by the models' prices.")
+
+    def with_options(
+        self, calls: int | None = None, tokens: int | None = None, cost: float | None = None
+    ) -> "BudgetLimits":
+        """Return limits with other values where an option is given; 0 is no limit."""
+        options = {"calls": calls, "tokens": tokens, "cost": cost}
+        given = {option: value or None for option, value in options.items() if value is not None}
+        return self.model_copy(update=given)
+
+    def budget(self) -> Budget:
+        """Return a budget with these limits, of which nothing is spent."""
+        return Budget(self.calls, self.tokens, self.cost)
 
 
 class History(StrictModel):

@@ -135,7 +135,7 @@ class Settings(SettingsFields):
 
     def open_files(self, parallel: int) -> int:
         """Return an upper bound of the files and connections that a run of `parallel` partitions opens."""
-        connections = sum(model.capacity for model in self.models.values() if model.kind != "scripted")
+        connections = sum(model.concurrency for model in self.models.values() if model.kind != "scripted")
         return 200 + 30 * parallel + connections
 
     def partitions_at_once(self, assistants: Iterable[str]) -> int:
@@ -145,7 +145,7 @@ class Settings(SettingsFields):
         waits, the default is 1.
         """
         named = {*self.role_models(), *map(self.model_of, assistants)}
-        served = [self.models[name].capacity for name in named if self.models[name].kind != "scripted"]
+        served = [self.models[name].concurrency for name in named if self.models[name].kind != "scripted"]
         return self.parallel or min(8, max(1, max(served, default=1) // 16))
 
     def memory_of(self, assistant: str) -> "MemoryConfig":

@@ -21,13 +21,38 @@ def as_tuple(names: Any) -> Any:
     return (names,) if isinstance(names, str) else names
 
 
-KeyVariables = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
-"""Names of environment variables. A single name may be given without a list."""
+ONE_ADDRESS = (
+    "a model has one address. Start a router before its servers, and set `url` to the router's address "
+    "(docs/how-to/several-servers.md)."
+)
+
+
+def refuse_several_addresses(section: Any) -> Any:
+    """Return the values of a section. Raises ValueError for `urls`, a list of addresses."""
+    if isinstance(section, dict) and "urls" in section:
+        raise ValueError(f"`urls` cannot be set: {ONE_ADDRESS}")
+    return section
+
+
+def _one_address(url: Any) -> Any:
+    if isinstance(url, list | tuple):
+        raise ValueError(ONE_ADDRESS)
+    return url
 
 
 def _checked_address(url: str) -> str:
     if url and not is_address(url):
         raise ValueError(f"this is no address. Write {ADDRESS_FORM}.")
+    if "?" in url:
+        raise ValueError(
+            f"the address {display_address(url)} has a query. Remove it, and set `query` of the profile; the preset "
+            "azure sets api-version."
+        )
+    if url.rstrip("/").endswith(("/chat/completions", "/embeddings")):
+        raise ValueError(
+            f"the address {url} is that of a request. Remove the end /chat/completions or /embeddings, which memflow "
+            "adds."
+        )
     if has_credentials(url):
         raise ValueError(
             f"the address {display_address(url)} contains a user or password, and settings contain no secrets. Remove "
@@ -47,7 +72,7 @@ def distinct_names(names: tuple[str, ...]) -> tuple[str, ...]:
 Judges = Annotated[tuple[str, ...], BeforeValidator(as_tuple), AfterValidator(distinct_names)]
 """Names of models that judge. A single name may be given without a list."""
 
-Url = Annotated[str, AfterValidator(_checked_address)]
+Url = Annotated[str, BeforeValidator(_one_address), AfterValidator(_checked_address)]
 """An http or https address without user and password; empty for none."""
 
 

@@ -36,7 +36,7 @@ SECRETS = {"--api-key": "VLLM_API_KEY", "--hf-token": "HF_TOKEN"}
 """Arguments with a secret, and the environment variables that vLLM reads instead."""
 NEW = ("gpus", *(name for name in FLAGS if name != "adapter"), "startup")
 """The settings that belong to kind vllm, and are rejected for others."""
-OF_ANY_SERVER = ("max_model_len", "dtype", "quantization")
+OF_ANY_SERVER = ("dtype", "quantization")
 """Those of NEW that a server which memflow does not start may have too."""
 
 
@@ -75,7 +75,7 @@ def contradiction(model: "Model") -> str | None:
     given = [name for name in NEW if name in model.model_fields_set]
     if model.kind != "vllm":
         return f'has `{given[0]}` but not kind = "vllm". Set kind = "vllm", or remove it.' if given else None
-    if model.addresses:
+    if model.url:
         given += [name for name in ("arguments", "adapter") if name in model.model_fields_set]
         started = [name for name in given if name not in OF_ANY_SERVER]
         return (

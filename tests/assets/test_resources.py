@@ -11,7 +11,6 @@ from assets.definitions import build_defs
 from resources.configurable import configurable_resources
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings, load
-from resources.shared_limits.budget import SharedBudget
 
 FILE = """
 ledger = "postgresql+psycopg2://me:topsecret@host/name"
@@ -80,14 +79,7 @@ def test_jobs_write_lake_warehouse_and_ledger_into_the_configured_home(tmp_path:
     assert settings.warehouse_path.exists() and (settings.home / "ledger.sqlite").exists()
 
 
-def test_runs_share_the_named_budget_of_the_settings(tmp_path: Path) -> None:
-    settings = load(over={"home": tmp_path, "budget": {"name": "october", "calls": 5}})
-    resources = configurable_resources(settings)
-    needed = {name: resources[name] for name in ("models", "ledger", "vllm")}
-    with dg.build_resources(needed) as built:
-        budget = built.models.budget
-        assert isinstance(budget, SharedBudget)
-        assert (budget.name, budget.calls, budget.tokens) == ("october", 5, None)
-    plain = configurable_resources(load(over={"home": tmp_path}))
-    with dg.build_resources({name: plain[name] for name in needed}) as built:
-        assert not built.models.budget.is_limited
+def test_models_of_a_run_have_the_budget_of_the_settings(tmp_path: Path) -> None:
+    resources = configurable_resources(load(over={"home": tmp_path, "budget": {"calls": 5}}))
+    with dg.build_resources({name: resources[name] for name in ("models", "ledger", "vllm")}) as built:
+        assert (built.models.budget.calls, built.models.budget.tokens) == (5, None)

@@ -8,6 +8,7 @@ import asyncio
 import base64
 import json
 import random
+import re
 import struct
 import time
 from collections import Counter
@@ -52,7 +53,7 @@ class Stub:
         self._odd_responses = odd_responses() if self.behavior.odd else {}
         self.counts = Counts()
         self.port = self.behavior.port
-        self.headers: list[dict[str, str]] = []
+        self.headers: list[Mapping[str, str]] = []
         """The headers of the first 100 requests."""
         self._prefixes = PrefixCache(self.behavior.prefix_blocks)
         self._tries: Counter[str] = Counter()
@@ -99,7 +100,7 @@ class Stub:
         await self._listen()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
-        match (request.method, request.path):
+        match (request.method, re.sub("/deployments/[^/]+", "", request.path)):  # of Azure's SDK
             case ("GET", "/health"):
                 return web.Response()
             case ("GET", "/v1/models"):
@@ -128,7 +129,7 @@ class Stub:
         counts.in_flight += 1
         counts.most_in_flight = max(counts.most_in_flight, counts.in_flight)
         if len(self.headers) < 100:
-            self.headers.append(dict(request.headers))
+            self.headers.append(request.headers.copy())
         try:
             cached = self._cached_tokens(body)
             if seconds := self._seconds(body, cached):

@@ -148,18 +148,6 @@ def test_doctor_command_requests_the_model_list_and_follows_no_redirect(empty, t
     assert "password" not in json.dumps(found)
 
 
-def test_doctor_command_examines_each_address_of_a_model(empty, tmp_path: Path) -> None:
-    with stub_process() as one, stub_process(model="other") as two:
-        urls = [one, two, "http://127.0.0.1:9/v1"]
-        settings = f'[models.m]\nurls = {json.dumps(urls)}\nmodel = "stub"\n[roles]\njudge = "m"\n'
-        (tmp_path / "memflow.toml").write_text(settings, encoding="utf-8")
-        lines = json.loads(empty("doctor", "--format", "json").stdout)
-    found = [line for line in lines if line["what"] == "model m"]
-    assert [line["state"] for line in found] == ["ok", "missing", "missing"]
-    assert found[1]["found"] == f"{two} serves other, but not 'stub'"
-    assert "127.0.0.1:9" in found[2]["found"]
-
-
 def test_doctor_command_names_an_unknown_setting(empty, tmp_path: Path) -> None:
     (tmp_path / "memflow.toml").write_text("hoem = 'x'", encoding="utf-8")
     result = empty("doctor", "--format", "json")

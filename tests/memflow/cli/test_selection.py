@@ -158,7 +158,7 @@ def test_embedder_option_accepts_a_folder_or_a_model_at_an_address(file: Path, t
     configured = 'embedder = { kind = "endpoint", url = "http://e/v1", model = "x", key_variable = "KEY" }\n'
     file.write_text(configured + FILE, encoding="utf-8")
     of_file = selected(file, **REAL, embedder="bge-m3").settings.embedder
-    assert (of_file.url, of_file.model, of_file.key_variable) == ("http://e/v1", "bge-m3", ("KEY",))
+    assert (of_file.url, of_file.model, of_file.key_variable) == ("http://e/v1", "bge-m3", "KEY")
 
 
 @pytest.mark.parametrize(
@@ -293,21 +293,9 @@ def test_selection_reports_an_unknown_domain_before_an_unknown_model(file: Path)
         selected(file, domains=["amemgym_dmo"], model="nosuch")
 
 
-def test_repeated_url_option_gives_the_model_several_addresses(file) -> None:
+def test_repeated_url_option_is_refused_with_a_router_as_the_way_out(file) -> None:
     urls = ["http://127.0.0.1:2/v1", "http://127.0.0.1:3/v1"]
-    settings = selected(file, url=urls, model="m", embedder="bge-m3", memories=["rag_2_4_30"]).settings
-    assert settings.models["cli_m"].addresses == tuple(urls)
-    assert settings.embedder.addresses == tuple(urls[:1])
-    with pytest.raises(BadSettings, match="--url repeats an address"):
-        selected(file, url=[urls[0], urls[0]], model="m")
-
-
-def test_embedder_option_uses_all_addresses_of_the_configured_embedder(tmp_path) -> None:
-    (tmp_path / "memflow.toml").write_text(
-        'embedder = { kind = "endpoint", model = "m", urls = ["http://h:1/v1", "http://h:2/v1"] }',
-        encoding="utf-8",
-    )
-    chosen = selected(tmp_path / "memflow.toml", memories=["rag_2_4_30"], embedder="bge-m3").settings.embedder
-    assert chosen.addresses == ("http://h:1/v1", "http://h:2/v1")
-    one = {"memories": ["rag_2_4_30"], "embedder": "bge-m3", "embedder_url": "http://h:3/v1"}
-    assert selected(tmp_path / "memflow.toml", **one).settings.embedder.addresses == ("http://h:3/v1",)
+    with pytest.raises(
+        BadSettings, match=r"--url is given 2 times: a model has one address\. Start a router"
+    ):
+        selected(file, url=urls, model="m")

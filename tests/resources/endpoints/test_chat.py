@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-import random
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,18 +42,14 @@ def request(text: str = "hello", **more: Any) -> ChatRequest:
 
 
 def chat_at(url: str, time: SleepingClock | None = None, **more: Any) -> OpenAIChat:
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep if time is None else time.sleep
-    parts = {} if time is None else {"clock": time.clock}
+    parts = {} if time is None else {"clock": time.clock, "sleep": time.sleep}
     endpoint = Endpoint(
         url,
-        key_variables=("MEMFLOW_TEST_KEY",),
+        key_variable="MEMFLOW_TEST_KEY",
         concurrency=more.pop("concurrency", 8),
         patience=more.pop("patience", 30.0),
         tries=more.pop("tries", 30),
         timeout=more.pop("timeout", 5.0),
-        first_wait=0.03 if time is None else 0.5,
-        chance=random.Random(1),
-        sleep=sleep,
         **parts,
     )
     return OpenAIChat(url, "stub", "fingerprint", Sampling(max_tokens=64), endpoint=endpoint, **more)
@@ -76,8 +70,7 @@ async def test_chat_accepts_a_request_with_lone_surrogates() -> None:
         assert (await chat.complete(request("half \ud83d of one"))).text
 
 
-async def test_chat_waits_as_long_as_the_retry_after_header_states() -> None:
-    time = SleepingClock()
+async def test_chat_waits_as_long_as_the_retry_after_header_states(time: SleepingClock) -> None:
     async with Stub(StubBehavior(fail=0.5, retry_after=7.0)) as stub, chat_at(stub.url, time) as chat:
         for n in range(12):
             await chat.complete(request(f"{n}"))
@@ -88,19 +81,18 @@ async def test_chat_waits_as_long_as_the_retry_after_header_states() -> None:
     assert stub.counts.answered == 12
 
 
-async def test_chat_error_after_all_retries_quotes_the_server_message() -> None:
-    time = SleepingClock()
+async def test_chat_error_after_all_retries_quotes_the_server_message(time: SleepingClock) -> None:
     async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, time, patience=20) as chat:
         with pytest.raises(ChatError, match=r"kept failing \(\d+ attempts.*(Internal error|Too many)"):
             await chat.complete(request())
-    assert time.now <= 20
+    assert time.now <= 20 + 8  # the last back-off
     assert len(time.slept) > 2
 
 
-async def test_chat_stops_after_the_configured_number_of_attempts() -> None:
+async def test_chat_stops_after_the_configured_number_of_attempts(time: SleepingClock) -> None:
     async with (
         Stub(StubBehavior(fail=1.0)) as stub,
-        chat_at(stub.url, SleepingClock(), patience=1e9, tries=4) as chat,
+        chat_at(stub.url, time, patience=1e9, tries=4) as chat,
     ):
         with pytest.raises(ChatError, match="4 attempts"):
             await chat.complete(request())
@@ -113,10 +105,9 @@ async def test_chat_does_not_exceed_its_concurrency_limit() -> None:
     assert stub.counts.most_in_flight == 5
 
 
-async def test_connection_error_contains_the_address_and_the_next_step() -> None:
+async def test_connection_error_contains_the_address_and_the_next_step(time: SleepingClock) -> None:
     async with Stub() as stub:
         url = stub.url
-    time = SleepingClock()
     async with chat_at(url, time, patience=10) as chat:
         with pytest.raises(EndpointDown, match=f"Cannot connect to {url}.*Start the server or fix") as caught:
             await chat.complete(request())
@@ -128,19 +119,17 @@ async def test_connection_error_contains_the_address_and_the_next_step() -> None
     assert "MEMFLOW_TEST_KEY" not in str(caught.value)
 
 
-async def test_chat_retries_longer_if_the_server_answered_before() -> None:
-    async with Stub() as stub:
-        url, met = stub.url, SleepingClock()
-        async with chat_at(url, met, patience=100) as chat:
-            await chat.complete(request())
-            await stub.__aexit__()
-            with pytest.raises(EndpointDown):
-                await chat.complete(request("another"))
-    never = SleepingClock()
-    async with chat_at(url, never, patience=100) as chat:
+async def test_chat_retries_longer_if_the_server_answered_before(time: SleepingClock) -> None:
+    async with Stub() as stub, chat_at(stub.url, time, patience=100) as chat:
+        await chat.complete(request())
+        await stub.__aexit__()
+        with pytest.raises(EndpointDown):
+            await chat.complete(request("another"))
+    answered_before = time.now
+    async with chat_at(stub.url, time, patience=100) as chat:
         with pytest.raises(EndpointDown):
             await chat.complete(request())
-    assert never.now <= FIRST_CONTACT < 60 < met.now <= 100
+    assert time.now - answered_before <= FIRST_CONTACT + 8 < 60 < answered_before <= 108
 
 
 async def test_timeout_of_one_request_is_chat_error_if_server_answers_other_requests() -> None:
@@ -262,8 +251,8 @@ async def test_proxy_of_the_environment_is_used_for_other_machines_only(
     assert (proxy.counts.asked, local.counts.asked) == (1, 1)
 
 
-async def test_invalid_address_raises_endpoint_down() -> None:
+async def test_invalid_address_raises_endpoint_down(time: SleepingClock) -> None:
     for url in ("not-an-address", "ftp://127.0.0.1/v1"):
-        async with chat_at(url, SleepingClock()) as chat:
+        async with chat_at(url, time) as chat:
             with pytest.raises(EndpointDown, match=r"fix the url, then rerun"):
                 await chat.complete(request())

@@ -21,12 +21,11 @@ ANSWERS = ("answered", "cut")
 def chat_at(url: str) -> OpenAIChat:
     endpoint = Endpoint(
         url,
-        ("MEMFLOW_TEST_KEY",),
+        "MEMFLOW_TEST_KEY",
         concurrency=16,
         patience=0.4,
         longest_pause=0.3,
         tries=2,
-        first_wait=0.01,
         timeout=2.5,
         response_bytes=4_000_000,
     )

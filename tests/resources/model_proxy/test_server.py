@@ -85,9 +85,7 @@ async def served(
             inner: Any = ScriptedAnswers(ScriptedChat({}))
         else:
             stub = stub or await stack.enter_async_context(Stub(behavior))
-            endpoint = Endpoint(
-                stub.url, profile=profile or Profile(), concurrency=concurrency, patience=0.2, first_wait=0.01
-            )
+            endpoint = Endpoint(stub.url, profile=profile or Profile(), concurrency=concurrency, patience=0.2)
             chat = OpenAIChat(stub.url, "stub", "model-1", budget=budget, endpoint=endpoint)
             inner = ForwardingChat(await stack.enter_async_context(chat))
             embedder = await stack.enter_async_context(EndpointEmbedder(stub.url, "stub", ledger))

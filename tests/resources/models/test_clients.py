@@ -19,12 +19,7 @@ from resources.settings.settings import load
 from resources.vllm_servers.servers import VllmServers
 
 
-@pytest.mark.parametrize(
-    ("given", "variables"), [("KEY_A", ("KEY_A",)), (["KEY_A", "KEY_B"], ("KEY_A", "KEY_B"))]
-)
-async def test_chat_has_the_limits_keys_and_profile_of_its_model(
-    tmp_path: Path, given: object, variables: tuple[str, ...]
-) -> None:
+async def test_chat_has_the_limits_key_and_profile_of_its_model(tmp_path: Path) -> None:
     limits = {
         "patience": 7.0,
         "longest_pause": 8.0,
@@ -32,16 +27,22 @@ async def test_chat_has_the_limits_keys_and_profile_of_its_model(
         "response_bytes": 10_000,
         "concurrency": 11,
     }
-    model = {"url": "http://127.0.0.1:9/v1", "model": "a", "preset": "azure", "key_variable": given, **limits}
+    model = {
+        "url": "http://127.0.0.1:9/v1",
+        "model": "a",
+        "preset": "azure",
+        "key_variable": "KEY_A",
+        **limits,
+    }
     settings = load(over={"home": tmp_path, "models": {"m": model}})
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        clients = Clients(settings, ledger, VllmServers({}, Path()), None, {})
+        clients = Clients(settings, ledger, VllmServers({}, Path()), None)
         chat = await clients.chat("m")
         assert isinstance(chat, OpenAIChat)
         endpoint = chat.endpoint
         assert {name: getattr(endpoint, name) for name in limits} == limits
-        assert (endpoint.key_variables, endpoint.profile.auth) == (variables, "api-key")
-        assert endpoint.answers is clients.answers and "`url` of model m" in endpoint.setting
+        assert (endpoint.key_variable, endpoint.profile.auth) == ("KEY_A", "api-key")
+        assert "`url` of model m" in endpoint.setting
         await clients.close()
 
 
@@ -51,7 +52,7 @@ async def test_failed_embedding_is_recorded_so_that_a_later_run_repeats_it(tmp_p
         embedder = {"kind": "endpoint", "url": stub.url, "model": "e"}
         settings = load(over={"home": tmp_path, "embedder": embedder})
         with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-            clients = Clients(settings, ledger, VllmServers({}, Path()), None, {})
+            clients = Clients(settings, ledger, VllmServers({}, Path()), None)
             shared = await clients.embedder()
             assert isinstance(shared, EndpointEmbedder)
             shared.endpoint.tries = 1
@@ -70,7 +71,7 @@ async def test_memory_tools_have_the_context_window_of_the_answering_model(tmp_p
     embedder = {"kind": "hashing"}
     settings = load(over={"home": tmp_path, "models": models, "embedder": embedder})
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        clients = Clients(settings, ledger, VllmServers({}, Path()), None, {})
+        clients = Clients(settings, ledger, VllmServers({}, Path()), None)
         chats = Chats(clients, RequestContext(run="r", stage="memory", domain="d"), lambda *_: None)
         windows = [(await chats.tools(f"full@{name}")).window for name in models]
         assert windows == [32_768 - 8_192, None]
@@ -90,7 +91,7 @@ async def test_no_server_is_started_if_the_budget_admits_no_request(tmp_path: Pa
     settings = load(over=over)
     servers = VllmServers(settings.models, tmp_path)
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        clients = Clients(settings, ledger, servers, Budget(calls=0), {})
+        clients = Clients(settings, ledger, servers, Budget(calls=0))
         account = RequestContext(run="r", stage="memory", domain="amemgym_demo", assistant="served@m")
         tools = await Chats(clients, account, lambda *_: None).tools("served@m")
         with pytest.raises(BudgetSpent):

@@ -1,6 +1,6 @@
-"""One HTTP exchange with an endpoint: connections, deadline, size limit, and failures of the connection.
+"""One HTTP exchange with a memory server: connections, deadline, size limit, and failures of the connection.
 
-endpoint.py repeats exchanges, and interprets the responses.
+http_transport.py interprets the responses.
 """
 
 from collections.abc import Mapping

@@ -1,0 +1,125 @@
+"""The HTTP client below the OpenAI SDK: one attempt of a request, its deadline, size limit, proxy and certificates.
+
+endpoint.py decides when an attempt is sent and whether the SDK repeats it. It imports this module when an endpoint is
+opened, since the import takes 0.6 s. Redirects are returned, not followed, so that no key reaches another host.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import Any
+
+import aiohttp
+import httpx2
+import openai  # noqa: TID253
+
+from memflow.errors import BadSettings
+from resources.endpoints.addresses import display_address, proxy_of
+from resources.endpoints.failures import CONNECT_TIMEOUT, ExchangeFailed, ResponseTooLong
+
+KEEPALIVE_S = 30.0
+"""Seconds for which an unused connection stays open."""
+_OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Headers that do not describe the decoded content."""
+
+Exchange = Callable[[], Awaitable[httpx2.Response]]
+"""Sends a request once, and returns its whole response. Raises ExchangeFailed and ResponseTooLong."""
+
+
+class BoundedClient(openai.DefaultAioHttpClient):
+    """The aiohttp client of the SDK, with a deadline and a size limit.
+
+    `timeout` is the deadline of an attempt in seconds: connection, headers and body. `response_bytes` limits the
+    content after decompression. `attempt` is called with the exchange of every attempt of the SDK.
+    """
+
+    def __init__(
+        self,
+        base: str,
+        *,
+        concurrency: int,
+        timeout: float,
+        response_bytes: int,
+        attempt: Callable[[httpx2.Request, Exchange], Awaitable[httpx2.Response]],
+    ) -> None:
+        self._proxy = proxy_of(base)
+        try:
+            super().__init__(
+                limits=httpx2.Limits(max_connections=concurrency, keepalive_expiry=KEEPALIVE_S),
+                timeout=httpx2.Timeout(None, connect=min(timeout, CONNECT_TIMEOUT)),
+                verify=_tls(),
+                proxy=self._proxy,
+                trust_env=False,
+                follow_redirects=False,
+            )
+        except (
+            ValueError
+        ) as error:  # httpx2.InvalidURL is no ValueError, but the SDK's client parses the proxy too
+            raise BadSettings(
+                f"the proxy {display_address(self._proxy or '')} of the environment is no address ({error}). Fix "
+                "HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY."
+            ) from error
+        self._deadline = timeout
+        self._response_bytes = response_bytes
+        self._attempt = attempt
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send one attempt of a request, as the SDK asks for it."""
+
+        async def exchange() -> httpx2.Response:
+            try:
+                async with asyncio.timeout(self._deadline):
+                    return await self._read(request, {**options, "stream": True})
+            except TimeoutError as error:
+                raise ExchangeFailed(
+                    f"timeout after {self._deadline:g} s", connected=True, timed_out=True
+                ) from error
+            except (httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError, OSError, ValueError) as error:
+                raise self._failure(error) from error
+
+        return await self._attempt(request, exchange)
+
+    async def _read(self, request: httpx2.Request, options: Any) -> httpx2.Response:
+        """Return the response with its content: of an error response, at most about `response_bytes`."""
+        response = await super().send(request, **options)
+        chunks: list[bytes] = []
+        size = 0
+        try:
+            async for chunk in response.aiter_bytes():
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > self._response_bytes:
+                    break
+        finally:
+            await response.aclose()
+        if size > self._response_bytes and response.is_success:
+            raise ResponseTooLong(f"more than {self._response_bytes} bytes")
+        headers = {name: value for name, value in response.headers.items() if name not in _OF_THE_WIRE}
+        return httpx2.Response(
+            response.status_code, headers=headers, content=b"".join(chunks), request=request
+        )
+
+    def _failure(self, error: Exception) -> ExchangeFailed:
+        """Return what an exception of the connection means. The cause of one of httpx2 is that of aiohttp."""
+        cause = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
+        message = str(cause)[:500] or type(cause).__name__
+        if isinstance(cause, aiohttp.ClientConnectorCertificateError):
+            hint = "Set SSL_CERT_FILE to a file with the certificate of its authority"
+            return ExchangeFailed(message, connected=False, hint=hint)
+        unopened = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)
+        if self._proxy and isinstance(cause, unopened):
+            message = f"{message}, through the proxy {display_address(self._proxy)}"
+            hint = "Fix HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY"
+            return ExchangeFailed(message, connected=False, hint=hint)
+        if isinstance(cause, aiohttp.ConnectionTimeoutError):
+            seconds = min(self._deadline, CONNECT_TIMEOUT)
+            return ExchangeFailed(f"timeout after {seconds:g} s", connected=False, timed_out=True)
+        never = (aiohttp.ClientConnectorError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, ValueError)
+        return ExchangeFailed(message, connected=not isinstance(cause, never))
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return the trusted certificates: those of the system, or of SSL_CERT_FILE. Reading them takes some 20 ms."""
+    return ssl.create_default_context()

@@ -1,0 +1,179 @@
+"""Requests leave through the OpenAI SDK; proxies, certificates and addresses of Azure end in an answer or a sentence."""
+
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+from aiohttp import web
+from stub import Stub, StubBehavior
+from stub.odd_json import completion
+
+from memflow.chat.conversation import EPISODE
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion
+from memflow.errors import BadSettings, EndpointDown, ModelMisconfigured
+from resources.endpoints import transport
+from resources.endpoints.chat import OpenAIChat
+from resources.endpoints.embedder import EndpointEmbedder
+from resources.endpoints.endpoint import Endpoint
+from resources.endpoints.model_check_requests import open_post
+from resources.endpoints.profiles import Profile, profile_of
+from resources.ledger.sql_ledger import SqlLedger
+from resources.settings.chat_models import Model
+
+REQUEST = ChatRequest("test/prompt", {}, (ChatMessage("user", "hello"),))
+
+
+async def complete(url: str, profile: Profile | None = None, **settings: Any) -> Completion:
+    endpoint = Endpoint(url, profile=profile or Profile(), patience=0.1, **settings)
+    async with OpenAIChat(url, "stub", "f", endpoint=endpoint, section="models.m") as chat:
+        return await chat.complete(REQUEST)
+
+
+async def embed(url: str, folder: Path) -> None:
+    with SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger:
+        async with EndpointEmbedder(url, "stub", ledger) as embedder:
+            await embedder.embed(["a text"])
+
+
+async def check(url: str) -> None:
+    async with open_post(Model(url=url, model="stub")) as post:
+        await post(Profile(), {"model": "stub", "messages": [{"role": "user", "content": "hello"}]})
+
+
+async def test_chat_embedding_and_check_requests_carry_the_headers_of_the_sdk(tmp_path: Path) -> None:
+    async with Stub() as stub:
+        await complete(stub.url)
+        await embed(stub.url, tmp_path)
+        await check(stub.url)
+        assert stub.counts.answered == len(stub.headers) == 3
+        for headers in stub.headers:
+            assert headers["User-Agent"] == f"AsyncOpenAI/Python {openai.__version__}"
+            assert headers["X-Stainless-Lang"] == "python"
+
+
+async def test_no_request_is_sent_if_the_sdk_sends_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("the SDK was asked")
+
+    monkeypatch.setattr(openai.AsyncOpenAI, "post", refuse)
+    async with Stub() as stub:
+        for work in (complete(stub.url), embed(stub.url, tmp_path), check(stub.url)):
+            with pytest.raises(AssertionError, match="the SDK was asked"):
+                await work
+        assert stub.counts.asked == 0
+
+
+async def test_the_sdk_repeats_failed_requests_with_the_same_key() -> None:
+    async with Stub(StubBehavior(behaviors="warming_up")) as stub:
+        assert (await complete(stub.url)).text
+        counts = [headers["X-Stainless-Retry-Count"] for headers in stub.headers]
+        assert counts == ["0", "1"]
+        assert len({headers["Idempotency-Key"] for headers in stub.headers}) == 1
+
+
+async def test_requests_of_a_conversation_carry_its_key_for_routers() -> None:
+    async with Stub() as stub:
+        EPISODE.set("e1")
+        await complete(stub.url)
+        await complete(stub.url, Profile(session=False))
+        with_key, without = stub.headers
+        assert with_key["X-Session-ID"] and "X-Session-ID" not in without
+
+
+async def test_dated_address_of_azure_is_completed_by_the_sdk_for_azure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-azure")
+    async with Stub(StubBehavior(provider="azure")) as stub:
+        assert (await complete(stub.url, profile_of("azure"))).text
+        (headers,) = stub.headers
+        assert headers["User-Agent"].startswith("AsyncAzureOpenAI/Python") and "Authorization" not in headers
+        assert headers["api-key"] == "a-key-of-azure"
+        with pytest.raises(ModelMisconfigured, match=r'`preset = "azure"` below \[models\.m\]'):
+            await complete(stub.url)
+
+
+async def test_key_in_another_header_replaces_that_of_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "some-other-key")
+    async with Stub() as stub:
+        await complete(stub.url, Profile(auth="X-Key", headers={"X-More": "1"}, query={"v": "2"}))
+        (headers,) = stub.headers
+        assert (headers["X-Key"], headers["X-More"]) == ("some-other-key", "1")
+        assert "Authorization" not in headers
+
+
+@pytest.mark.parametrize("proxy", ["http://user:secret@127.0.0.1:1", "http://[", "socks9://127.0.0.1:1"])
+async def test_unusable_proxy_is_named_with_its_variables(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("https_proxy", proxy)
+    with pytest.raises((EndpointDown, BadSettings), match=r"HTTP_PROXY or HTTPS_PROXY.*NO_PROXY") as caught:
+        await complete("https://model.invalid/v1")
+    assert "secret" not in str(caught.value)
+
+
+async def test_proxy_that_demands_a_password_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def deny(request: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(status=407)
+
+    async with server(deny) as url:
+        monkeypatch.setenv("https_proxy", url.removesuffix("/v1"))
+        with pytest.raises(EndpointDown, match=r"407.*through the proxy http://127\.0\.0\.1.*NO_PROXY"):
+            await complete("https://model.invalid/v1")
+
+
+async def test_self_signed_certificate_is_refused_until_ssl_cert_file_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    ]
+    subprocess.run(
+        [*command, "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+        check=True,
+        capture_output=True,
+    )
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        return web.json_response(completion({"content": "An answer."}))
+
+    trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trusted.load_cert_chain(certificate, key)
+    monkeypatch.setattr(transport, "_tls", ssl.create_default_context)
+    async with server(answer, trusted) as url:
+        url = url.replace("http://127.0.0.1", "https://localhost")
+        with pytest.raises(EndpointDown, match=r"self-signed certificate.*Set SSL_CERT_FILE to a file"):
+            await complete(url)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert (await complete(url)).text == "An answer."
+
+
+@asynccontextmanager
+async def server(
+    answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], tls: ssl.SSLContext | None = None
+) -> AsyncIterator[str]:
+    """Yield the URL of a server that answers requests with `answer`."""
+    runner = web.ServerRunner(web.Server(answer, access_log=None))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
