@@ -142,9 +142,7 @@ class ModelsResource(SettingsResource[Models]):
     )
     embedder: dict[str, Any] = Field(default={}, description="The embedder; the scripted chat needs none.")
     memories: dict[str, Any] = Field(default={}, description="Memories of [memories] in memflow.toml.")
-    budget: dict[str, Any] = Field(
-        default={}, description="The limits of a run on calls, tokens and cost."
-    )
+    budget: dict[str, Any] = Field(default={}, description="The limits of a run on calls, tokens and cost.")
     ledger: dg.ResourceDependency[SqlLedger]
     vllm: dg.ResourceDependency[VllmServers]
     settings: dg.ResourceDependency[Settings]

@@ -85,19 +85,21 @@ class Outcome:
     """Partitions that the leaderboard leaves out, because one of their files is damaged."""
 
     @property
+    def rebuilt(self) -> dict[str, list[str]]:
+        """The damaged tables of each run that has rebuilt them."""
+        return {run.name: self.damaged[run.name] for run in self.ran if run.name in self.damaged}
+
+    @property
     def complete(self) -> tuple[list[str], list[str]]:
         """The domains, and the assistants, of which every planned run succeeded or was up to date."""
         incomplete = [*(run for run, _ in self.failed), *self.skipped]
-        ran = [run for run in (*self.ran, *self.up_to_date) if run.domain]
-        domains = dict.fromkeys(
-            run.domain for run in ran if run.domain not in {each.domain for each in incomplete}
-        )
-        assistants = dict.fromkeys(
-            run.assistant
-            for run in ran
-            if run.assistant and run.assistant not in {each.assistant for each in incomplete}
-        )
-        return [*domains], [*assistants]
+        ran = [*self.ran, *self.up_to_date]
+        domains = dict.fromkeys(run.domain for run in ran)
+        assistants = dict.fromkeys(run.assistant for run in ran)
+        without = {"", *(run.domain for run in incomplete)}, {"", *(run.assistant for run in incomplete)}
+        return [name for name in domains if name not in without[0]], [
+            name for name in assistants if name not in without[1]
+        ]
 
     @property
     def evaluated(self) -> set[tuple[str, str]]:

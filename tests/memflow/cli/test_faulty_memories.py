@@ -41,7 +41,7 @@ def text_of(summary: Summary, width: int) -> str:
 @pytest.mark.parametrize("width", [80, 140])
 def test_summary_states_faulty_and_suspect_memories_and_what_to_do(width: int) -> None:
     found = scores("good", "odd", "deaf")
-    summary = Summary(found, found, [], [], {}, 4, 0, [], "x.duckdb", [])
+    summary = Summary(Outcome(ran=[PlannedRun("all")] * 4), found, found)
     lines = [" ".join(line.split()) for line in text_of(summary, width).splitlines()]
     assert "good 0.500 96 100%" in lines and "odd (suspect) 0.500 96 100%" in lines
     assert "deaf (faulty) not measured 0 of 96 0%" in lines
