@@ -216,7 +216,7 @@ def test_server_ends_when_its_users_are_killed(tmp_path: Path, number: signal.Si
 def test_existing_server_is_used_as_it_is(tmp_path: Path) -> None:
     url = "http://127.0.0.1:1/v1"
     with closing(VllmServers({"small": Model(kind="vllm", model="tiny", url=url)}, tmp_path)) as servers:
-        assert (servers.url("small"), servers.outage("small"), servers.facts()) == ((url,), None, {})
+        assert (servers.url("small"), servers.outage("small"), servers.facts()) == (url, None, {})
 
 
 class Diary(BaseModel):
