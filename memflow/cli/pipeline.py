@@ -152,8 +152,9 @@ class Schedule:
 
     def _is_spared(self, run: PlannedRun) -> bool:
         """Return whether a stale run is left out, because only damaged partitions and the leaderboard are wanted."""
-        damaged = self.fingerprints.damaged(run.scope, run.partition or ALL, run.assistant)
-        return self.request.only_damaged and run.scope != "all" and not damaged
+        if not self.request.only_damaged or run.scope == "all":
+            return False
+        return not self.fingerprints.damaged(run.scope, run.partition or ALL, run.assistant)
 
     def _execute(self, executor: "Executor", run: PlannedRun) -> None:
         try:
