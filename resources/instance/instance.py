@@ -131,11 +131,10 @@ class RunThreadsInstance(dg.DagsterInstance):
         """Return the logging handlers that dagster.yaml names."""
         return super().get_yaml_python_handlers() if self.get_python_log_dagster_handler_config() else []
 
-    def create_run_for_job(self, job_def: dg.JobDefinition, **fields: Any) -> dg.DagsterRun:
+    def create_run_for_job(self, *arguments: Any, **fields: Any) -> dg.DagsterRun:
         """Create a run that belongs to its job in the code location."""
-        return super().create_run_for_job(
-            job_def, **{**fields, "remote_job_origin": job_origin(job_def.name)}
-        )
+        fields["remote_job_origin"] = job_origin(fields["job_def"].name)
+        return super().create_run_for_job(*arguments, **fields)
 
 
 def recover_runs(folder: Path) -> int:
