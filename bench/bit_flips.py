@@ -188,22 +188,7 @@ def _read_version(home: Path, file: Path) -> Any:
     table, partition = f"{stage}.{name}", partition_of(stem)
     lake = Lake(home / "lake")
     versions = lake.versions(table, partition)
-    return [(each, lake.as_of(each.since).read(table, partition)) for each in versions if each.since]
-
-
-def _read_copy(home: Path, file: Path) -> Any:
-    """Restore a partition from its copy, in a lake of its own."""
-    table = ".".join(file.relative_to(home / "lake" / ".copies").parts[:2])
-    with tempfile.TemporaryDirectory() as folder:
-        lake = Lake(folder)
-        path = Path(lake.path(table, "all"))
-        copy = Path(folder, ".copies", path.relative_to(folder))
-        for at, content in ((path, b"damaged"), (copy, file.read_bytes())):
-            at.parent.mkdir(parents=True)
-            at.write_bytes(content)
-        if not lake.restore_copy(table, "all"):
-            lake.read(table, "all")
-        return lake.read(table, "all")
+    return [(each, lake.as_of(each.since).read(table, partition)) for each in versions]
 
 
 def _read_facts(home: Path, file: Path) -> Any:
@@ -303,8 +288,6 @@ def _read_downloads(home: Path, file: Path) -> Any:
 KINDS = (
     FileKind("lake", _below("lake/[a-z]*/**/*.parquet"), _read_partition),
     FileKind("replaced rows", _below("lake/.versions/**/*.parquet"), _read_version),
-    FileKind("replaced metadata", _below("lake/.versions/**/*.json"), _read_version),
-    FileKind("copies", _below("lake/.copies/**/*.parquet"), _read_copy),
     FileKind("cache of metadata", _below("lake/.cache/facts-*"), _read_facts),
     FileKind("search index", _below("lance/**/*"), _read_index),
     FileKind("memflow.duckdb", _below("memflow.duckdb"), _read_database),

@@ -47,7 +47,6 @@ COMMANDS = {
     "ledger": CommandReference("memflow.cli.ledger:ledger", STORAGE),
     "repair": CommandReference("memflow.cli.repair:repair", STORAGE),
     "gc": CommandReference("memflow.cli.gc:gc", STORAGE),
-    "copy-lake": CommandReference("memflow.cli.copy_lake:copy_lake", STORAGE),
     "domains": CommandReference("memflow.cli.catalog:domains", CATALOG),
     "memories": CommandReference("memflow.cli.memories:memories", CATALOG),
     "prompts": CommandReference("memflow.cli.prompts:prompts", CATALOG),

@@ -23,7 +23,7 @@ from memflow.pipeline import partition_key
 from resources.files.disks import failed_write
 from resources.publishing.drift import new_drift
 from resources.publishing.leaderboard import damaged_partitions
-from resources.publishing.outputs import restore_accumulated, restore_outputs
+from resources.publishing.outputs import restore_outputs
 from resources.runs.process_locks import has_stale_locks
 from resources.settings.settings import Settings
 
@@ -58,8 +58,8 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
     """Materialize the requested partitions, each as soon as its inputs exist. Return the outcome."""
     fingerprints = Fingerprints.of(settings)
     outcome = Outcome()
-    restored = restore_accumulated(fingerprints.lake)
-    fingerprints.lake.verify("score.leaderboard", ALL)  # its rows are read in any case
+    for table in ("score.leaderboard", "score.history", "score.drift"):
+        fingerprints.lake.verify(table, ALL)  # their rows are read in any case
     planned = plan_runs(settings, request, fingerprints, outcome)
     watcher.begin(len(planned))
     with ExitStack() as stack:
@@ -76,7 +76,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
         schedule.run(planned)
         if schedule.executor is not None:
             schedule.executor.record_models(*outcome.complete)
-        outcome.restored = restored + restore_outputs(
+        outcome.restored = restore_outputs(
             settings,
             fingerprints.lake,
             [partition_key(run.domain, run.assistant) for run in outcome.up_to_date if run.assistant],

@@ -82,7 +82,7 @@ def _repair(settings: "Settings", lake: "Lake", found: "Sequence[Damage]") -> li
         repair_ledger(settings, found)
     except MemflowError as wrong:
         problems.update({id(each): str(wrong) for each in found if each.repair is Repair.ledger})
-    order = (Repair.copy, Repair.set_aside, Repair.delete, Repair.rerun, Repair.search_index, Repair.database)
+    order = (Repair.delete, Repair.rerun, Repair.search_index, Repair.database)
     for kind in order:
         chosen = [each for each in found if each.repair is kind]
         if kind is Repair.rerun:

@@ -102,12 +102,7 @@ def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
     """Write the database to the file `written`, from a copy of `path` if possible. Return its record."""
     tables = [table for table in TABLES if table.startswith(STAGE) or not lake.local]
     catalog = PartitionCatalog(lake, tables, None)
-    versions = {
-        table: {
-            name: entry.version for name, entry in catalog.of(table).items() if entry.facts.of_current(table)
-        }
-        for table in tables
-    }
+    versions = {table: {name: entry.version for name, entry in catalog.of(table).items()} for table in tables}
     views = {table: _view_over(lake, table) for table in TABLES if table not in tables}
     layout = digest(views, [table_text(table) for table in TABLES], _metrics_and_views(), duckdb.__version__)
     former = PublishedRecord.read(path)

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from memflow.errors import BadInput
 from resources.lake.lake import Lake
-from resources.lake.storage.local import LocalStorage
 from resources.publishing.outputs import publish, rebuild_index
 from resources.repair.damages import Damage, Repair
 from resources.settings.settings import Settings
@@ -13,24 +11,12 @@ from resources.settings.settings import Settings
 
 def apply_repair(settings: Settings, lake: Lake, damage: Damage) -> None:
     """Repair a damage other than a damaged partition and the ledger."""
-    if damage.repair is Repair.copy:
-        lake.restore_copy(damage.table, damage.partition)
-    elif damage.repair is Repair.set_aside:
-        move_aside(lake, damage.path)
-    elif damage.repair is Repair.search_index:
+    if damage.repair is Repair.search_index:
         rebuild_index(settings, lake, damage.partition)
     elif damage.repair is Repair.database:
         publish(settings, lake)
     elif damage.repair is Repair.delete:
         Path(damage.path).unlink(missing_ok=True)
-
-
-def move_aside(lake: Lake, path: str) -> None:
-    """Move a damaged file of the lake to the folder .damaged."""
-    if not isinstance(lake.storage, LocalStorage):
-        raise BadInput(f"{path} is in an object store. Remove this version there.")
-    lake.storage.set_aside(path)
-    Path(path).unlink(missing_ok=True)
 
 
 def repair_ledger(settings: Settings, damages: Sequence[Damage]) -> None:

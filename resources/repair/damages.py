@@ -13,8 +13,6 @@ class Repair(StrEnum):
     """How a damage is repaired. The values are shown to the user."""
 
     rerun = "rebuild from the ledger"
-    copy = "restore from its copy"
-    set_aside = "move to .damaged"
     search_index = "rebuild from the lake"
     database = "publish again"
     delete = "delete; it is computed again"

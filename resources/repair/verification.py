@@ -7,20 +7,15 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import sqlalchemy as sa
 
-from memflow.errors import BadInput, DamagedFile, MemflowError, MissingData
+from memflow.errors import DamagedFile, MemflowError, MissingData
 from memflow.records import TABLES
 from resources.data.downloads.record import read_records
-from resources.files.local_files import partition_of
 from resources.files.sqlite_urls import sqlite_path
 from resources.indexes.file_hashes import index_name
-from resources.lake.file_hash import WrongHash
-from resources.lake.kept_versions import RecordName, content_of
-from resources.lake.lake import ACCUMULATED, Lake
-from resources.lake.storage.local import LocalStorage
-from resources.lake.verification import verify_rows
+from resources.lake.lake import Lake
+from resources.lake.versions import kept_files
 from resources.publishing.outputs import INDEXES, indexes, needs_index
 from resources.publishing.record import is_intact
 from resources.publishing.score_cache import NAME as SCORES
@@ -31,8 +26,7 @@ from resources.settings.settings import Settings
 def find_damages(settings: Settings, lake: Lake, progress: Progress, *, whole: bool = True) -> list[Damage]:
     """Return all damages of a home folder."""
     return [
-        *_partitions(settings, lake, progress, whole),
-        *_deleted_partitions(lake),
+        *_partitions(lake, progress, whole),
         *(_kept_versions(lake, progress) if whole else ()),
         *ledger_damages(settings, whole=whole),
         *_indexes(settings, lake, progress, whole),
@@ -42,7 +36,7 @@ def find_damages(settings: Settings, lake: Lake, progress: Progress, *, whole: b
     ]
 
 
-def _partitions(settings: Settings, lake: Lake, progress: Progress, whole: bool) -> Iterator[Damage]:
+def _partitions(lake: Lake, progress: Progress, whole: bool) -> Iterator[Damage]:
     listed = [(table, partition) for table in TABLES for partition in lake.partitions(table)]
     for number, (table, partition) in enumerate(listed):
         progress("lake", number, len(listed))
@@ -54,79 +48,27 @@ def _partitions(settings: Settings, lake: Lake, progress: Progress, whole: bool)
         except MissingData:
             continue  # removed meanwhile
         except DamagedFile as wrong:
-            yield _damaged_partition(settings, lake, table, partition, str(wrong))
-        except BadInput as wrong:
-            yield Damage(
-                "lake", f"{table} of {partition}", str(wrong), Repair.none, advice="Move the file away."
-            )
+            yield _damaged_partition(lake, table, partition, str(wrong))
 
 
-def _deleted_partitions(lake: Lake) -> Iterator[Damage]:
-    for table in ACCUMULATED:
-        for partition in lake.deleted_partitions(table):
-            if has_copy(lake, table, partition):
-                what = f"{table} of {partition}"
-                yield Damage("lake", what, "the file was deleted", Repair.copy, table, partition)
-
-
-def _damaged_partition(settings: Settings, lake: Lake, table: str, partition: str, reason: str) -> Damage:
-    what = f"{table} of {partition}"
-    path = lake.path(table, partition)
-    if table in ACCUMULATED:
-        if has_copy(lake, table, partition):
-            return Damage("lake", what, reason, Repair.copy, table, partition)
-        advice = "The rows of earlier publications are lost."
-        return Damage("lake", what, reason, Repair.set_aside, table, partition, path, advice)
-    return Damage("lake", what, reason, Repair.rerun, table, partition, path)
-
-
-def has_copy(lake: Lake, table: str, partition: str) -> bool:
-    """Return whether the lake has an intact copy of a file whose rows nothing else can rebuild."""
-    if not isinstance(lake.storage, LocalStorage):
-        return False
-    return file_fault(table, str(lake.storage.copy_path(lake.path(table, partition)))) is None
-
-
-def file_fault(table: str, path: str, content: str = "") -> str | None:
-    """Return why a Parquet file of a table is damaged; None if it is intact, and has rows with this hash if given."""
-    try:
-        with pa.OSFile(path) as file:
-            facts = verify_rows(table, file)
-    except (WrongHash, OSError) as wrong:
-        return str(wrong)
-    except KeyError:
-        return "memflow did not write it"
-    return "it has other rows than its name states" if content not in ("", content_of(facts)) else None
+def _damaged_partition(lake: Lake, table: str, partition: str, reason: str) -> Damage:
+    return Damage(
+        "lake", f"{table} of {partition}", reason, Repair.rerun, table, partition, lake.path(table, partition)
+    )
 
 
 def _kept_versions(lake: Lake, progress: Progress) -> Iterator[Damage]:
-    if not isinstance(lake.storage, LocalStorage):
-        return  # an object is named by its hash, and is verified when it is read
-    kept = lake.storage.versions
     for number, table in enumerate(TABLES):
         progress("replaced versions", number, len(TABLES))
-        for stem, versions in kept.of_table(table).items():
-            partition = partition_of(stem)
-            for record in versions.records:
-                yield from _record(lake.storage, table, stem, record)
-            for content in versions.files:
-                path = kept.content_path(table, stem, content)
-                if (reason := file_fault(table, path, content)) is not None:
+        for partition, files in kept_files(lake.storage, table).items():
+            for file in files:
+                try:
+                    lake.check_version(table, file)
+                except DamagedFile as wrong:
                     what = f"earlier rows of {table} of {partition}"
-                    advice = "`--as-of` reports these rows as removed."
-                    yield Damage("version", what, reason, Repair.set_aside, path=path, advice=advice)
-
-
-def _record(storage: LocalStorage, table: str, stem: str, record: RecordName) -> Iterator[Damage]:
-    try:
-        storage.versions.read(table, stem, record)
-    except DamagedFile as wrong:
-        what = f"the record of {table} of {partition_of(stem)} of {record.since or 'an unknown time'}"
-        path = storage.versions.record_path(table, stem, record)
-        advice = "`--as-of` does not know this version any more."
-        yield Damage("version", what, str(wrong), Repair.set_aside, path=path, advice=advice)
-    except OSError:
-        return  # removed meanwhile
+                    advice = "`--as-of` then does not know these rows."
+                    path = f"{lake.root}/{file.key}"
+                    yield Damage("version", what, str(wrong), Repair.delete, path=path, advice=advice)
 
 
 def ledger_damages(settings: Settings, *, whole: bool) -> Iterator[Damage]:
