@@ -36,7 +36,7 @@ from resources.indexes.lance import LanceIndex
 from resources.lake.lake import Lake
 from resources.lake.verification import VERIFIED
 from resources.publishing.outputs import INDEX_FOLDER, INDEXES, needs_index
-from resources.publishing.record import PublishedRecord, is_intact
+from resources.publishing.record import is_intact, read_record
 from resources.publishing.score_cache import NAME as SCORES
 from resources.publishing.score_cache import DomainCache
 from resources.publishing.warehouse import Warehouse
@@ -224,8 +224,8 @@ def _read_database(home: Path, file: Path) -> Any:
 
 
 def _read_published_record(home: Path, file: Path) -> Any:
-    record = PublishedRecord.read(home / "memflow.duckdb")
-    if not record.file:
+    record = read_record(home / "memflow.duckdb")
+    if record is None:
         raise Rebuilt
     return record
 
