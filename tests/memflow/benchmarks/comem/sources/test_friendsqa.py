@@ -211,6 +211,13 @@ def test_most_questions_parameter_limits_questions_sampled_by_seed(read: Read):
     assert len({tuple(drawn(seed)) for seed in range(5)}) > 1
 
 
+def test_friendsqa_contexts_depend_on_seed_and_not_on_record_order(read: Read):
+    records = read(published(*SEASON))
+    assert load_contexts(DOMAIN, records) == load_contexts(DOMAIN, records[::-1])
+    moved = load_contexts(replace(DOMAIN, seed=7), records)[0]
+    assert [each.options for each in moved.questions] != [each.options for each in season(read).questions]
+
+
 def _broken(change: Callable[[dict[str, Any]], object]) -> bytes:
     scenes = json.loads(published(*SEASON))
     change(scenes)
