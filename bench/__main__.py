@@ -30,7 +30,6 @@ ALL = (
     "users",
     "episode",
     "event_log",
-    "replicas",
 )
 
 

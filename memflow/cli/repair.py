@@ -129,10 +129,10 @@ def _rebuild(settings: "Settings", lake: "Lake", damages: "Sequence[Damage]") ->
 
 def _run_without_requests(settings: "Settings", domain: str, assistants: Sequence[str]) -> str:
     """Run the pipeline for a domain and some of its assistants with a budget of no requests. Return why it failed."""
+    from memflow.chat.budget import Budget
     from memflow.cli.pipeline import run_pipeline
     from memflow.cli.planned_runs import RunRequest
     from memflow.cli.progress import ProgressWatcher
-    from resources.endpoints.limits import Budget
     from resources.settings.prompt_folders import activate_prompts
 
     try:

@@ -6,9 +6,9 @@ what a language model wrote.
 
 from collections.abc import Mapping
 
+from memflow.chat.budget import Budget, Spending
 from memflow.chat.requests import ChatRequest, Completion, Sampling
 from memflow.chat.scripted import Handler, ScriptedChat
-from resources.endpoints.limits import Budget, Spending
 
 
 class BudgetedScriptedChat(ScriptedChat):

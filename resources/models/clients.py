@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from memflow.benchmarks.domains import RoleDecoding
+from memflow.chat.budget import Budget, Prices
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
@@ -22,9 +23,8 @@ from memflow.repeats import memory_name
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
 from resources.endpoints.chat import OpenAIChat
-from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
+from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder
 from resources.endpoints.endpoint import Endpoint
-from resources.endpoints.limits import Budget, Prices
 from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import open_server
@@ -34,6 +34,7 @@ from resources.model_proxy.opening import given_variables, open_access, reaches_
 from resources.model_proxy.server import ModelProxy
 from resources.models.budgeted_scripted import BudgetedScriptedChat
 from resources.models.event_loop import detached
+from resources.models.folder_embedder import FolderEmbedder
 from resources.settings.chat_models import COMMAND_LINE
 from resources.settings.settings import Settings
 from resources.vllm_servers.servers import VllmServers

@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from memflow.chat.budget import Budget
 from memflow.fingerprint import digest
 from memflow.labels import HASHING
-from resources.endpoints.limits import Budget
 from resources.settings.values import NamedPath, StrictModel, Url, refuse_several_addresses
 
 

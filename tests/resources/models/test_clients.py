@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from stub import Stub, StubBehavior
 
+from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest
 from memflow.errors import BudgetSpent, ChatError, ServerDown
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import EndpointEmbedder
-from resources.endpoints.limits import Budget
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.chats import Chats
 from resources.models.clients import Clients

@@ -177,7 +177,7 @@ from resources.settings.chat_models import Model
 from resources.vllm_servers.servers import VllmServers
 
 servers = VllmServers({"small": Model(kind="vllm", model="tiny", executable=sys.argv[1])}, Path(sys.argv[2]))
-print(servers.url("small")[0], flush=True)
+print(servers.url("small"), flush=True)
 time.sleep(600)
 """
 
@@ -216,7 +216,7 @@ def test_server_ends_when_its_users_are_killed(tmp_path: Path, number: signal.Si
 def test_existing_server_is_used_as_it_is(tmp_path: Path) -> None:
     url = "http://127.0.0.1:1/v1"
     with closing(VllmServers({"small": Model(kind="vllm", model="tiny", url=url)}, tmp_path)) as servers:
-        assert (servers.url("small"), servers.outage("small"), servers.facts()) == ((url,), None, {})
+        assert (servers.url("small"), servers.outage("small"), servers.facts()) == (url, None, {})
 
 
 class Diary(BaseModel):
@@ -253,8 +253,8 @@ def test_memflow_starts_vllm_that_two_processes_share(tmp_path: Path) -> None:
     settings = {"model": model, "max_model_len": 4096, "arguments": ("--enforce-eager",)}
     home = tmp_path / "home"
     with servers_of(home, program, **settings) as first, servers_of(home, program, **settings) as second:
-        (url,) = first.url("small")
-        assert second.url("small") == (url,)
+        url = first.url("small")
+        assert second.url("small") == url
         assert models_at(url) == 200
     with pytest.raises(OSError, match="refused"):
         for _ in range(60):

@@ -2,7 +2,6 @@
 
 import io
 import random
-import stat
 import tarfile
 import zipfile
 from dataclasses import replace
@@ -81,14 +80,7 @@ def test_member_with_an_unsafe_path_is_refused(pack, into, name):
 def test_link_or_device_of_a_tar_archive_is_refused(tmp_path, into, kind):
     name = "repo-1/data/link.json"
     archive = tar_of(tmp_path / "a", {**FILES, name: b""}, {name: kind})
-    with pytest.raises(DownloadFailed, match="link or a device"):
-        unpack(archive, WANTED, into)
-
-
-def test_link_of_a_zip_archive_is_refused(tmp_path, into):
-    name = "repo-1/data/link.json"
-    archive = zip_of(tmp_path / "a", {**FILES, name: b"/etc/passwd"}, {name: stat.S_IFLNK | 0o777})
-    with pytest.raises(DownloadFailed, match="link or a device"):
+    with pytest.raises(DownloadFailed, match="a link, a device"):
         unpack(archive, WANTED, into)
 
 
@@ -104,12 +96,12 @@ def test_two_members_of_one_path_are_refused(tmp_path, into):
             info = tarfile.TarInfo("repo-1/data/a.json")
             info.size = 1
             tar.addfile(info, io.BytesIO(content))
-    with pytest.raises(DownloadFailed, match=r"two members for set/a\.json"):
+    with pytest.raises(DownloadFailed, match=r"second member for set/a\.json"):
         unpack(path, WANTED, into)
 
 
 def test_archive_with_too_many_members_is_refused(pack, into):
-    with pytest.raises(DownloadFailed, match="more than 3 members"):
+    with pytest.raises(DownloadFailed, match="its limit of 3 members"):
         unpack(pack(FILES), replace(WANTED, most_members=3), into)
 
 
@@ -130,14 +122,10 @@ def test_zip_bomb_is_stopped_by_its_ratio(tmp_path, into, monkeypatch):
     assert sum(len(content) for content in written(into).values()) < 1_000_000
 
 
-def test_unwanted_members_of_a_tar_archive_are_unpacked_up_to_a_limit_only(tmp_path, into):
+def test_unwanted_members_count_for_the_limits(tmp_path, into):
     files = {**FILES, "repo-1/zeros": bytes(3 * 10**7)}
-    packed = tar_of(tmp_path / "archive.tar.gz", files)
-    with pytest.raises(
-        DownloadFailed, match=r"unwanted members of more than 10,000,000 bytes \('repo-1/zeros'"
-    ):
-        unpack(packed, WANTED, into)
-    assert unpack(zip_of(tmp_path / "archive.zip", files), WANTED, into.parent / "other")
+    with pytest.raises(DownloadFailed, match="larger than its limit"):
+        unpack(tar_of(tmp_path / "archive.tar.gz", files), replace(WANTED, most_bytes=10**7), into)
 
 
 def test_archive_without_a_wanted_member_is_refused(pack, into):

@@ -1,4 +1,4 @@
-"""Generated domains with 6 users: every question kind, uniform gold positions, and all checks pass."""
+"""Generated domains with 3 users: every question kind, uniform gold positions, and all checks pass."""
 
 from collections import Counter
 from dataclasses import replace
@@ -24,7 +24,7 @@ from memflow.checks.expectations import all_expectations
 
 BRIEF = {"role_rounds": 2, "event_rounds": 2}
 """Nothing here depends on how long one talks."""
-USERS = 6
+USERS = 3
 
 
 @pytest.fixture(scope="module", params=[(scene, language) for scene in SCENES for language in ("en", "zh")])
