@@ -58,7 +58,7 @@ def sample(
 ) -> None:
     """Draw a sample of items from a domain, and write the HTML page on which people annotate it.
 
-    The page is one file that needs no server. key.jsonl contains the correct labels, if known: do not give it to the
+    The page is one file that needs no server. key.json contains the correct labels, if known: do not give it to the
     annotators.
     """
     from memflow.annotation.kinds import kind_of
@@ -112,7 +112,7 @@ def sample(
 _ABOUT = {
     "annotate.html": "the page: open it in a browser, or hand it to an annotator",
     "items.jsonl": "the sheet: what is shown, what is asked, which labels there are",
-    "key.jsonl": "the right labels; not for annotators",
+    "key.json": "the right labels; not for annotators",
 }
 
 

@@ -68,7 +68,7 @@ def cost_rows(settings: "Settings", lake: "Lake", ledger: "SqlLedger") -> Iterat
 
     `price` is None if the model has no price.
     """
-    from resources.endpoints.limits import Prices
+    from memflow.chat.budget import Prices
 
     for domain in lake.partitions("question.probes"):
         instances = len({probe.episode_id for probe in lake.read("question.probes", domain)})

@@ -108,7 +108,7 @@ def forget(
     Results in the lake do not change. Rerun their partitions with `memflow run --force` to send the requests again.
     `memflow show usage` still counts what the deleted answers cost.
     """
-    from resources.endpoints.limits import Prices
+    from memflow.chat.budget import Prices
     from resources.ledger.maintenance import CompletionFilter, forgettable
     from resources.ledger.maintenance import forget as delete
 

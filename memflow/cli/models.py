@@ -112,7 +112,3 @@ def check(
             f"\n{requests} requests. A changed profile changes the model's fingerprint: its partitions run again."
         ),
     )
-
-
-def _seen(observations: "list[Observation]") -> list[tuple[str, str]]:
-    return [(each.topic, each.seen) for each in observations]

@@ -107,7 +107,7 @@ def usage_rows(
 
     A cost is None where requests were sent to a model without a price.
     """
-    from resources.endpoints.limits import Prices
+    from memflow.chat.budget import Prices
     from resources.ledger.usage import cost, known_sum
 
     prices = {name: Prices(model.price_in, model.price_out) for name, model in settings.models.items()}

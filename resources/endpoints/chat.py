@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import Any
 
 from memflow.chat.asking import parse_completion
+from memflow.chat.budget import Budget, Prices, Spending
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoints.endpoint import Answer, Endpoint
-from resources.endpoints.limits import Budget, Prices, Spending
 from resources.endpoints.profile_advice import ignored_structure, misconfiguration, no_room_for_thoughts
 from resources.endpoints.replies import ChatReply, read_reply
 from resources.endpoints.request_bodies import RequestBodies

@@ -1,26 +1,23 @@
-"""Embedders that implement memflow.memories.memory.Embedder: an endpoint, or a local folder of weights.
+"""The embedder at an endpoint: implements memflow.memories.memory.Embedder.
 
 The hashing embedder, which needs no model, is memflow/memories/hashing_embedder.py.
 """
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from memflow.chat.conversation import EPISODE
-from memflow.errors import BadInput, BadSettings, MissingData, NoAnswer, PromptTooLong
+from memflow.errors import BadInput, NoAnswer, PromptTooLong
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
 from memflow.timing import took
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.replies import BrokenReply, ErrorReply
 from resources.endpoints.request_batcher import OnResult, RequestBatcher
-from resources.files.checksums import checksums
 
 BATCH = 128
 """Maximum number of texts per request."""
@@ -186,46 +183,6 @@ def read_vectors(content: bytes) -> list[Vector]:
         if not all(np.isfinite(np.linalg.norm(vector)) for vector in vectors):
             raise BrokenReply("the response contains a vector whose numbers are too large")
     return vectors
-
-
-class FolderEmbedder:
-    """A sentence-transformers model in a local folder, loaded on first use. Nothing is downloaded."""
-
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder).expanduser()
-        if not self.folder.is_dir():
-            raise MissingData(
-                f"the folder {self.folder} does not exist. Set `model` under [embedder] in memflow.toml "
-                "to a folder of sentence-transformers weights."
-            )
-        self.fingerprint = digest("folder", checksums(self.folder))
-        self.dimensions = 0
-        self._loaded: Any = None
-
-    async def embed(self, texts: Sequence[str]) -> Vector:
-        """Return unit vectors of the texts, of shape (n, dimensions), computed in a thread."""
-        if self._loaded is None:
-            self._loaded = await asyncio.to_thread(self._load)
-            self.dimensions = int(self._loaded.get_sentence_embedding_dimension())
-        if not texts:
-            return np.zeros((0, self.dimensions), dtype=np.float32)
-        return await asyncio.to_thread(self._embed, list(texts))
-
-    def _embed(self, texts: list[str]) -> Vector:
-        began = time.perf_counter()
-        vectors = self._loaded.encode(texts, normalize_embeddings=True, show_progress_bar=False)
-        took(time.perf_counter() - began)
-        return np.asarray(vectors, dtype=np.float32)
-
-    def _load(self) -> Any:
-        try:
-            from sentence_transformers import SentenceTransformer
-        except ImportError as error:
-            raise BadSettings(
-                "the embedder of kind folder needs sentence-transformers, which is not installed. "
-                "Install memflow[local-embedder]."
-            ) from error
-        return SentenceTransformer(str(self.folder), local_files_only=True)
 
 
 def _unit(vector: Vector) -> Vector:

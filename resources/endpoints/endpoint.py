@@ -37,8 +37,6 @@ RESPONSE_BYTES = 16 * 2**20
 """Default maximum of bytes in a response, a hundred times the length of long answers."""
 LONGEST_PAUSE = 3600.0
 """Default maximum of seconds that a request waits because the server asks for it."""
-RESTART_S = 1.0
-"""Seconds between two looks at a server that restarts."""
 SPREAD_S = 0.5
 """Seconds over which the requests are spread that wait for the same pause to end."""
 LOGGED_PAUSE = 10.0
@@ -61,10 +59,9 @@ class Answer(NamedTuple, Generic[T]):
 
 @dataclass(frozen=True)
 class Outage:
-    """What is known of a server that does not respond: the reason, and whether it will respond again."""
+    """What is known of a server that memflow started, and that has ended."""
 
     reason: str
-    ends: bool = False
 
 
 @dataclass
@@ -236,14 +233,11 @@ class Endpoint:
         return failed_response(request, status, repeats)
 
     async def _wait(self, call: Call) -> None:
-        """Wait until a pause for which the server has asked is over, and until a server that restarts has done so."""
+        """Wait until a pause for which the server has asked is over."""
         while (pause := self._limiter.paused_until - self.clock()) > 0:
             seconds = pause + random.uniform(0, SPREAD_S)
             call.paused += seconds
             await self.sleep(seconds)
-        while call.attempts and (outage := self.known_outage()) is not None and outage.ends:
-            call.paused += RESTART_S
-            await self.sleep(RESTART_S)
 
     def _examine(self, call: Call, response: "httpx2.Response") -> RetryableError | ChatError | None:
         """Set the value of a request to what the response contains; else return why it contains none."""
@@ -270,7 +264,7 @@ class Endpoint:
     def _unreachable(self, failed: ExchangeFailed) -> RetryableError | ChatError:
         reason = self.redact(str(failed).replace(self.url, self.address))
         outage = self.known_outage()
-        if outage is not None and not outage.ends:
+        if outage is not None:
             return EndpointDown(outage.reason)
         return RetryableError(
             reason,

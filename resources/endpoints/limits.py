@@ -1,17 +1,13 @@
-"""Limits on requests: concurrency per endpoint, and the budget of a run."""
+"""The limit of concurrent requests to an address, which adapts to the load of the server."""
 
 import asyncio
-import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 from weakref import WeakKeyDictionary
 
 from memflow.chat.priority import REMAINING
-from memflow.errors import BudgetSpent
 
 
 class AdaptiveLimiter:
@@ -86,108 +82,3 @@ def limiter_of(url: str, most: int) -> AdaptiveLimiter:
         limiter.most = most
         limiter.limit = min(limiter.limit, float(most))
     return limiter
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Prices per million tokens, in any currency."""
-
-    prompt: float = 0.0
-    completion: float = 0.0
-
-    def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the cost of these numbers of prompt and completion tokens."""
-        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
-
-
-@dataclass(frozen=True)
-class Spending:
-    """The spending of a run or a request: calls, tokens (of prompts and answers) and cost."""
-
-    calls: float = 0
-    tokens: float = 0
-    cost: float = 0
-
-    def __add__(self, other: "Spending") -> "Spending":
-        return Spending(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
-
-    def __sub__(self, other: "Spending") -> "Spending":
-        return Spending(self.calls - other.calls, self.tokens - other.tokens, self.cost - other.cost)
-
-
-@dataclass
-class Budget:
-    """The spending limits of a run; None means no limit. Threads and event loops may share it.
-
-    A request is admitted only if its maximum spending fits. If running requests reserve too much of the budget, the
-    request waits until their actual spending is known.
-    """
-
-    calls: int | None = None
-    tokens: int | None = None
-    cost: float | None = None
-    covers_scripted: bool = field(default=False, kw_only=True)
-    """Whether the answers of the scripted chat count too. Else they are free, since nothing is sent."""
-    spent: Spending = field(default_factory=Spending)
-    _reserved: Spending = field(default_factory=Spending, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no request may be sent at all, so that no server has to be started."""
-        return self.calls == 0
-
-    @asynccontextmanager
-    async def admit(self, most: Spending) -> AsyncIterator[list[Spending]]:
-        """Admit a request that spends at most `most`. Yield a list, to which the caller appends the actual spending.
-
-        If the caller appends nothing, the request counts as one call. Raises BudgetSpent if the budget does not
-        suffice.
-        """
-        while not await self.request(most):  # noqa: ASYNC110 (running requests may be in other event loops)
-            await asyncio.sleep(0.01)
-        took: list[Spending] = []
-        try:
-            yield took
-        finally:
-            self.settle(most, took[0] if took else Spending(calls=most.calls))
-
-    async def request(self, most: Spending) -> bool:
-        """Call `reserve` without blocking the event loop. Return its result and raise its errors."""
-        return self.reserve(most)
-
-    def reserve(self, most: Spending) -> bool:
-        """Reserve spending. Return False if running requests reserve too much. Raises BudgetSpent."""
-        with self._lock:
-            self._require_rest(self.spent + most)
-            fits = not self._broken(self.spent + self._reserved + most)
-            if fits:
-                self._reserved += most
-            return fits
-
-    def settle(self, reserved: Spending, spent: Spending) -> None:
-        """Replace a reservation by the actual spending."""
-        with self._lock:
-            self._reserved -= reserved
-            self.spent += spent
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether the budget has any limit."""
-        return (self.calls, self.tokens, self.cost) != (None, None, None)
-
-    def _require_rest(self, then: Spending) -> None:
-        broken = self._broken(then)
-        if broken:
-            raise BudgetSpent(
-                f"the budget of {broken} is used up, so no more requests are sent. Raise the budget, then rerun."
-            )
-
-    def _broken(self, then: Spending) -> str:
-        if self.calls is not None and then.calls > self.calls:
-            return f"{self.calls} calls"
-        if self.tokens is not None and then.tokens > self.tokens:
-            return f"{self.tokens} tokens"
-        if self.cost is not None and then.cost > self.cost:
-            return f"{self.cost:g} (cost)"
-        return ""

@@ -116,8 +116,8 @@ def _read(source: Lake, table: str, partition: str, facts: Facts) -> tuple[Facts
     except OSError as wrong:  # such as an error of the disk
         problem = f"cannot be read: {wrong}"
     raise DamagedFile(
-        f"a version of {table} of {partition} in {source.root} {problem}. Run `memflow repair` with that lake, then "
-        "repeat the copy."
+        f"a version of {table} of {partition} in {source.root} {problem}. Run `memflow doctor` with that lake, which "
+        "names the command that rebuilds it, then repeat the copy."
     )
 
 

@@ -1,4 +1,4 @@
-"""The removal of kept rows (`memflow gc`): which versions are old or too many, and which are in use.
+"""The removal of kept rows (`memflow doctor --clean`): which versions are old or too many, and which are in use.
 
 Only the files of rows are removed, one at a time; the records of versions stay, so `--as-of` can name what is missing.
 """

@@ -138,8 +138,8 @@ class KeptVersions:
         except (ValueError, TypeError, AttributeError):
             pass
         raise DamagedFile(
-            f"the record of a replaced version {path} is damaged: it changed since it was written. Set it aside with "
-            "`memflow repair`."
+            f"the record of a replaced version {path} is damaged: it changed since it was written. Delete it; "
+            "`--as-of` then forgets this version."
         )
 
     def record_path(self, table: str, stem: str, record: RecordName) -> str:

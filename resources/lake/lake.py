@@ -2,7 +2,7 @@
 
 The rows are defined in memflow.records. Queries over tables are in resources/publishing/warehouse.py, column types in
 resources/lake/columns.py. lake_storage/ stores the files, in a folder or in an object store. The version that a write
-replaces is kept until `memflow gc` removes its rows.
+replaces is kept until `memflow doctor --clean` removes its rows.
 """
 
 import shutil
@@ -176,8 +176,8 @@ class Lake:
     def as_of(self, moment: datetime) -> "Lake":
         """Return a read-only view of the lake as it was at a moment with a time zone.
 
-        Reading rows that `memflow gc` removed raises MissingData. Files without a time, which a former version of
-        memflow wrote, count as having always existed.
+        Reading rows that `memflow doctor --clean` removed raises MissingData. Files without a time count as having
+        always existed.
         """
         storage = self.storage.listing_view()
         view = Lake(storage, self._clock)
@@ -185,7 +185,7 @@ class Lake:
         return view
 
     def removed_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a past moment whose rows `memflow gc` has removed; none for the lake itself."""
+        """Return the partitions of a past moment whose rows were removed; none for the lake itself."""
         return [] if self._past is None else self._past.removed(table)
 
     def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
@@ -528,7 +528,7 @@ class Lake:
         if facts is not None:
             with suppress(FileNotFoundError):
                 return self.storage.open_version(table, partition, facts)
-        reason = "did not exist yet" if facts is None else "was removed by `memflow gc`"
+        reason = "did not exist yet" if facts is None else "was removed by `memflow doctor --clean`"
         raise MissingData(
             f"{table} of {partition} as of {past.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."
         )
@@ -536,8 +536,8 @@ class Lake:
     def _damaged(self, table: str, partition: str, reason: str) -> DamagedFile:
         """Return the error for a damaged file: which file, why, and the command that repairs it."""
         return DamagedFile(
-            f"{self.path(table, partition)} is damaged: {reason}. Run `memflow repair`, which rebuilds it without "
-            "requests where the ledger has the answers."
+            f"{self.path(table, partition)} is damaged: {reason}. Run {rebuild_command(table, partition)}, which "
+            "rebuilds it from the answers in the ledger."
         )
 
 

@@ -70,7 +70,7 @@ class PastPartitions:
         return None if version is None else version.facts
 
     def removed(self, table: str) -> list[str]:
-        """Return the partitions whose rows `memflow gc` has removed, sorted."""
+        """Return the partitions whose rows `memflow doctor --clean` has removed, sorted."""
         return [name for name, version in self.of(table).items() if version.is_removed]
 
     def _version(self, table: str, partition: str, kept: KeptPartition | None) -> _PastVersion | None:

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from resources.endpoints.limits import Prices
+from memflow.chat.budget import Prices
 from resources.ledger.tables import completions, embeddings, failures, tables, uses
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from resources.endpoints.limits import Prices
+from memflow.chat.budget import Prices
 from resources.ledger.tables import (
     CONTEXT_COLUMNS,
     SUMS,

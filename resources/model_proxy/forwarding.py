@@ -7,10 +7,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from memflow.chat.budget import Spending
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import NoAnswer, RequestRefused
 from resources.endpoints.chat import BLANK_TRIES, OpenAIChat
-from resources.endpoints.limits import Spending
 from resources.endpoints.profile_advice import misconfiguration
 from resources.endpoints.replies import ChatReply, read_reply
 from resources.model_proxy.bodies import ReceivedChat

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from memflow.benchmarks.domains import RoleDecoding
+from memflow.chat.budget import Budget, Prices
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
@@ -22,9 +23,8 @@ from memflow.repeats import memory_name
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
 from resources.endpoints.chat import OpenAIChat
-from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
+from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder
 from resources.endpoints.endpoint import Endpoint
-from resources.endpoints.limits import Budget, Prices
 from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import open_server
@@ -32,8 +32,8 @@ from resources.memory_servers.stored_checks import require_check
 from resources.model_proxy.access import GuardedConnection
 from resources.model_proxy.opening import given_variables, open_access, reaches_loopback
 from resources.model_proxy.server import ModelProxy
-from resources.models.budgeted_scripted import BudgetedScriptedChat
 from resources.models.event_loop import detached
+from resources.models.folder_embedder import FolderEmbedder
 from resources.settings.chat_models import COMMAND_LINE
 from resources.settings.settings import Settings
 from resources.vllm_servers.servers import VllmServers
@@ -42,9 +42,6 @@ BUSY_S = 0.002
 """Seconds for one iteration of an event loop that has little to do."""
 PAUSE_S = 0.01
 """Seconds between two looks at a busy event loop."""
-
-UNSTARTED = "http://unstarted.invalid/v1"
-"""The address of a server that is not started, because the budget admits no request."""
 
 T = TypeVar("T")
 
@@ -110,11 +107,8 @@ class Clients:
             )
             self._memory_servers[key] = server, GuardedConnection(server, access)
         server, connection = self._memory_servers[key]
-        if self._sends_nothing:
-            server.forbid(f"the memory server {name} is not started, because no request may be sent.")
-        else:
-            hello = await connection.hello()  # so that a server that cannot be started ends the step
-            require_check(name, own, self.settings.home, hello)
+        hello = await connection.hello()  # so that a server that cannot be started ends the step
+        require_check(name, own, self.settings.home, hello)
         return connection
 
     async def model_proxy(self) -> ModelProxy:
@@ -172,11 +166,6 @@ class Clients:
             self._opened.pop(key, None)
             raise
 
-    @property
-    def _sends_nothing(self) -> bool:
-        """Whether the budget admits no request, as in `memflow repair`: everything comes from the ledger."""
-        return self.budget is not None and self.budget.is_empty
-
     async def _open_chat(self, name: str) -> Chat:
         settings = self.settings
         model = settings.model(name)
@@ -187,14 +176,10 @@ class Clients:
             elif model.model == SHIFTED:
                 answers = shifted_handlers(answers)
             label, sampling = model.fingerprint(), model.sampling()
-            if self.budget is not None and self.budget.covers_scripted:
-                return BudgetedScriptedChat(answers, name=label, sampling=sampling, budget=self.budget)
             return ScriptedChat(answers, name=label, sampling=sampling)
-        served = model.kind == "vllm" and not self._sends_nothing
         # Starting a server takes minutes, in which other models are called.
-        url = model.url or UNSTARTED
-        if served:
-            url = await asyncio.to_thread(self.servers.url, name)
+        is_served = model.kind == "vllm"
+        url = await asyncio.to_thread(self.servers.url, name) if is_served else model.url
         of_command = name.startswith(COMMAND_LINE)
         chat = OpenAIChat(
             url=url,
@@ -214,7 +199,7 @@ class Clients:
                 timeout=model.timeout,
                 response_bytes=model.response_bytes,
                 setting="--url" if of_command else f"`url` of model {name} in memflow.toml",
-                known_outage=partial(self.servers.outage, name) if served else lambda: None,
+                known_outage=partial(self.servers.outage, name) if is_served else lambda: None,
             ),
         )
         return await self._stack.enter_async_context(chat)

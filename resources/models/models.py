@@ -7,10 +7,10 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
+from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
 from memflow.records import Probe
 from memflow.run.early_answers import EarlyAnswers
-from resources.endpoints.limits import Budget
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.chats import Chats, Watch
 from resources.models.clients import Clients

@@ -146,7 +146,7 @@ def _current_at(versions: Sequence[Version], moment: datetime) -> Facts | None:
 def _compare(
     domain: Domain, assistant: str, change: InputChange, past: Lake, lake: Lake
 ) -> list[Drift] | None:
-    """Return the drift of a change; None if `memflow gc` removed the rows before it, or a former memflow wrote them."""
+    """Return the drift of a change; None if the rows before it were removed."""
     inputs = [json.loads(each.meta[INPUTS]) for each in (change.before, change.after)]
     if not changed_inputs(*inputs):
         return []

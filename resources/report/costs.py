@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from memflow.chat.budget import Prices
 from memflow.pipeline import WRITERS, partition_key
-from resources.endpoints.limits import Prices
 from resources.ledger.usage import known_sum
 from resources.report.source import ASSISTANT_TABLES, DOMAIN_TABLES, ReportSource
 

@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from memflow.chat.budget import Budget
 from memflow.fingerprint import digest
 from memflow.labels import HASHING
-from resources.endpoints.limits import Budget
 from resources.settings.values import NamedPath, StrictModel, Url, refuse_several_addresses
 
 
@@ -72,7 +72,7 @@ class BudgetLimits(StrictModel):
 
 
 class History(StrictModel):
-    """What `memflow gc` keeps of the rows that later runs replaced."""
+    """What `memflow doctor --clean` keeps of the rows that later runs replaced."""
 
     days: float = Field(
         30, ge=0, le=36_500, description="Remove rows that were replaced longer ago, in days."

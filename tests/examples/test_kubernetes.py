@@ -194,8 +194,8 @@ def test_settings_of_the_config_map_load_with_its_environment(
         monkeypatch.setenv(name, value)
     loaded = load(file)
     assert loaded.lake_root.startswith("s3://")
-    assert loaded.models["qwen"].total_concurrency == 64
-    assert loaded.budget.name == "cluster"
+    assert loaded.models["qwen"].concurrency == 16
+    assert loaded.budget.calls == 1_000_000
     mounts = values()["runLauncher"]["config"]["k8sRunLauncher"]["volumeMounts"]
     paths = {mount["mountPath"] for mount in mounts}
     assert {
@@ -204,7 +204,7 @@ def test_settings_of_the_config_map_load_with_its_environment(
         str(Path(environment["data"]["MEMFLOW_SETTINGS"]).parent),
     } == paths
     service = documents("vllm.yaml")[0]["metadata"]["name"]
-    assert all(f"{service}-0.{service}:8000" in url for url in loaded.models["qwen"].urls)
+    assert loaded.models["qwen"].url == f"http://{service}:8000/v1"
 
 
 def test_names_of_config_maps_secrets_and_claims_exist(job: dict[str, Any]) -> None:

@@ -39,15 +39,6 @@ class StubBehavior:
         metadata={"help": "mean characters of answers without a schema, such as 3538; 0: 20 to 80"},
     )
     cut_at: int = field(default=0, metadata={"help": "tokens after which every answer is cut; 0: no limit"})
-    prefix_blocks: int = field(
-        default=0,
-        metadata={
-            "help": "blocks of 16 tokens in the prefix cache; 0: half of each prompt is reported as cached"
-        },
-    )
-    prefill: float = field(
-        default=0.0, metadata={"help": "further seconds for each 1,000 prompt tokens that are not cached"}
-    )
     thought_tokens: int = field(
         default=100, metadata={"help": "tokens of the thoughts of a server that thinks"}
     )

@@ -17,8 +17,6 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     attempt: int = 0
-    cached_tokens: int | None = None
-    """Prompt tokens in the prefix cache; None without such a cache."""
 
     @property
     def text(self) -> str:

@@ -99,7 +99,7 @@ def _body(draft: Draft, call: Call, name: str) -> dict[str, Any]:
     if draft.reports_usage:
         thoughts = estimate(draft.thoughts)
         answer = thoughts + estimate(draft.answer)
-        cached = draft.prompt_tokens // 2 if call.cached_tokens is None else call.cached_tokens
+        cached = draft.prompt_tokens // 2
         body["usage"] = {
             "prompt_tokens": draft.prompt_tokens,
             "completion_tokens": answer,

@@ -13,7 +13,7 @@ import struct
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -25,7 +25,6 @@ from stub.behavior import StubBehavior
 from stub.calls import Call, Rejection
 from stub.completions import completion, rejection
 from stub.odd_responses import FATAL, OddResponse, odd_responses
-from stub.prefix_cache import PrefixCache
 from stub.providers import behaviors_of
 
 
@@ -39,7 +38,6 @@ class Counts:
     refused: int = 0
     garbled: int = 0
     prompt_tokens: int = 0
-    cached_tokens: int = 0
     in_flight: int = 0
     most_in_flight: int = 0
 
@@ -55,7 +53,6 @@ class Stub:
         self.port = self.behavior.port
         self.headers: list[Mapping[str, str]] = []
         """The headers of the first 100 requests."""
-        self._prefixes = PrefixCache(self.behavior.prefix_blocks)
         self._tries: Counter[str] = Counter()
         self._runner: web.ServerRunner | None = None
         self._outage: asyncio.Task[None] | None = None
@@ -131,15 +128,14 @@ class Stub:
         if len(self.headers) < 100:
             self.headers.append(request.headers.copy())
         try:
-            cached = self._cached_tokens(body)
-            if seconds := self._seconds(body, cached):
-                await asyncio.sleep(seconds)
+            if self.behavior.latency:
+                await asyncio.sleep(self.behavior.latency)
             odd = self._odd_response(body, key)
             if odd is not None:
                 assert request.transport is not None
                 await odd.send(request.transport)
                 return web.Response()
-            status, answer, headers = self._answer(request, body, inputs, key, attempt, cached)
+            status, answer, headers = self._answer(request, body, inputs, key, attempt)
             self._note(request, key, status)
         finally:
             counts.in_flight -= 1
@@ -166,18 +162,6 @@ class Stub:
             self._log.write(json.dumps(line) + "\n")
             self._log.flush()
 
-    def _cached_tokens(self, body: dict[str, Any]) -> int | None:
-        if not self.behavior.prefix_blocks or "messages" not in body:
-            return None
-        return self._prefixes.add(body["messages"])
-
-    def _seconds(self, body: dict[str, Any], cached: int | None) -> float:
-        """Return the seconds before the answer: the latency, and the time to compute what is not cached."""
-        if not self.behavior.prefill or "messages" not in body:
-            return self.behavior.latency
-        left = Call(body, self.behavior).tokens - (cached or 0)
-        return self.behavior.latency + self.behavior.prefill * max(0, left) / 1000
-
     def _answer(
         self,
         request: web.BaseRequest,
@@ -185,7 +169,6 @@ class Stub:
         inputs: str,
         key: str,
         attempt: int,
-        cached: int | None,
     ) -> tuple[int, Any, Mapping[str, str]]:
         rejected = self._rejection(request, body, key, attempt)
         if rejected is not None:
@@ -193,8 +176,7 @@ class Stub:
         self.counts.answered += 1
         if request.path.endswith("/embeddings"):
             return 200, self._embeddings(body), {}
-        call = replace(self._call(request, body, attempt), cached_tokens=cached)
-        self.counts.cached_tokens += cached or 0
+        call = self._call(request, body, attempt)
         self.counts.prompt_tokens += call.tokens
         answer, garbled = completion(call, inputs, self.behaviors)
         self.counts.garbled += garbled

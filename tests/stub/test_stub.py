@@ -93,22 +93,3 @@ def test_stub_process_answers_requests_until_the_context_ends() -> None:
         assert post(url, 1)[0] == 200
     with pytest.raises(urllib.error.URLError):
         post(url, 1)
-
-
-async def test_openai_client_parses_the_responses_of_the_stub() -> None:
-    import openai
-
-    async with (
-        Stub() as stub,
-        openai.AsyncOpenAI(base_url=stub.url, api_key="EMPTY", max_retries=0) as client,
-    ):
-        assert [model.id async for model in client.models.list()] == ["stub"]
-        completion = await client.chat.completions.create(
-            model="stub", messages=[{"role": "user", "content": "hello"}], max_tokens=64
-        )
-        assert completion.choices[0].message.content and completion.choices[0].finish_reason == "stop"
-        assert completion.usage is not None and completion.usage.completion_tokens > 0
-        embedded = await client.embeddings.create(model="stub", input=["a", "b"])
-        assert [len(each.embedding) for each in embedded.data] == [64, 64]
-        with pytest.raises(openai.NotFoundError, match="does not exist"):
-            await client.chat.completions.create(model="other", messages=[])

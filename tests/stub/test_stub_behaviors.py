@@ -9,14 +9,12 @@ from pydantic import BaseModel, Field
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
-from memflow.errors import ChatError, NoAnswer, PromptTooLong, QuotaExhausted
-from memflow.tokens import estimate
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
 from stub import Stub, StubBehavior
 from stub.calls import THOUGHT
-from stub.providers import BEHAVIORS, CHECKS, PROVIDERS
+from stub.providers import BEHAVIORS, PROVIDERS
 
 
 class Choice(BaseModel):
@@ -42,12 +40,6 @@ async def completed(
             return await chat.complete(request), stub.counts.asked
 
 
-async def error_of(behavior: StubBehavior, request: ChatRequest = TEXT) -> ChatError:
-    with pytest.raises(ChatError) as caught:
-        await completed(behavior, request)
-    return caught.value
-
-
 def test_stub_has_a_provider_for_every_preset() -> None:
     assert set(PROVIDERS) == set(PRESETS)
     assert {name for names in PROVIDERS.values() for name in names} <= BEHAVIORS
@@ -70,34 +62,6 @@ async def test_typed_stub_answers_satisfy_bounds_that_the_sent_schema_omits(pres
         value, wrong = parse_completion(completion, Choice)
         assert value is not None, wrong
         assert requests == 1
-
-
-@pytest.mark.parametrize("name", [name for name in CHECKS if name.startswith("overflow")])
-async def test_client_recognizes_the_context_overflow_message_of_every_provider(name: str) -> None:
-    error = await error_of(StubBehavior(behaviors=name, max_model_len=1))
-    assert isinstance(error, PromptTooLong)
-
-
-async def test_exhausted_quota_of_stub_raises_quota_exhausted() -> None:
-    assert isinstance(await error_of(StubBehavior(behaviors="quota")), QuotaExhausted)
-
-
-@pytest.mark.parametrize(
-    ("behaviors", "end"),
-    [("refuses", "refused"), ("filtered", "filtered"), ("filtered_prompt", "filtered"), ("blank", "blank")],
-)
-async def test_stub_response_without_an_answer_raises_no_answer(behaviors: str, end: str) -> None:
-    error = await error_of(StubBehavior(behaviors=behaviors))
-    assert isinstance(error, NoAnswer) and error.end == end
-
-
-@pytest.mark.parametrize(
-    "behaviors", ["warming_up", "blank_json_first", "waits_ms", "waits_seconds", "waits_date"]
-)
-async def test_client_gets_the_answer_after_a_temporary_failure_of_the_stub(behaviors: str) -> None:
-    completion, requests = await completed(StubBehavior(behaviors=behaviors), TYPED)
-    assert parse_completion(completion, Choice)[0] is not None
-    assert requests == 2
 
 
 @pytest.mark.parametrize("request_", [TEXT, TYPED])
@@ -129,11 +93,6 @@ async def test_json_answer_in_the_reasoning_field_is_parsed() -> None:
 async def test_json_answer_between_prose_or_code_fences_is_parsed(behaviors: str) -> None:
     completion, _ = await completed(StubBehavior(behaviors=behaviors), TYPED)
     assert parse_completion(completion, Choice)[0] is not None
-
-
-async def test_token_counts_are_estimated_if_the_stub_reports_no_usage() -> None:
-    completion, _ = await completed(StubBehavior(behaviors="no_usage"), TEXT)
-    assert completion.estimated and completion.completion_tokens == estimate(completion.text)
 
 
 @pytest.mark.parametrize("fields", [{"cut_at": 100}, {"provider": "vllm"}])

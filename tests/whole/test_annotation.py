@@ -8,10 +8,10 @@ from typing import Any
 
 from stub import stub_process
 
+from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
 from memflow.cli.pipeline import run_pipeline
 from memflow.cli.planned_runs import RunRequest
-from resources.endpoints.limits import Budget
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings, load
 

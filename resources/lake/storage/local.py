@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from resources.files.file_cache import FileCache, FileState
+from resources.files.lake_format import mark_lake
 from resources.files.local_files import can_link, link_file, lock_file, partition_of, replace_file, stem_of
 from resources.lake.facts import Facts
 from resources.lake.kept_versions import TIME, KeptVersions, content_of
@@ -107,6 +108,7 @@ class LocalStorage:
     def replace(self, table: str, partition: str, new: Replacement) -> tuple[Facts, FileState | None]:
         """Write a partition, and replace its file after the former version is kept."""
         facts: list[Facts] = []
+        mark_lake(Path(self.root))
 
         def write(file: IO[bytes]) -> None:
             facts.append(new.write(file))

@@ -140,7 +140,7 @@ class ObjectStorage:
                 if former == facts:
                     return current.facts, current.state
             else:
-                # `memflow gc` removes what nothing refers to after the grace period.
+                # `memflow doctor --clean` removes what nothing refers to after the grace period.
                 if created is None or self._clock() - created_at > self.grace_s / 2:
                     created_at = self._clock()
                     created = self._create(table, stem, content_of(facts), file)
@@ -316,8 +316,8 @@ class ObjectStorage:
         """Return the error for an object, and remember it, so that the partition is not up to date."""
         key = "" if name is None else name.key
         found = (
-            f"the object {self.root}/{key} of {table} of {partition_of(stem)} {reason}. Run `memflow repair`, which "
-            "rebuilds it without requests where the ledger has the answers."
+            f"the object {self.root}/{key} of {table} of {partition_of(stem)} {reason}. Run `memflow doctor`, which "
+            "names the command that rebuilds it from the answers in the ledger."
         )
         self._damaged[key] = found
         return DamagedFile(found)

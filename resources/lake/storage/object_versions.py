@@ -1,8 +1,8 @@
 """The replaced versions of a lake in an object store: records with their metadata, and the objects with their rows.
 
-`memflow gc` removes an object if nothing refers to it and nobody may be about to. Both follow from its age: writers
-refer to a new object within half the grace period or create another one, keys are never used twice, and the pointer is
-swapped only if it did not change. So an old object that is not current can never become current again.
+`memflow doctor --clean` removes an object if nothing refers to it and nobody may be about to. Both follow from its age:
+writers refer to a new object within half the grace period or create another one, keys are never used twice, and the
+pointer is swapped only if it did not change. So an old object that is not current can never become current again.
 """
 
 import time

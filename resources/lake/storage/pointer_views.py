@@ -74,8 +74,8 @@ class NewestPointers:
             raise BadInput(f"{self._pointer_name(table, stem)} {later}") from None
         except (ValueError, KeyError, TypeError) as wrong:
             raise DamagedFile(
-                f"{self._pointer_name(table, stem)} is damaged ({wrong}). Run `memflow repair`, which rebuilds the "
-                "partition without requests where the ledger has the answers."
+                f"{self._pointer_name(table, stem)} is damaged ({wrong}). Run `memflow doctor`, which names the "
+                "command that rebuilds it from the answers in the ledger."
             ) from None
 
     def _pointer_name(self, table: str, stem: str) -> str:

@@ -1,10 +1,8 @@
 """Embedders: unit vectors in input order, batches, cached vectors and errors."""
 
 import asyncio
-import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,9 +10,9 @@ from stub import Stub, StubBehavior
 from stub.calls import Rejection
 
 from memflow.chat.conversation import EPISODE
-from memflow.errors import BadInput, BadSettings, MissingData, NoAnswer, PromptTooLong
+from memflow.errors import BadInput, NoAnswer, PromptTooLong
 from memflow.timing import timed
-from resources.endpoints.embedder import BATCH, EndpointEmbedder, FolderEmbedder, read_vectors
+from resources.endpoints.embedder import BATCH, EndpointEmbedder, read_vectors
 from resources.endpoints.replies import BrokenReply, ErrorReply
 from resources.ledger.sql_ledger import SqlLedger
 
@@ -179,37 +177,6 @@ async def test_malformed_response_of_a_working_embedder_fails_only_its_texts(
             await embedder.embed(["odd"])
         monkeypatch.setattr(Stub, "_embeddings", good)
         assert (await embedder.embed(["odd", "a"])).shape == (2, embedder.dimensions)
-
-
-async def test_folder_embedder_reports_missing_folder_or_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(MissingData, match=r"the folder .* does not exist"):
-        FolderEmbedder(tmp_path / "none")
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(BadSettings, match=r"memflow\[local-embedder\]"):
-        await FolderEmbedder(tmp_path).embed(["a"])
-
-
-async def test_folder_embedder_loads_its_folder_with_sentence_transformers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def transformer(folder: str, local_files_only: bool) -> SimpleNamespace:
-        assert local_files_only
-        return SimpleNamespace(get_sentence_embedding_dimension=lambda: 3, encode=encode)
-
-    def encode(texts: list[str], *, normalize_embeddings: bool, show_progress_bar: bool) -> np.ndarray:
-        assert normalize_embeddings
-        return np.eye(3)[: len(texts)]
-
-    package = SimpleNamespace(SentenceTransformer=transformer)
-    monkeypatch.setitem(sys.modules, "sentence_transformers", package)
-    (tmp_path / "weights").write_bytes(b"1")
-    embedder = FolderEmbedder(tmp_path)
-    vectors = await embedder.embed(["a", "b"])
-    assert (vectors.shape, vectors.dtype, embedder.dimensions) == ((2, 3), np.float32, 3)
-    (tmp_path / "weights").write_bytes(b"2")
-    assert FolderEmbedder(tmp_path).fingerprint != embedder.fingerprint
 
 
 async def test_embedding_requests_belong_to_no_conversation(ledger: SqlLedger) -> None:

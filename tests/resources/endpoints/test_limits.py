@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
+from memflow.chat.budget import Budget, Prices, Spending
 from memflow.chat.priority import REMAINING
 from memflow.errors import BudgetSpent
-from resources.endpoints.limits import AdaptiveLimiter, Budget, Prices, Spending, limiter_of
+from resources.endpoints.limits import AdaptiveLimiter, limiter_of
 
 
 class Clock:

@@ -1,4 +1,4 @@
-"""Requests leave through the OpenAI SDK; proxies, certificates and addresses of Azure end in an answer or a sentence."""
+"""Requests leave through the OpenAI SDK; proxies, certificates and Azure addresses give an answer or a sentence."""
 
 import ssl
 import subprocess
@@ -129,39 +129,30 @@ async def test_proxy_that_demands_a_password_is_named(monkeypatch: pytest.Monkey
             await complete("https://model.invalid/v1")
 
 
-async def test_self_signed_certificate_is_refused_until_ssl_cert_file_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """Return the files of a self-signed certificate of localhost and of its key."""
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=localhost",
-    ]
-    subprocess.run(
-        [*command, "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
-        check=True,
-        capture_output=True,
-    )
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
+    more = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*command.split(), *more], check=True, capture_output=True)
+    return certificate, key
 
+
+async def test_self_signed_certificate_is_refused_until_ssl_cert_file_names_it(
+    certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         return web.json_response(completion({"content": "An answer."}))
 
-    trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    trusted.load_cert_chain(certificate, key)
+    own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    own.load_cert_chain(*certificate)
     monkeypatch.setattr(transport, "_tls", ssl.create_default_context)
-    async with server(answer, trusted) as url:
-        url = url.replace("http://127.0.0.1", "https://localhost")
+    async with server(answer, own) as address:
+        url = address.replace("http://127.0.0.1", "https://localhost")
         with pytest.raises(EndpointDown, match=r"self-signed certificate.*Set SSL_CERT_FILE to a file"):
             await complete(url)
-        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
         assert (await complete(url)).text == "An answer."
 
 

@@ -63,7 +63,7 @@ def test_removal_by_age_keeps_what_was_replaced_later(lake):
     removed = collect(lake, collectable(lake, hour(2), ALL))
     assert [rows.until for rows in removed] == [START + timedelta(hours=2)]
     assert [rows_at(lake, number) for number in (2, 3, 4)] == [2, 3, 4]
-    with pytest.raises(MissingData, match="was removed by `memflow gc`"):
+    with pytest.raises(MissingData, match="was removed by `memflow doctor --clean`"):
         rows_at(lake, 1)
     assert lake.as_of(hour(1)).removed_partitions(TABLE) == ["d/a"]
     assert len(lake.versions(TABLE, "d/a")) == 4

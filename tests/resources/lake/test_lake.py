@@ -182,9 +182,7 @@ def test_lake_reports_a_truncated_parquet_file(lake):
     path = Path(lake.path("score.verdicts", "d/a"))
     path.write_bytes(path.read_bytes()[:-20])
     for look in (lake.read, lake.facts):
-        with pytest.raises(
-            BadInput, match=r"d,a\.parquet is damaged: its end is missing\. Run `memflow repair`"
-        ):
+        with pytest.raises(BadInput, match=r"d,a\.parquet is damaged: its end is missing\. Run `memflow run"):
             look("score.verdicts", "d/a")
 
 

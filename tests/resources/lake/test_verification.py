@@ -77,7 +77,7 @@ def test_each_way_of_reading_refuses_a_flipped_bit(tmp_path: Path, table: str) -
         flip(path, bit)
         other = Lake(tmp_path / "lake")
         for look in WAYS:
-            with pytest.raises(DamagedFile, match=r"d,a\.parquet is damaged: .*Run `memflow repair`"):
+            with pytest.raises(DamagedFile, match=r"d,a\.parquet is damaged: .*Run `memflow run"):
                 look(other, table)
         found = Warehouse(other, tmp_path / "unused").sql(f"SELECT * FROM {table}")
         assert (found, found.left_out) == ([], {table: [PARTITION]})

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from ledger_rows import ACCOUNT, completion, find, request, store
 
+from memflow.chat.budget import Prices
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import ChatError, EndpointDown, NoAnswer, PromptTooLong, RequestRefused
-from resources.endpoints.limits import Prices
 from resources.ledger.maintenance import (
     CompletionFilter,
     LedgerGroup,

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ledger_rows import ACCOUNT, completion, request, store
 
+from memflow.chat.budget import Prices
 from memflow.chat.ledger import RequestContext
 from memflow.errors import BadSettings, ChatError, EndpointDown
-from resources.endpoints.limits import Prices
 from resources.ledger.sql_ledger import SqlLedger
 from resources.ledger.usage import GROUPS, UsageRow, cost
 

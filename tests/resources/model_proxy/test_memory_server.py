@@ -12,12 +12,12 @@ from stub import stub_process
 from stub.process import count_answers
 
 from assets.fingerprints import Fingerprints
+from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
 from memflow.chat.scripted import LABEL
 from memflow.cli.memory_servers import memory_server_notes, servers_with_own_models
 from memflow.errors import BudgetSpent
 from memflow.memories.server.protocol import Capabilities, Hello, SentMessage
-from resources.endpoints.limits import Budget
 from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.declaration import write_hello
 from resources.model_proxy.access import GuardedConnection

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from stub.behavior import StubBehavior
 from stub.server import Stub
 
+from memflow.chat.budget import Budget
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Sampling, TokenBound
 from memflow.chat.scripted import LABEL, ScriptedChat
@@ -23,7 +24,6 @@ from memflow.memories.hashing_embedder import HashingEmbedder
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import EndpointEmbedder
 from resources.endpoints.endpoint import Endpoint
-from resources.endpoints.limits import Budget
 from resources.endpoints.profiles import Profile
 from resources.ledger.sql_ledger import SqlLedger
 from resources.model_proxy.access import ModelAccess

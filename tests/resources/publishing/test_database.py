@@ -10,8 +10,8 @@ from pathlib import Path
 import duckdb
 import factories
 import pytest
-from event_logs import PYTHONPATH
 from measured_lake import DOMAINS, write_assistant, write_probes
+from python_path import PYTHONPATH
 
 from resources.lake.lake import Lake
 from resources.publishing import database as published_database

@@ -59,7 +59,7 @@ def test_damaged_version_is_not_copied(tmp_path, is_current):
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     copied = {each.table: each for each in copy_lake(local.root, target.root)}
     [damage] = copied[TABLE].damages
-    assert "is damaged" in damage and "memflow repair" in damage
+    assert "is damaged" in damage and "Run `memflow " in damage
     # Replaced rows do not become current because the current ones are damaged.
     assert target.partitions(TABLE) == ([] if is_current else ["d/ü a"])
     if not is_current:

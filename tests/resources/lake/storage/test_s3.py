@@ -191,7 +191,7 @@ def test_removed_rows_respect_the_grace_period(lake, s3_environment):
     assert len(lake.as_of(third.since).read(TABLE, "d/a")) == 3
     assert len(lake.as_of(last.since).read(TABLE, "d/a")) == 4
     assert lake.as_of(first.since).removed_partitions(TABLE) == ["d/a"]
-    with pytest.raises(MissingData, match="was removed by `memflow gc`"):
+    with pytest.raises(MissingData, match="was removed by `memflow doctor --clean`"):
         lake.as_of(second.since).read(TABLE, "d/a")
 
 
@@ -211,7 +211,7 @@ def test_damaged_and_missing_objects_name_table_partition_and_fix(
     client.delete_object(Bucket=BUCKET, Key=f"{prefix}/{by_partition['d,b']}")
     other = other_host(lake, tmp_path, monkeypatch)
     for partition, reason in (("d/a", "is damaged"), ("d/b", "is missing")):
-        with pytest.raises(BadInput, match=rf"score\.verdicts of {partition} {reason}.*memflow repair"):
+        with pytest.raises(BadInput, match=rf"score\.verdicts of {partition} {reason}.*memflow doctor"):
             other.read(TABLE, partition)
     assert other.read(TABLE, "d/c") == ROWS
     assert other.current_partitions(TABLE) == other.listing_view().current_partitions(TABLE) == ["d/c"]

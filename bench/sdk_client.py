@@ -1,22 +1,20 @@
-"""A client that only posts recorded requests and waits for the answers: the peer of benchmarks over HTTP.
+"""The OpenAI SDK alone, which sends recorded requests and waits for the answers: the peer of benchmarks over HTTP.
 
-The client has no memory, no ledger, no retries and no parsing. memflow's additional wall time is its overhead.
+The peer calls `chat.completions.create`, as a program without memflow would. It has no memory and no ledger.
 """
 
 import asyncio
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-import aiohttp
+from typing import Any
 
 from memflow.chat.requests import Chat, ChatRequest, Completion
 from memflow.run.play import PlayedEpisode
 from resources.endpoints.profiles import Profile
 from resources.endpoints.request_bodies import RequestBodies
 
-Chain = Sequence[bytes]
+Chain = Sequence[dict[str, Any]]
 """Request bodies, each of which is sent after the answer to the one before."""
 
 
@@ -37,16 +35,13 @@ class RecordingChat:
         self.requests.append(request)
         return await self.inner.complete(request)
 
-    def bodies(self) -> dict[str, bytes]:
+    def bodies(self) -> dict[str, dict[str, Any]]:
         """Return the body of each recorded request by its digest."""
         build = RequestBodies(Profile()).build
-        return {
-            request.digest(self.fingerprint): json.dumps(build("stub", request)).encode()
-            for request in self.requests
-        }
+        return {request.digest(self.fingerprint): build("stub", request) for request in self.requests}
 
 
-def chains_of(played: Sequence[PlayedEpisode], bodies: dict[str, bytes]) -> list[Chain]:
+def chains_of(played: Sequence[PlayedEpisode], bodies: dict[str, dict[str, Any]]) -> list[Chain]:
     """Remove the bodies of each episode's requests from `bodies`. Return the chains in order, one list per episode."""
     return [
         [bodies.pop(line.completion) for line in episode.lines if line.completion is not None]
@@ -55,18 +50,18 @@ def chains_of(played: Sequence[PlayedEpisode], bodies: dict[str, bytes]) -> list
 
 
 async def replay(url: str, chains: Sequence[Chain], concurrency: int) -> float:
-    """Post several chains of requests concurrently. Return the wall seconds."""
-    connector = aiohttp.TCPConnector(limit=concurrency)
-    headers = {"Content-Type": "application/json"}
+    """Send several chains of requests concurrently. Return the CPU seconds of this process."""
+    import openai
+
     slots = asyncio.Semaphore(concurrency)
 
-    async def post(session: aiohttp.ClientSession, chain: Chain) -> None:
+    async def send(client: openai.AsyncOpenAI, chain: Chain) -> None:
         for body in chain:
-            async with slots, session.post(f"{url}/chat/completions", data=body) as response:
-                response.raise_for_status()
-                await response.read()
+            async with slots:
+                await client.chat.completions.create(**body)
 
-    async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
-        began = time.perf_counter()
-        await asyncio.gather(*(post(session, chain) for chain in chains))
-        return time.perf_counter() - began
+    http = openai.DefaultAioHttpClient(trust_env=False)
+    async with openai.AsyncOpenAI(base_url=url, api_key="EMPTY", http_client=http) as client:
+        used = time.process_time()
+        await asyncio.gather(*(send(client, chain) for chain in chains))
+        return time.process_time() - used
