@@ -8,18 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from memflow.errors import BadInput, DamagedFile, MemflowError, MissingData
 from memflow.records import TABLES
 from resources.data.downloads.record import read_records
-from resources.files.local_files import partition_of
 from resources.indexes.file_hashes import index_name
-from resources.lake.file_hash import WrongHash
-from resources.lake.kept_versions import RecordName, content_of
-from resources.lake.lake import ACCUMULATED, Lake, rebuild_command
-from resources.lake.storage.local import LocalStorage
-from resources.lake.verification import verify_rows
+from resources.lake.lake import Lake, rebuild_command
+from resources.lake.versions import kept_files
 from resources.publishing.outputs import INDEX_FOLDER, INDEXES, indexes, needs_index
 from resources.publishing.record import is_intact
 from resources.publishing.score_cache import NAME as SCORES
@@ -60,72 +54,25 @@ def _partitions(lake: Lake, whole: bool) -> Iterator[Damage]:
         except MissingData:
             continue  # removed meanwhile
         except DamagedFile as error:
-            yield Damage("lake", f"{table} of {partition}", str(error), _lake_fix(lake, table, partition))
+            fix = (
+                f"Run {rebuild_command(table, partition)} with the options of the run that wrote it: answers come from "
+                "the ledger."
+            )
+            yield Damage("lake", f"{table} of {partition}", str(error), fix)
         except BadInput as error:
             yield Damage("lake", f"{table} of {partition}", str(error), "Move the file away.")
-    deleted = [(table, partition) for table in ACCUMULATED for partition in lake.deleted_partitions(table)]
-    for table, partition in deleted:
-        if _has_copy(lake, table, partition):
-            fix = _lake_fix(lake, table, partition)
-            yield Damage("lake", f"{table} of {partition}", "the file was deleted", fix)
-
-
-def _lake_fix(lake: Lake, table: str, partition: str) -> str:
-    if table not in ACCUMULATED:
-        return (
-            f"Run {rebuild_command(table, partition)} with the options of the run that wrote it: answers come from "
-            "the ledger."
-        )
-    if _has_copy(lake, table, partition):
-        return "Run `memflow run`, which restores it from its copy."
-    path = lake.path(table, partition)
-    return f"Move {path} away, then run `memflow run`. The rows of earlier publications are lost."
-
-
-def _has_copy(lake: Lake, table: str, partition: str) -> bool:
-    """Return whether the lake has an intact copy of a file whose rows nothing else can rebuild."""
-    if not isinstance(lake.storage, LocalStorage):
-        return False
-    return _file_fault(table, str(lake.storage.copy_path(lake.path(table, partition)))) is None
-
-
-def _file_fault(table: str, path: str, content: str = "") -> str | None:
-    """Return why a Parquet file of a table is damaged; None if it is intact, and has rows with this hash if given."""
-    try:
-        with pa.OSFile(path) as file:
-            facts = verify_rows(table, file)
-    except (WrongHash, OSError) as error:
-        return str(error)
-    except KeyError:
-        return "memflow did not write it"
-    return "it has other rows than its name states" if content not in ("", content_of(facts)) else None
 
 
 def _kept_versions(lake: Lake) -> Iterator[Damage]:
-    if not isinstance(lake.storage, LocalStorage):
-        return  # an object is named by its hash, and is verified when it is read
-    kept = lake.storage.versions
     for table in TABLES:
-        for stem, versions in kept.of_table(table).items():
-            what = f"{table} of {partition_of(stem)}"
-            for record in versions.records:
-                yield from _record(lake.storage, table, stem, record)
-            for content in versions.files:
-                path = kept.content_path(table, stem, content)
-                if (reason := _file_fault(table, path, content)) is not None:
-                    fix = f"Delete {path}. `--as-of` reports these rows as removed."
-                    yield Damage("version", f"earlier rows of {what}", reason, fix)
-
-
-def _record(storage: LocalStorage, table: str, stem: str, record: RecordName) -> Iterator[Damage]:
-    try:
-        storage.versions.read(table, stem, record)
-    except DamagedFile as error:
-        what = f"the record of {table} of {partition_of(stem)} of {record.since or 'an unknown time'}"
-        path = storage.versions.record_path(table, stem, record)
-        yield Damage("version", what, str(error), f"Delete {path}. `--as-of` forgets this version.")
-    except OSError:
-        return  # removed meanwhile
+        for partition, files in kept_files(lake.storage, table).items():
+            for file in files:
+                try:
+                    lake.check_version(table, file)
+                except DamagedFile as error:
+                    what = f"earlier rows of {table} of {partition}"
+                    fix = f"Delete {lake.root}/{file.key}. `--as-of` then does not know these rows."
+                    yield Damage("version", what, str(error), fix)
 
 
 def _ledger(settings: Settings, whole: bool) -> Iterator[Damage]:

@@ -42,7 +42,6 @@ COMMANDS = {
     "checks": CommandReference("memflow.cli.checks:checks", RESULTS),
     "sql": CommandReference("memflow.cli.query:sql", RESULTS, MomentCommand),
     "ledger": CommandReference("memflow.cli.ledger:ledger", STORAGE),
-    "copy-lake": CommandReference("memflow.cli.copy_lake:copy_lake", STORAGE),
     "domains": CommandReference("memflow.cli.catalog:domains", CATALOG),
     "memories": CommandReference("memflow.cli.memories:memories", CATALOG),
     "prompts": CommandReference("memflow.cli.prompts:prompts", CATALOG),

@@ -11,8 +11,8 @@ from typer.core import TyperCommand
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.lake.kept_versions import Version
     from resources.lake.lake import Lake
+    from resources.lake.versions import Version
 
 BEFORE = "before "
 FORMS = (

@@ -24,7 +24,7 @@ from resources.dagster_version import require_dagster
 from resources.files.disks import failed_write
 from resources.publishing.drift import new_drift
 from resources.publishing.leaderboard import damaged_partitions
-from resources.publishing.outputs import restore_accumulated, restore_outputs
+from resources.publishing.outputs import restore_outputs
 from resources.runs.process_locks import has_stale_locks
 from resources.settings.settings import Settings
 
@@ -50,8 +50,8 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Silent, budge
     """Materialize the requested partitions, each as soon as its inputs exist. Return the outcome."""
     fingerprints = Fingerprints.of(settings)
     lake, outcome = fingerprints.lake, Outcome()
-    restored = restore_accumulated(lake)
-    lake.verify("score.leaderboard", ALL)  # its rows are read in any case
+    for table in ("score.leaderboard", "score.history", "score.drift"):
+        lake.verify(table, ALL)  # their rows are read in any case
     planned = plan_runs(settings, request, fingerprints, outcome)
     watcher.begin(len(planned))
     with ExitStack() as stack:
@@ -70,7 +70,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Silent, budge
         if outcome.runs:
             executor().record_models(*outcome.complete)
             outcome.usage = _usage(executor().models.ledger, set(outcome.runs))
-    outcome.restored = restored + restore_outputs(
+    outcome.restored = restore_outputs(
         settings,
         lake,
         [partition_key(run.domain, run.assistant) for run in outcome.up_to_date if run.assistant],
