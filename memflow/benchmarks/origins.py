@@ -30,7 +30,7 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class RemoteArchive:
-    """A published zip or tar archive, of which some members are unpacked.
+    """A published tar archive, of which some members are unpacked.
 
     `members` maps the path of a file or folder in the archive to a path below the data folder. A folder ends with `/`.
     The first `strip` components of member names are ignored, such as `repository-commit/` in archives of GitHub.

@@ -1,4 +1,4 @@
-"""Unpacking of downloaded zip and tar archives: selected regular files only, within limits, and outside no folder.
+"""Unpacking of downloaded tar archives: selected regular files only, within limits, and outside no folder.
 
 Files are unpacked into a new folder, and moved to their places only after the whole archive was read without a fault.
 """
@@ -6,40 +6,17 @@ Files are unpacked into a new folder, and moved to their places only after the w
 import fnmatch
 import shutil
 import tarfile
-import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path
-from typing import IO
 
 from memflow.benchmarks.origins import RemoteArchive, check_target
 from memflow.errors import DownloadFailed
 
 MOST_RATIO, SMALL = 1000, 10_000_000
 """The maximum ratio of unpacked to packed bytes, beyond SMALL; text compresses by 3 to 20, a file of zeros by 1,030."""
-FAULTS = (
-    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError),
-    *(
-        RuntimeError,
-        NotImplementedError,
-        ValueError,
-    ),  # encrypted, an unknown compression, a name in another encoding
-)
+FAULTS = (tarfile.TarError, zlib.error, LZMAError, EOFError, ValueError)
 """The errors that the readers of damaged archives raise, besides OSError."""
-
-
-@dataclass(frozen=True)
-class _Member:
-    """A member of an archive. Its reader yields at most `size` bytes."""
-
-    name: str
-    is_folder: bool
-    size: int
-    open: Callable[[], IO[bytes] | None]
-    """Returns the content; None for a link or a device."""
 
 
 def unpack(archive: Path, wanted: RemoteArchive, into: Path) -> list[str]:
@@ -68,10 +45,10 @@ def _unpack(archive: Path, wanted: RemoteArchive, into: Path) -> dict[str, str]:
     """Unpack the wanted members. Return their paths, with the keys of `wanted.members`."""
     sources: dict[str, str] = {}
     size, most = 0, min(wanted.most_bytes, max(SMALL, MOST_RATIO * archive.stat().st_size))
-    with _members(archive) as members:
+    with tarfile.open(archive, "r:*") as members:
         for number, member in enumerate(members, 1):
             source, target = _target(member, wanted)
-            size += member.size  # of a tar archive, unwanted members are unpacked too
+            size += member.size  # unwanted members are unpacked too
             if number > wanted.most_members or size > most:
                 raise DownloadFailed(
                     f"{wanted.url} is larger than its limit of {wanted.most_members:,} members and {most:,} unpacked "
@@ -79,7 +56,7 @@ def _unpack(archive: Path, wanted: RemoteArchive, into: Path) -> dict[str, str]:
                 )
             if not target:
                 continue
-            content = member.open()
+            content = members.extractfile(member) if member.isreg() else None
             if target in sources or content is None:
                 raise DownloadFailed(
                     f"{wanted.url} has a link, a device or a second member for {target}. Do not unpack it."
@@ -91,7 +68,7 @@ def _unpack(archive: Path, wanted: RemoteArchive, into: Path) -> dict[str, str]:
     return sources
 
 
-def _target(member: _Member, wanted: RemoteArchive) -> tuple[str, str]:
+def _target(member: tarfile.TarInfo, wanted: RemoteArchive) -> tuple[str, str]:
     """Return the key of `wanted.members` for a member, and its path below the data folder; empty if not wanted.
 
     Raises DownloadFailed for a member with an unsafe name, wanted or not: no honest archive has one.
@@ -106,7 +83,7 @@ def _target(member: _Member, wanted: RemoteArchive) -> tuple[str, str]:
             f"{wanted.url} has the member {member.name!r}, whose path leads out of the archive. Do not unpack it."
         ) from wrong
     path = "/".join(name.split("/")[wanted.strip :])
-    for source, target in wanted.members.items() if not member.is_folder else ():
+    for source, target in wanted.members.items() if not member.isdir() else ():
         below = path.removeprefix(source) if source.endswith("/") and path.startswith(source) else ""
         if (
             below
@@ -117,25 +94,3 @@ def _target(member: _Member, wanted: RemoteArchive) -> tuple[str, str]:
         if below or path == source:
             return source, f"{target}{below}"
     return "", ""
-
-
-@contextmanager
-def _members(archive: Path) -> Iterator[Iterator[_Member]]:
-    """Yield the members of a zip or tar archive, in order. Raises tarfile.TarError if it is neither."""
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as packed:
-            yield (_of_zip(packed, info) for info in packed.infolist())
-    else:
-        with tarfile.open(archive, "r:*") as tar:
-            yield (_of_tar(tar, info) for info in tar)
-
-
-def _of_zip(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Member:
-    # `orig_filename` has the name before the library changes separators, and before a null byte ends it.
-    return _Member(info.orig_filename, info.is_dir(), info.file_size, lambda: packed.open(info))
-
-
-def _of_tar(tar: tarfile.TarFile, info: tarfile.TarInfo) -> _Member:
-    return _Member(
-        info.name, info.isdir(), info.size, lambda: tar.extractfile(info) if info.isreg() else None
-    )

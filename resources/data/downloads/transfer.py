@@ -17,10 +17,7 @@ import requests
 from memflow.errors import DownloadFailed
 
 CHUNK = 1 << 18
-TIMEOUT = (30.0, 60.0)
-"""Seconds until a connection, and until further bytes arrive."""
 RETRIES = 3
-HEADERS = {"Accept-Encoding": "identity", "User-Agent": "memflow (data get)"}
 
 pooch.get_logger().setLevel("ERROR")
 
@@ -31,13 +28,7 @@ def fetch(url: str, path: Path, size: int | None = None, sha256: str = "") -> No
     Raises DownloadFailed, and OSError if the file cannot be written.
     """
     with _explained(url):
-        downloader = pooch.HTTPDownloader(
-            progressbar=sys.stderr.isatty(),
-            chunk_size=CHUNK,
-            timeout=TIMEOUT,
-            headers=HEADERS,
-            hooks={"response": _check_redirect},
-        )
+        downloader = pooch.HTTPDownloader(sys.stderr.isatty(), CHUNK, **OPTIONS)
         registry, urls = {path.name: sha256 or None}, {path.name: url}
         known = pooch.create(path.parent, "", registry=registry, urls=urls, retry_if_failed=RETRIES)
         known.fetch(path.name, downloader=downloader)
@@ -65,10 +56,7 @@ def json_pages(url: str) -> Iterator[Any]:
 
 
 def _request(method: str, url: str) -> requests.Response:
-    hooks = {"response": _check_redirect}
-    response = requests.request(
-        method, url, headers=HEADERS, timeout=TIMEOUT, hooks=hooks, allow_redirects=True
-    )
+    response = requests.request(method, url, allow_redirects=True, **OPTIONS)
     response.raise_for_status()
     return response
 
@@ -106,3 +94,11 @@ def _check_address(url: str, before: str = "") -> None:
         raise DownloadFailed(
             f"{before}{url}, which is not an https address. memflow downloads over https only."
         )
+
+
+OPTIONS: dict[str, Any] = {
+    "timeout": (30.0, 60.0),  # seconds until a connection, and until further bytes arrive
+    "headers": {"Accept-Encoding": "identity", "User-Agent": "memflow (data get)"},
+    "hooks": {"response": _check_redirect},
+}
+"""The options of every request."""

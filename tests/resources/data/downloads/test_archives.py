@@ -3,7 +3,6 @@
 import io
 import random
 import tarfile
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,16 +25,6 @@ FILES = {
 }
 
 
-def zip_of(path: Path, files: dict[str, bytes], modes: dict[str, int] | None = None) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in files.items():
-            info = zipfile.ZipInfo(name)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.external_attr = (modes or {}).get(name, 0) << 16
-            packed.writestr(info, content)
-    return path
-
-
 def tar_of(path: Path, files: dict[str, bytes], kinds: dict[str, bytes] | None = None) -> Path:
     with tarfile.open(path, "w:gz") as tar:
         for name, content in files.items():
@@ -47,9 +36,9 @@ def tar_of(path: Path, files: dict[str, bytes], kinds: dict[str, bytes] | None =
     return path
 
 
-@pytest.fixture(params=[zip_of, tar_of])
-def pack(request: pytest.FixtureRequest, tmp_path: Path):
-    return lambda files: request.param(tmp_path / "archive", files)
+@pytest.fixture
+def pack(tmp_path: Path):
+    return lambda files: tar_of(tmp_path / "archive", files)
 
 
 @pytest.fixture
@@ -113,13 +102,12 @@ def test_archive_that_unpacks_to_too_many_bytes_is_refused(pack, into):
     assert len(unpack(archive, replace(WANTED, most_bytes=5000), into.parent / "other")) == 2
 
 
-def test_zip_bomb_is_stopped_by_its_ratio(tmp_path, into, monkeypatch):
+def test_archive_bomb_is_stopped_by_its_ratio(pack, into, monkeypatch):
     monkeypatch.setattr(archives, "SMALL", 1000)
     monkeypatch.setattr(archives, "MOST_RATIO", 100)
-    archive = zip_of(tmp_path / "a", {"repo-1/data/a.json": b"0" * 5_000_000, "repo-1/readme.txt": b""})
     with pytest.raises(DownloadFailed, match="larger than its limit"):
-        unpack(archive, WANTED, into)
-    assert sum(len(content) for content in written(into).values()) < 1_000_000
+        unpack(pack({"repo-1/data/a.json": b"0" * 5_000_000, "repo-1/readme.txt": b""}), WANTED, into)
+    assert written(into) == {}
 
 
 def test_unwanted_members_count_for_the_limits(tmp_path, into):
@@ -143,27 +131,10 @@ def test_damaged_archive_is_refused(pack, into, damage):
         unpack(archive, WANTED, into)
 
 
-def test_zip_archive_with_a_wrong_checksum_of_a_member_is_refused(tmp_path, into):
-    archive = zip_of(tmp_path / "a", {"repo-1/data/a.json": b"content of the file", "repo-1/readme.txt": b""})
-    content = archive.read_bytes()
-    with zipfile.ZipFile(archive) as packed:
-        crc = packed.getinfo("repo-1/data/a.json").CRC.to_bytes(4, "little")
-    archive.write_bytes(content.replace(crc, b"\0\0\0\0"))
-    with pytest.raises(DownloadFailed, match="not a readable archive"):
-        unpack(archive, WANTED, into)
-
-
 @pytest.mark.parametrize("members", [{"a/": "b"}, {"../a": "b"}, {"a": "/b"}, {"a": "b/../c"}])
 def test_declaration_with_unsafe_or_mixed_paths_is_rejected(members):
     with pytest.raises(ValueError, match=r"both folders|absolute or contains"):
         RemoteArchive("https://origin/a", members)
-
-
-def test_zip_archive_with_a_name_that_is_not_utf8_is_refused(tmp_path, into):
-    archive = zip_of(tmp_path / "a.zip", {"repo-1/data/é.json": b"A"})
-    archive.write_bytes(archive.read_bytes().replace("é".encode(), b"\xff\xff"))
-    with pytest.raises(DownloadFailed, match="not a readable archive"):
-        unpack(archive, WANTED, into)
 
 
 def test_damaged_compression_of_a_tar_archive_is_no_fault_of_the_disk(tmp_path, into):

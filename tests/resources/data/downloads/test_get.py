@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-import zipfile
+import tarfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -125,9 +125,11 @@ def test_data_sets_that_share_a_file_download_it_once(origin, get):
 
 def archive(files: dict[str, bytes]) -> bytes:
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as written:
+    with tarfile.open(fileobj=packed, mode="w:gz") as written:
         for name, content in files.items():
-            written.writestr(name, content)
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            written.addfile(info, io.BytesIO(content))
     return packed.getvalue()
 
 
@@ -135,7 +137,7 @@ def test_archive_is_unpacked_into_place(origin, get, folder):
     content = archive({"set-1/ratings.csv": b"r", "set-1/movies.csv": b"m", "set-1/other": b"o"})
     wanted = dataset(
         RemoteArchive(
-            origin.add("a.zip", content),
+            origin.add("a.tar.gz", content),
             {"ratings.csv": "m/ratings.csv", "movies.csv": "m/movies.csv"},
             strip=1,
         )
@@ -150,7 +152,7 @@ def test_archive_is_unpacked_into_place(origin, get, folder):
 
 def test_malicious_archive_writes_nothing(origin, get, folder, tmp_path):
     content = archive({"a.csv": b"good", "../../../evil.csv": b"bad"})
-    url = origin.add("a.zip", content)
+    url = origin.add("a.tar.gz", content)
     with pytest.raises(DownloadFailed, match="leads out of the archive"):
         get(dataset(RemoteArchive(url, {"a.csv": "m/a.csv"})))
     assert not (folder / "m").exists()
@@ -222,17 +224,9 @@ def test_advice_on_a_file_that_differs_replaces_the_file():
     assert replace(one, download=None).replacement_advice == "Ask its author."
 
 
-def packed_folders() -> bytes:
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as archive:
-        archive.writestr("one/a.json", "1")
-        archive.writestr("two/a.json", "2")
-    return written.getvalue()
-
-
 @pytest.mark.parametrize("together", [True, False])
 def test_two_data_sets_of_one_archive_are_both_downloaded(origin, get, folder, together):
-    url = origin.add("both.zip", packed_folders())
+    url = origin.add("both", archive({"one/a.json": b"1", "two/a.json": b"2"}))
     one = dataset(RemoteArchive(url, {"one/": "set/one/"}))
     two = replace(dataset(RemoteArchive(url, {"two/": "set/two/"})), name="other")
     for chosen in [(one, two)] if together else [(one,), (two,)]:
