@@ -15,11 +15,7 @@ def server_metadata(step: Step, servers: VllmServers) -> dict[str, Any]:
     """Return the facts of each vLLM server that the process uses; empty for a step without models."""
     found = servers.facts() if step.models else {}
     facts = {f"vllm {name}": dg.MetadataValue.json(each) for name, each in found.items()}
-    logs = {
-        f"vllm {name} log": dg.MetadataValue.path(each["log"])
-        for name, each in found.items()
-        if "log" in each
-    }
+    logs = {f"vllm {name} log": dg.MetadataValue.path(each["log"]) for name, each in found.items()}
     return facts | logs
 
 

@@ -13,6 +13,7 @@ last has the ratio to `vllm bench serve`. Nothing is written into ledger or lake
 import argparse
 import asyncio
 import json
+import os
 import random
 import secrets
 import shlex
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
@@ -43,8 +45,7 @@ from resources.settings import settings as settings_file
 from resources.settings.chat_models import Model
 from resources.settings.roles import Roles
 from resources.settings.settings import Settings
-from resources.vllm_servers.addresses import ServedModel, read_text, root_of
-from resources.vllm_servers.servers import VllmServers, check_model
+from resources.vllm_servers.servers import VllmServers
 
 BLOCK, LEAST_BLOCKS = 16, 8
 """Adjacent requests that a selection of the mix keeps together at most, and blocks of a selection at least."""
@@ -239,10 +240,39 @@ def percentile(ordered: Sequence[float], share: int) -> float | None:
     return round(ordered[max(0, -(-share * len(ordered) // 100) - 1)], 4) if ordered else None
 
 
+def root_of(url: str) -> str:
+    """Return an address without /v1, where vLLM has its version and metrics."""
+    return url.rstrip("/").removesuffix("/v1")
+
+
+def read_text(url: str, key_variables: Sequence[str] = ()) -> str:
+    """Return the body of a GET request. Raises OSError without a successful response."""
+    keys = [f"Bearer {key}" for variable in key_variables if (key := os.environ.get(variable))]
+    request = urllib.request.Request(url, headers={"Authorization": keys[0]} if keys else {})
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return str(response.read().decode())
+
+
+def served_model(url: str, model: Model) -> tuple[str, int]:
+    """Return vLLM's version, and the tokens that a server accepts for a model; empty and 0 if unknown.
+
+    Raises EndpointDown if the server does not respond, or does not serve the model.
+    """
+    try:
+        listed = json.loads(read_text(f"{url}/models", model.key_variable))["data"]
+        length = {entry["id"]: entry.get("max_model_len") for entry in listed}[model.served_as]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EndpointDown(f"cannot find {model.served_as} in the model list of {url}: {error!r}") from error
+    try:
+        return json.loads(read_text(f"{root_of(url)}/version"))["version"], length or 0
+    except (OSError, ValueError, KeyError, TypeError):
+        return "", length or 0  # a server other than vLLM
+
+
 def first_tokens(url: str) -> tuple[float, float]:
     """Return the seconds to the first token and the requests that vLLM has counted; zeros for other servers."""
     try:
-        lines = read_text(root_of(url) + "/metrics").splitlines()
+        lines = read_text(f"{root_of(url)}/metrics").splitlines()
     except OSError:
         return 0.0, 0.0
     of_name = [[line for line in lines if line.startswith((f"{name}{{", f"{name} "))] for name in FIRST_TOKEN]
@@ -288,12 +318,12 @@ async def measure(
     settings: Settings,
     mix: Sequence[MixedRequest],
     url: str,
-    served: ServedModel,
+    is_vllm: bool,
 ) -> None:
     """Send the phases to the server at an address, and print the figures of each as it ends."""
     model = settings.model(options.name)
     at_url = {"kind": "endpoint", "model": model.served_as, "url": url}
-    body = {**model.profile.body, "ignore_eos": True} if served.version else model.profile.body
+    body = {**model.profile.body, "ignore_eos": True} if is_vllm else model.profile.body
     fixed = {**at_url, "profile": model.profile.model_copy(update={"body": body})}
     models = {"typed": model.model_copy(update=at_url), "fixed": model.model_copy(update=fixed)}
     settings = Settings.model_construct(**dict(settings) | {"models": models})
@@ -358,8 +388,8 @@ def run(options: argparse.Namespace) -> None:
     began = time.perf_counter()
     with closing(VllmServers(settings.models, settings.home)) as servers:
         url = servers.url(options.name) if model.kind == "vllm" else model.url
-        served = check_model(url, model)
-        most = served.max_model_len or sys.maxsize
+        version, length = served_model(url, model)
+        most = length or sys.maxsize
         fitting = [
             mixed for mixed in mix if mixed.prompt_tokens + 2 * mixed.output_tokens + TEMPLATE_TOKENS <= most
         ]
@@ -376,12 +406,13 @@ def run(options: argparse.Namespace) -> None:
                 "memories": memories,
                 "concurrency": model.concurrency,
                 "startup_s": round(time.perf_counter() - began, 1),
+                "vllm": version,
                 "server": servers.facts().get(options.name, {}),
                 "mix": mix_table(fitting),
                 "left_out": len(mix) - len(fitting),
             }
         )
-        asyncio.run(measure(options, settings, fitting, url, served))
+        asyncio.run(measure(options, settings, fitting, url, bool(version)))
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -5,7 +5,8 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -32,6 +33,52 @@ class _HidingFinder(MetaPathFinder):
         """Raise ModuleNotFoundError for a hidden module; other finders find all other modules."""
         if fullname in self._names and threading.get_ident() == self._thread:
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+
+
+class _EmptyModule(ModuleType):
+    """A module in which every name is an empty class."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"the module {self.__name__!r} is empty, so it has no {name!r}")
+        return type(name, (), {})
+
+
+class _EmptyFinder(MetaPathFinder, Loader):
+    """A finder and loader of empty modules, for the modules of one package and for one thread."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+        self._thread = threading.get_ident()
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Return the specification of an empty module in the package; None for other modules."""
+        is_empty = fullname.partition(".")[0] == self._package and threading.get_ident() == self._thread
+        return ModuleSpec(fullname, self, is_package=True) if is_empty else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return an empty module."""
+        return _EmptyModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute nothing."""
+
+
+@contextmanager
+def empty_package(name: str) -> Iterator[None]:
+    """Let the code in the context import empty classes from a package. Outside of it, imports are as usual.
+
+    It serves a library that imports the classes at its start, and that memflow never lets use them.
+    """
+    finder = _EmptyFinder(name)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for module in [each for each in sys.modules if each.partition(".")[0] == name]:
+            if isinstance(sys.modules[module], _EmptyModule):
+                del sys.modules[module]
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import given_episodes
+from memflow.benchmarks.multiple_choice import number_of
 from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -157,7 +159,6 @@ class Benchmark(ABC):
     ) -> list[Probe]:
         """Return the questions with their gold: test probes, and training cases if the benchmark has feedback."""
 
-    @abstractmethod
     def episodes(
         self,
         domain: Domain,
@@ -169,8 +170,10 @@ class Benchmark(ABC):
     ) -> list[Episode]:
         """Return the episodes to play. An episode comes after the episode that it is based on.
 
-        `probes` are passed only if `plays_probes` returns true.
+        `probes` are passed only if `plays_probes` returns true. The default is an episode per episode id of the turns,
+        for data sets that give all replies.
         """
+        return given_episodes(turns)
 
     @abstractmethod
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
@@ -180,9 +183,9 @@ class Benchmark(ABC):
         `recall`, because the query is computed before recall.
         """
 
-    @abstractmethod
     def parse(self, probe: Probe, value: Any) -> str:
-        """Convert an answer of the prompt's output type to the value of `Reply.parsed`."""
+        """Convert an answer of the prompt's output type to `Reply.parsed`; the default is for multiple choice."""
+        return number_of(value)
 
     @abstractmethod
     async def verdicts(

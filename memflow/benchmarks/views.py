@@ -205,9 +205,7 @@ Pictures = Mapping[str, "Drawable"]
 
 @dataclass(frozen=True)
 class Plots:
-    """The plots that a benchmark adds to `memflow plot`. Both functions return nothing if there are no measurements."""
+    """The plots that a benchmark adds to `memflow plot`; empty if there are no measurements."""
 
     of_domain: Callable[[Reader, str], Pictures] = lambda reader, domain: {}
     """What is drawn of one domain, by its name: called for the domains of every benchmark."""
-    over_domains: Callable[[Reader], Pictures] | None = None
-    """What is drawn over several domains: `memflow plot BENCHMARK`."""

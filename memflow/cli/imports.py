@@ -5,21 +5,21 @@ Conversions write a file of own data instead, and do not use the lake.
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.own_files import Conversion
-from memflow.benchmarks.plugins import load_object
-from memflow.benchmarks.views import ExportedFile, Import, ImportedResults, Option
+from memflow.benchmarks.views import ExportedFile, Import, ImportedResults
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, write
 from memflow.cli.profiles import standard_variant
 from memflow.cli.views import (
     LakeReader,
     build_command,
+    loaded,
     option_parameter,
     parameter,
     printed,
@@ -60,10 +60,22 @@ def group() -> None:
 
 
 def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., None]:
-    """Return a function whose signature has the options of the command, from which typer builds it."""
+    """Return the function from which typer builds a command that stores results."""
     titles = " or ".join(registry.spec_of(benchmark).title for benchmark in imports)
 
-    def run(ctx: typer.Context, domain: str, folder: Path, judge: bool, form: Format) -> None:
+    def run(
+        ctx: typer.Context,
+        domain: Annotated[str, typer.Argument(metavar="DOMAIN", help=f"A domain of {titles}.")],
+        folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The recorded results.")],
+        judge: Annotated[
+            bool,
+            typer.Option(
+                "--judge",
+                help="Judge the recorded answers with the judges of the domain; recorded labels stay as a variant.",
+            ),
+        ] = False,
+        form: FormatOption = Format.text,
+    ) -> None:
         from assets.imports import store_results
         from memflow.cli.pipeline import Silent, run_pipeline
         from memflow.cli.planned_runs import RunRequest
@@ -77,10 +89,8 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
                 f"{domain} belongs to {of.benchmark}, but `import {name}` only supports domains of {titles}. Choose "
                 "such a domain."
             )
-        read = imports[of.benchmark].read
-        read = load_object(read) if isinstance(read, str) else read
         reader = LakeReader(settings, front_of(ctx).lake())
-        results: ImportedResults = read(reader, of, folder)
+        results: ImportedResults = loaded(imports[of.benchmark].read)(reader, of, folder)
         if judge:
             probes = [probe for probe in reader.rows("question.probes", domain) if probe.split == "test"]
             results = judge_imported(settings, of, results, probes)
@@ -91,47 +101,27 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
             raise BadInput(f"cannot publish scores of {domain}; fix this and rerun: {outcome.failed[0][1]}")
         _print(form, domain, of.benchmark, results, outcome.scores)
 
-    return with_signature(
-        run,
-        [
-            option_parameter(Option("domain", f"A domain of {titles}.", positional=True, metavar="DOMAIN")),
-            option_parameter(
-                Option("folder", "The recorded results.", kind=Path, positional=True, metavar="FOLDER")
-            ),
-            option_parameter(
-                Option(
-                    "judge",
-                    "Judge the recorded answers with the judges of the domain; recorded labels stay as a variant.",
-                    kind=bool,
-                    default=False,
-                )
-            ),
-            parameter("form", FormatOption, Format.text),
-        ],
-    )
+    return run
 
 
 def _conversion_function(conversion: Conversion) -> Callable[..., None]:
     """Return a function whose signature has the options of a conversion, from which typer builds the command."""
 
     def run(ctx: typer.Context, file: Path, out: Path, force: bool, form: Format, **options: Any) -> None:
-        convert = (
-            load_object(conversion.convert) if isinstance(conversion.convert, str) else conversion.convert
-        )
-        found: ExportedFile = convert(file, out, **options)
+        found: ExportedFile = loaded(conversion.convert)(file, out, **options)
         write(out, found.text, force)
         answer(form, dict(found.data), *printed(found.parts))
 
-    def path(name: str, text: str, default: Path | None = None) -> Option:
-        return Option(name, text, kind=Path, default=default, positional=True, metavar="FILE")
-
+    file = Annotated[Path, typer.Argument(metavar="FILE", help="The file to convert.")]
+    out = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
+    force = Annotated[bool, typer.Option("--force", help="Overwrite the file.")]
     return with_signature(
         run,
         [
-            option_parameter(path("file", "The file to convert.")),
-            option_parameter(path("out", "The file to write.", Path(conversion.out))),
+            parameter("file", file),
+            parameter("out", out, Path(conversion.out)),
             *map(option_parameter, conversion.options),
-            option_parameter(Option("force", "Overwrite the file.", kind=bool, default=False)),
+            parameter("force", force, False),
             parameter("form", FormatOption, Format.text),
         ],
     )

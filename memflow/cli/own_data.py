@@ -14,8 +14,8 @@ from rich.console import RenderableType
 from rich.padding import Padding
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.plugins import load_object
 from memflow.cli.output import Format, Text, answer, note, write
+from memflow.cli.views import loaded
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def domain_name(path: Path) -> str:
 
 def _inspected(paths: Sequence[Path]) -> "InspectedFiles":
     _, own = registry.own_files()
-    inspect = load_object(own.inspect) if isinstance(own.inspect, str) else own.inspect
-    found: InspectedFiles = inspect(paths)
+    found: InspectedFiles = loaded(own.inspect)(paths)
     return found
 
 

@@ -24,9 +24,7 @@ def plot(
     ctx: typer.Context,
     domain: Annotated[
         str,
-        typer.Argument(
-            help="The domain whose scores to draw; or a benchmark, for pictures over several of its domains."
-        ),
+        typer.Argument(help="The domain whose scores to draw."),
     ],
     metric: Annotated[
         list[str] | None,
@@ -34,8 +32,8 @@ def plot(
             "--metric",
             metavar="NAME",
             help="accuracy, memory_score, failures, factual_recall, min_max, cycles, or any metric with scores by "
-            "period; or a picture that a benchmark declares, such as checkpoints, stability, times or mechanisms; may "
-            "be repeated. [all of these that there are]",
+            "period; or a picture that a benchmark declares, such as capacity; may be "
+            "repeated. [all of these that there are]",
         ),
     ] = None,
     out: Annotated[
@@ -48,21 +46,13 @@ def plot(
     Failure rates are drawn as stacked bars; an evolution by episode is drawn by cycle. Plots need matplotlib: pip
     install 'memflow[plots]'. A file of the same name is replaced.
     """
-    from memflow.benchmarks import registry
     from memflow.cli.front import front_of
     from memflow.plots.charts import with_health_caption
     from memflow.plots.drawing import render
 
     reader = reader_of(ctx)
-    plots = registry.plots().get(domain)
-    if plots is not None and plots.over_domains is not None:
-        wanted = _over_domains(domain, plots.over_domains(reader), metric)
-        of_benchmark = reader.domains(dict.fromkeys(score.domain for score in reader.scores()))
-        names = {each.name for each in of_benchmark if each.benchmark == domain}
-    else:
-        wanted = _of_domain(reader, domain, metric)
-        names = {domain}
-    scores = [score for score in reader.scores() if score.domain in names]
+    wanted = _of_domain(reader, domain, metric)
+    scores = [score for score in reader.scores() if score.domain == domain]
     folder = out or front_of(ctx).load().home / "plots" / domain
     written = []
     for name, each in wanted.items():
@@ -105,16 +95,3 @@ def _of_domain(reader: "Reader", domain: str, metric: list[str] | None) -> "Mapp
             "domain."
         )
     return wanted
-
-
-def _over_domains(
-    benchmark: str, found: "Mapping[str, Drawable]", metric: list[str] | None
-) -> "Mapping[str, Drawable]":
-    if not found:
-        raise BadInput(
-            f"the lake has no results of {benchmark} for a plot over several domains. Run its domains first."
-        )
-    for name in metric or ():
-        if name not in found:
-            raise BadInput(unknown_name(f"{benchmark} picture", name, found))
-    return {name: found[name] for name in metric} if metric else found

@@ -155,8 +155,7 @@ def _view_function(view: View) -> Callable[..., None]:
     """Return a function whose signature contains the view's options, from which typer builds the command."""
 
     def run(ctx: typer.Context, form: Any, **options: Any) -> None:
-        show = load_object(view.show) if isinstance(view.show, str) else view.show
-        found: Answer = show(reader_of(ctx), **options)
+        found: Answer = loaded(view.show)(reader_of(ctx), **options)
         label = found.label or score_label(found.scores)
         data = {"label": label, "incomplete": incomplete_results(found.scores), **found.data}
         parts = [*printed(found.parts), *health(found.scores), *gaps(found.scores)]
@@ -167,18 +166,21 @@ def _view_function(view: View) -> Callable[..., None]:
         else:
             answer(form, data, *parts)
 
-    form = (
-        parameter("form", SheetOption, Sheet.text)
-        if view.csv
-        else parameter("form", FormatOption, Format.text)
-    )
+    form = parameter("form", SheetOption if view.csv else FormatOption, (Sheet if view.csv else Format).text)
     return with_signature(run, [*map(option_parameter, view.options), form])
 
 
 def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., None]:
+    """Return the function from which typer builds the command of an export."""
     titles = " or ".join(registry.spec_of(benchmark).title for benchmark in exports)
 
-    def run(ctx: typer.Context, domain: str, file: Path, force: bool, form: Format) -> None:
+    def run(
+        ctx: typer.Context,
+        domain: Annotated[str, typer.Argument(metavar="DOMAIN", help=f"A domain of {titles}.")],
+        file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
+        force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+        form: FormatOption = Format.text,
+    ) -> None:
         reader = reader_of(ctx)
         of = reader.domain(domain)
         if of.benchmark not in exports:
@@ -186,24 +188,18 @@ def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., 
                 f"{domain} belongs to {of.benchmark}, but `export {name}` only supports domains of "
                 f"{titles}. Choose such a domain."
             )
-        chosen = exports[of.benchmark].export
-        made = (load_object(chosen) if isinstance(chosen, str) else chosen)(reader, of)
+        made = loaded(exports[of.benchmark].export)(reader, of)
         write(file, made.text, force)
         data = {"file": str(file.absolute()), **made.data}
         answer(form, data, note(f"{file} is written"), *printed(made.parts))
 
-    force = typer.Option("--force", help="Write over a file that is there.")
-    return with_signature(
-        run,
-        [
-            option_parameter(Option("domain", f"A domain of {titles}.", positional=True, metavar="DOMAIN")),
-            option_parameter(
-                Option("file", "The file to write.", kind=Path, positional=True, metavar="FILE")
-            ),
-            parameter("force", Annotated[bool, force], False),
-            parameter("form", FormatOption, Format.text),
-        ],
-    )
+    return run
+
+
+def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    """Return a function that a benchmark declares, which may be given by its import path."""
+    found: Callable[..., Any] = load_object(function) if isinstance(function, str) else function
+    return found
 
 
 def option_parameter(option: Option) -> inspect.Parameter:

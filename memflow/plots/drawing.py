@@ -12,7 +12,7 @@ from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from memflow.errors import BadSettings
-from memflow.plots.shapes import Bars, Chart, Columns, Curve, Drawable, Panel, gaps
+from memflow.plots.shapes import Bars, Chart, Curve, Drawable, Panel, gaps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +35,6 @@ LETTERS, LINE = 118, 0.15
 """Letters in a line of the caption, and the inches that each further line takes."""
 ACROSS = 3
 """Panels side by side."""
-ACROSS_LETTERS = 70
-"""Letters of names side by side below columns; more stand aslant."""
 MISSING = "matplotlib, which draws the charts, is not installed. Install it: pip install 'memflow[plots]'"
 
 STYLE: Any = {
@@ -80,8 +78,6 @@ def _picture(chart: Drawable) -> "Figure":
             return _chart(chart)
         case Bars():
             return _bars(chart)
-        case Columns():
-            return _columns(chart)
 
 
 def _figure(chart: Drawable, height: float) -> "Figure":
@@ -123,54 +119,12 @@ def _chart(chart: Chart) -> "Figure":
         _line(axes, curve, chart.at, aside, **style)
     for curve, dots in zip(chart.beside, cycle((":", (0, (6, 3)), "-.")), strict=False):
         _line(axes, curve, chart.at, 0.0, color=GREY, linestyle=dots, linewidth=1.2, bare=True)
-    axes.set_xticks(chart.at, chart.place_names or None)
+    axes.set_xticks(chart.at)
     axes.set_xlim(min(chart.at) - 0.5 * step, max(chart.at) + 0.5 * step)
     axes.set_xlabel(chart.x)
     axes.set_ylabel(chart.y)
     axes.grid(axis="x", visible=False)
-    _legend(axes)
-    return figure
-
-
-def _legend(axes: "Axes") -> None:
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=9, borderaxespad=0)
-
-
-def _columns(columns: Columns) -> "Figure":
-    figure = _figure(columns, HEIGHT)
-    axes = figure.subplots()
-    count = len(columns.curves)
-    width = 0.8 / max(1, count)
-    for place, (curve, colour) in enumerate(zip(columns.curves, cycle(COLOURS), strict=False)):
-        aside = (place - (count - 1) / 2) * width
-        at = [point.at + aside for point in curve.points]
-        hatch = "//" if place >= len(COLOURS) else None
-        heights = [point.value for point in curve.points]
-        axes.bar(at, heights, width=width, color=colour, label=curve.name, hatch=hatch, **EDGE)
-        for point in curve.points:
-            if point.low is not None and point.high is not None:
-                middle = point.at + aside
-                line = "#999999" if colour == BLACK else "#222222"
-                axes.plot([middle, middle], [point.low, point.high], color=line, linewidth=1, alpha=0.7)
-    for curve, dots in zip(columns.beside, cycle((":", (0, (6, 3)), "-.")), strict=False):
-        left, right = [point.at - 0.45 for point in curve.points], [point.at + 0.45 for point in curve.points]
-        at = [point.value for point in curve.points]
-        axes.hlines(at, left, right, color=GREY, linestyle=dots, linewidth=1.2, label=curve.name)
-    if columns.log:
-        axes.set_yscale("log")
-    else:
-        axes.axhline(0, color="#888888", linewidth=0.8)
-    crowded = sum(map(len, columns.place_names)) > ACROSS_LETTERS
-    axes.set_xticks(
-        range(len(columns.place_names)),
-        columns.place_names,
-        rotation=30 if crowded else 0,
-        horizontalalignment="right" if crowded else "center",
-    )
-    axes.set_xlim(-0.5, len(columns.place_names) - 0.5)
-    axes.set_ylabel(columns.y)
-    axes.grid(axis="x", visible=False)
-    _legend(axes)
     return figure
 
 
@@ -201,10 +155,7 @@ def _bars(bars: Bars) -> "Figure":
     highest = 0.0
     for number, (axes, panel) in enumerate(zip(grid.flat, bars.panels, strict=False)):
         highest = max(highest, _stack(axes, panel, bars.what))
-        if bars.place_names:
-            axes.set_xticks(bars.at, bars.place_names, rotation=30, horizontalalignment="right")
-        else:
-            axes.set_xticks(bars.at)
+        axes.set_xticks(bars.at)
         if number + across >= len(bars.panels):  # nothing stands below it
             axes.set_xlabel(bars.x)
             axes.tick_params(axis="x", labelbottom=True)

@@ -1,4 +1,4 @@
-"""The content of charts as plain data: curves, stacked bars, columns.
+"""The content of charts as plain data: curves and stacked bars.
 
 charts.py and the benchmarks build these objects; drawing.py draws them.
 """
@@ -29,10 +29,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A line chart: curves over the x positions `at`, such as checkpoints, and dashed reference curves in `beside`.
-
-    `place_names` labels the positions; without these labels, the axis shows numbers.
-    """
+    """A line chart: curves over the x positions `at`, such as checkpoints, and dashed reference curves in `beside`."""
 
     title: str
     x: str
@@ -41,7 +38,6 @@ class Chart:
     curves: tuple[Curve, ...]
     caption: str
     beside: tuple[Curve, ...] = ()
-    place_names: tuple[str, ...] = ()
 
     @property
     def label(self) -> str | None:
@@ -62,8 +58,7 @@ class Panel:
 class Bars:
     """A chart of stacked bars over the x positions `at`, such as checkpoints, in one panel per assistant or model.
 
-    `place_names` labels the positions; without these labels, the axis shows numbers. In the legend, `what` follows the
-    name of each part.
+    In the legend, `what` follows the name of each part.
     """
 
     title: str
@@ -72,7 +67,6 @@ class Bars:
     at: tuple[int, ...]
     panels: tuple[Panel, ...]
     caption: str
-    place_names: tuple[str, ...] = ()
     what: str = ""
 
     @property
@@ -81,28 +75,7 @@ class Bars:
         return _label(self.panels)
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """A chart of grouped columns: one column per curve at each position n, which is named `place_names[n]`.
-
-    The curves in `beside` are dashed lines across the columns. With `log`, the axis is logarithmic.
-    """
-
-    title: str
-    y: str
-    place_names: tuple[str, ...]
-    curves: tuple[Curve, ...]
-    caption: str
-    beside: tuple[Curve, ...] = ()
-    log: bool = False
-
-    @property
-    def label(self) -> str | None:
-        """The labels of the drawn values, with names unless all values have the same label; None without labels."""
-        return _label(self.curves)
-
-
-Drawable = Chart | Bars | Columns
+Drawable = Chart | Bars
 
 
 def best_first(curves: Iterable[Curve]) -> list[Curve]:

@@ -1,6 +1,6 @@
 """Histories: the scores of one assistant over the checkpoints, read from the leaderboard.
 
-continual.py computes these scores; plots/checkpoints.py draws them.
+continual.py computes these scores.
 """
 
 import re

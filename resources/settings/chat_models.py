@@ -92,7 +92,7 @@ class Model(StrictModel):
     max_model_len: int | None = Field(
         None,
         ge=1,
-        description="For kind vllm: the tokens of a prompt and its answer. An existing server must accept as many.",
+        description="For kind vllm: the tokens of a prompt and its answer; by default the model's.",
     )
     prefix_caching: bool | None = Field(
         None, description="For kind vllm: whether prompts share computed prefixes; by default vLLM decides."

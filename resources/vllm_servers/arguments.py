@@ -36,7 +36,7 @@ SECRETS = {"--api-key": "VLLM_API_KEY", "--hf-token": "HF_TOKEN"}
 """Arguments with a secret, and the environment variables that vLLM reads instead."""
 NEW = ("gpus", *(name for name in FLAGS if name != "adapter"), "startup")
 """The settings that belong to kind vllm, and are rejected for others."""
-OF_ANY_SERVER = ("max_model_len", "dtype", "quantization")
+OF_ANY_SERVER = ("dtype", "quantization")
 """Those of NEW that a server which memflow does not start may have too."""
 
 

@@ -1,4 +1,4 @@
-"""vLLM servers: existing servers that are checked, or servers that are started for a model.
+"""vLLM servers: the addresses of existing ones, and one server that is started for each other model.
 
 vLLM needs a separate environment; `executable` is the program in that environment. vllm_servers/ starts servers,
 endpoints/ sends requests.
@@ -11,23 +11,14 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from memflow.errors import EndpointDown
-from resources.endpoints.api_keys import ApiKey
 from resources.endpoints.endpoint import Outage
 from resources.process import log_tail
 from resources.settings.chat_models import Model
-from resources.vllm_servers.addresses import ServedModel, check_server
 from resources.vllm_servers.arguments import serve_command
 from resources.vllm_servers.started import StartedServer, hold_lease
 
 TAIL_LINES = 5
 """Lines of a log in the metadata of a run."""
-VISIBLE = "CUDA_VISIBLE_DEVICES"
-
-
-def check_model(url: str, model: Model, at_least: int | None = None) -> ServedModel:
-    """Return what the server at an address says of a model. Raises EndpointDown if it does not serve the model."""
-    key = ApiKey.of(model.key_variable)
-    return check_server(url, model.served_as, at_least, key.headers(model.profile.auth))
 
 
 class VllmServers:
@@ -43,33 +34,38 @@ class VllmServers:
         self._lock = threading.Lock()
         self._given_up = threading.Event()
         self._lease: IO[str] | None = None
-        self._urls: dict[str, str] = {}
-        self._started: dict[str, StartedServer] = {}
-        self._served: dict[str, ServedModel] = {}
+        self._started: dict[str, tuple[StartedServer, str]] = {}
 
     def url(self, name: str) -> str:
-        """Return the address of a model; start a server if it has none.
+        """Return the address of a model's server; start the server if it has none.
 
-        Raises BadSettings if the program cannot be run, and EndpointDown if a server does not work.
+        Raises BadSettings if the program cannot be run, and EndpointDown if the server does not work.
         """
+        model = self._models[name]
+        if model.url:
+            return model.url
         with self._lock:
-            model = self._models[name]
-            if name not in self._urls:
-                url = model.url or self._start(name, model)
-                self._served[name] = check_model(url, model, model.max_model_len)
-                self._urls[name] = url
-            return self._urls[name]
+            if name not in self._started:
+                self._started[name] = self._start(model)
+            return self._started[name][1]
 
     def outage(self, name: str) -> Outage | None:
         """Return what is known of a server that does not respond: one that memflow started has ended."""
-        server = self._started.get(name)
-        if server is None or server.is_running():
-            return None
-        return Outage(str(server.failure("has ended")))
+        server, _ = self._started.get(name, (None, ""))
+        return Outage(str(server.failure("has ended"))) if server and not server.is_running() else None
 
     def facts(self) -> dict[str, dict[str, Any]]:
-        """Return the facts of the servers in use, by model name, for the metadata of a run."""
-        return {name: self._facts(name, url) for name, url in list(self._urls.items())}
+        """Return the facts of the started servers in use, by model name, for the metadata of a run."""
+        return {
+            name: {
+                "address": url,
+                "command": [word or str(urlsplit(url).port) for word in server.command],
+                "variables": dict(server.variables),
+                "log": str(server.log),
+                "log_end": log_tail(server.log, TAIL_LINES),
+            }
+            for name, (server, url) in list(self._started.items())
+        }
 
     def close(self) -> None:
         """Let the servers end that no other process uses. A thread that waits for the start of a server gives it up."""
@@ -78,28 +74,13 @@ class VllmServers:
             if self._lease is not None:
                 self._lease.close()
 
-    def _start(self, name: str, model: Model) -> str:
+    def _start(self, model: Model) -> tuple[StartedServer, str]:
         if self._given_up.is_set():
             raise EndpointDown("the start of vLLM was given up, since the run ends.")
         if self._lease is None:
             self._lease = hold_lease(self._home, self._given_up)
-        variables = {VISIBLE: model.gpus} if model.gpus else {}
+        variables = {"CUDA_VISIBLE_DEVICES": model.gpus} if model.gpus else {}
         server = StartedServer(
             self._home, model.served_as, serve_command(model), variables, model.startup, self._given_up
         )
-        url = server.attach()
-        self._started[name] = server
-        return url
-
-    def _facts(self, name: str, url: str) -> dict[str, Any]:
-        served = self._served[name]
-        facts = {"address": url, "vllm": served.version, "max_model_len": served.max_model_len}
-        server = self._started.get(name)
-        if server is None:
-            return facts
-        return facts | {
-            "devices": server.variables.get(VISIBLE, ""),
-            "command": [word or str(urlsplit(url).port) for word in server.command],
-            "log": str(server.log),
-            "log_end": log_tail(server.log, TAIL_LINES),
-        }
+        return server, server.attach()

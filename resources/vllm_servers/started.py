@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPException
@@ -22,11 +23,12 @@ from typing import IO
 from memflow.errors import BadSettings, EndpointDown
 from memflow.fingerprint import digest
 from resources.process import log_tail
-from resources.vllm_servers.addresses import read_text
 
-POLL_S = 0.1
+POLL_S, HEALTH_S = 0.1, 5.0
+"""Seconds between two health checks, and until one has failed."""
 LEASE, PORT = "lease", "port"
 """Names of files: the lock of all users of a home, and the port of a server."""
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def hold_lease(home: Path, given_up: threading.Event | None = None) -> IO[str]:
@@ -112,7 +114,7 @@ class StartedServer:
         """Return the base address of the server if it is ready."""
         try:
             root = f"http://127.0.0.1:{(self.folder / PORT).read_text(encoding='ascii')}"
-            read_text(f"{root}/health")
+            _opener.open(f"{root}/health", timeout=HEALTH_S).close()
         except (OSError, HTTPException):
             return None  # it starts
         return f"{root}/v1"

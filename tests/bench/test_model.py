@@ -112,7 +112,7 @@ def test_bench_starts_a_vllm_server_and_leaves_long_requests_out(run: Any, tmp_p
     program = fake_vllm(tmp_path / "fake", options="--version 0.32.0 --max-model-len 2200")
     model = f'kind = "vllm"\nmodel = "tiny"\nexecutable = "{program}"'
     code, rows, _ = run(model, "--no-vllm", "--answer-tokens", "16")
-    assert code == 0 and rows[0]["server"]["vllm"] == "0.32.0" and rows[0]["left_out"] > 0
+    assert code == 0 and rows[0]["vllm"] == "0.32.0" and rows[0]["left_out"] > 0
     assert [row["failed"] for row in rows if "phase" in row] == [0, 0, 0]
 
 

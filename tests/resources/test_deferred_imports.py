@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.deferred_imports import deferred_imports, hidden_modules
+from resources.deferred_imports import deferred_imports, empty_package, hidden_modules
 
 
 @pytest.fixture
@@ -74,3 +74,16 @@ def test_other_threads_import_hidden_modules(module: str) -> None:
     with hidden_modules(module), ThreadPoolExecutor(1) as other:
         assert other.submit(import_module, module).result().value == 7
     assert sys.modules[module].value == 7
+
+
+def test_classes_of_an_empty_package_are_empty_until_it_is_imported_elsewhere(tmp_path, monkeypatch) -> None:
+    package = tmp_path / "heavy_client"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "models.py").write_text("class Table:\n    columns = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with empty_package("heavy_client"):
+        from heavy_client.models import Table as empty  # type: ignore[import-not-found]
+    from heavy_client.models import Table
+
+    assert not hasattr(empty, "columns") and Table.columns == 1

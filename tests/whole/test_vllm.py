@@ -67,7 +67,6 @@ def test_two_runs_share_a_server_that_ends_with_the_last(
             found[stage] = record.asset_materialization.metadata
     facts = found["answer"]["vllm small"].value
     assert isinstance(facts, dict)
-    assert (facts["vllm"], facts["max_model_len"]) == ("0.32.0", 100000)
     assert "serving on port" in facts["log_end"]
     assert "--max-model-len" in facts["command"] and Path(facts["log"]).is_file()
     until = time.monotonic() + 20

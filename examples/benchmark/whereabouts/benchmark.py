@@ -8,8 +8,7 @@ from pydantic import BaseModel
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.episodes import given_episodes
-from memflow.benchmarks.multiple_choice import LETTERS, Choice, choice_of, lettered, number_of, unlettered
+from memflow.benchmarks.multiple_choice import LETTERS, Choice, choice_of, lettered, unlettered
 from memflow.benchmarks.published_file import Said, records_of, valid_records
 from memflow.benchmarks.raw_records import parse_records, validated
 from memflow.benchmarks.scripted_reader import best_options
@@ -19,8 +18,7 @@ from memflow.chat.requests import Chat, ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.scoring.catalog import ACCURACY
 from memflow.scoring.estimate import MetricContext, choice_values, probe_score, valid_probes
 
@@ -113,25 +111,11 @@ class Whereabouts(Benchmark):
             for story in stories(domain, records)
         ]
 
-    def episodes(
-        self,
-        domain: Domain,
-        states: States,
-        turns: Sequence[Turn],
-        feedback: Sequence[FeedbackRound],
-        simulator: Chat,
-        probes: Sequence[Probe] = (),
-    ) -> list[Episode]:
-        return given_episodes(turns)
-
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         prompt = prompts.load_in_language("whereabouts", "choice", choice_of(len(probe.options)))
         notes = recall.notes if gold_context is None else gold_context
         fields = {"notes": notes, "question": probe.question, "options": lettered(probe.options)}
         return Question(prompt, fields, query=probe.question)
-
-    def parse(self, probe: Probe, value: Choice) -> str:
-        return number_of(value)
 
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends

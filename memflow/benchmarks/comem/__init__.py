@@ -19,7 +19,6 @@ SPEC = BenchmarkSpec(
     metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
     exports=f"{__name__}.views:EXPORTS",
-    plots=f"{__name__}.plots:PLOTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     unit="contexts",
 )

@@ -17,8 +17,6 @@ from memflow.benchmarks.comem.speakers import speaker_scores, speaker_verdicts
 from memflow.benchmarks.comem.turns import make_turns
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.episodes import given_episodes
-from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -26,8 +24,7 @@ from memflow.chat.scripted import Handler
 from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.scoring.estimate import valid_probes
 from memflow.scoring.measures import Measure, VerdictValues, change_measures
 
@@ -87,22 +84,8 @@ class CoMem(Benchmark):
             make_probes(domain.name, load_contexts(domain, records), gold_labels, parse_config(domain))
         )
 
-    def episodes(
-        self,
-        domain: Domain,
-        states: States,
-        turns: Sequence[Turn],
-        feedback: Sequence[FeedbackRound],
-        simulator: Chat,
-        probes: Sequence[Probe] = (),
-    ) -> list[Episode]:
-        return given_episodes(turns)
-
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         return build_question(probe, recall, gold_context)
-
-    def parse(self, probe: Probe, value: Choice) -> str:
-        return number_of(value)
 
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends

@@ -15,7 +15,6 @@ from memflow.benchmarks.dialogues.scripted import HANDLERS
 from memflow.benchmarks.dialogues.turns import make_turns
 from memflow.benchmarks.dialogues.verdicts import JUDGED_METRICS, make_verdicts
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -23,8 +22,7 @@ from memflow.chat.scripted import Handler
 from memflow.judges.cases import JudgeCase, load_cases
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 
 
 class Dialogues(Benchmark):
@@ -67,17 +65,6 @@ class Dialogues(Benchmark):
             for dialogue in load_dialogues(domain, records)
             for probe in make_probes(domain.name, dialogue, config)
         ]
-
-    def episodes(
-        self,
-        domain: Domain,
-        states: States,
-        turns: Sequence[Turn],
-        feedback: Sequence[FeedbackRound],
-        simulator: Chat,
-        probes: Sequence[Probe] = (),
-    ) -> list[Episode]:
-        return given_episodes(turns)
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         return build_question(probe, recall, gold_context)

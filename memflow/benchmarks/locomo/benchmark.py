@@ -6,7 +6,6 @@ from pathlib import Path
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.locomo.config import parse_config
 from memflow.benchmarks.locomo.judging import CONTRACTS
 from memflow.benchmarks.locomo.load import count_contents, load_conversations, read_records
@@ -22,8 +21,7 @@ from memflow.chat.scripted import Handler
 from memflow.judges.cases import JudgeCase, load_cases
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 
 
 class LoCoMo(Benchmark):
@@ -63,17 +61,6 @@ class LoCoMo(Benchmark):
             for dataset, talk in load_conversations(domain, records)
             for probe in make_probes(domain.name, dataset, talk, config)
         ]
-
-    def episodes(
-        self,
-        domain: Domain,
-        states: States,
-        turns: Sequence[Turn],
-        feedback: Sequence[FeedbackRound],
-        simulator: Chat,
-        probes: Sequence[Probe] = (),
-    ) -> list[Episode]:
-        return given_episodes(turns)
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         return build_question(probe, recall, gold_context, parse_config(domain))

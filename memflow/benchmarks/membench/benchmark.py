@@ -6,7 +6,6 @@ from pathlib import Path
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench import load as files_of
 from memflow.benchmarks.membench.capacity import (
     CAPACITY,
@@ -27,15 +26,13 @@ from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import select_records, select_trajectories
 from memflow.benchmarks.membench.turns import turn_rows
 from memflow.benchmarks.membench.wording import simulator_prompts
-from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 
 
 class MemBench(Benchmark):
@@ -82,22 +79,8 @@ class MemBench(Benchmark):
         every_step = parameters_of(domain).protocol == CAPACITY
         return probes_per_step(found, turns) if every_step else probes_at_end(found, turns)
 
-    def episodes(
-        self,
-        domain: Domain,
-        states: States,
-        turns: Sequence[Turn],
-        feedback: Sequence[FeedbackRound],
-        simulator: Chat,
-        probes: Sequence[Probe] = (),
-    ) -> list[Episode]:
-        return given_episodes(turns)
-
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         return build_question(probe, recall, gold_context)
-
-    def parse(self, probe: Probe, value: Choice) -> str:
-        return number_of(value)
 
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends

@@ -1,11 +1,10 @@
-"""MemBench's plots: accuracy over tokens (figure 5), and the charts of its tables (pictures.py)."""
+"""MemBench's plot: accuracy over tokens (figure 5)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
 
 from memflow.benchmarks.membench.capacity import CAPACITY, IN_ALL, is_curve, tokens_of
-from memflow.benchmarks.membench.pictures import pictures, pictures_over
-from memflow.benchmarks.views import Pictures, Plots, Reader
+from memflow.benchmarks.views import Plots
 from memflow.labels import score_label
 from memflow.metrics.knee import GROUPS
 from memflow.plots.charts import intervals, resting
@@ -67,17 +66,4 @@ def _knees_note(knees: Sequence[Score]) -> str:
     return "; ".join([*said, *([f"no knee: {', '.join(none)}"] if none else [])])
 
 
-def _of_domain(reader: Reader, domain: str) -> Pictures:
-    scores = reader.scores()
-    of_tables = {
-        name: each for one in reader.domains([domain]) for name, each in pictures(scores, one).items()
-    }
-    return {**capacity_charts(scores, domain), **of_tables}
-
-
-def _over_domains(reader: Reader) -> Pictures:
-    scores = reader.scores()
-    return pictures_over(scores, reader.domains(dict.fromkeys(score.domain for score in scores)))
-
-
-PLOTS = Plots(_of_domain, _over_domains)
+PLOTS = Plots(lambda reader, domain: capacity_charts(reader.scores(), domain))

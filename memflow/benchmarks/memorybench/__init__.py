@@ -18,7 +18,6 @@ SPEC = BenchmarkSpec(
     checks=(f"{__name__}.checks:EXPECTED",),
     metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
-    plots=f"{__name__}.plots:PLOTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     unit="test questions",
     demo="memorybench_demo",

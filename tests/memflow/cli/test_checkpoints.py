@@ -105,20 +105,3 @@ def test_show_checkpoints_json_and_csv_contain_measured_and_paper_rows(measured)
         and row["metric"] == "all_wrong"
     ]
     assert (theirs["value"], theirs["n"], theirs["doubt"]) == ("0.19", "200", "T1")
-
-
-def test_plot_command_writes_all_checkpoint_plots_or_the_requested_plot(measured, tmp_path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
-    out = tmp_path / "out"
-    assert measured("plot", DEMO, "--out", str(out)).exit_code == 0
-    assert {path.stem for path in out.iterdir()} == {
-        "accuracy",
-        "checkpoints",
-        "forgetting",
-        "forward_transfer",
-        "stability",
-    }
-    assert "always wrong" in (out / "stability.svg").read_text()
-    only = tmp_path / "one"
-    assert measured("plot", OTHER, "--metric", "stability", "--out", str(only)).exit_code == 0
-    assert {path.name for path in only.iterdir()} == {"stability.svg", "stability.png"}

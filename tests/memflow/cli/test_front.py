@@ -61,7 +61,6 @@ def test_missing_settings_file_is_named_in_the_error(empty) -> None:
         ("show kinds", "memflow run --domain membench_memdaily"),
         ("show times", "memflow run"),
         ("show partitions", "memflow run"),
-        ("plot memorybench", "Run its domains first"),
     ],
 )
 def test_command_on_an_empty_home_names_the_next_step(empty, command: str, next_step: str) -> None:

@@ -118,18 +118,3 @@ def test_csv_and_json_output_contains_measured_and_paper_rows(leaderboard) -> No
     told = leaderboard.json("show", "kinds")
     assert told["label"] == "scripted, not a language model" and told["paper"] == []
     assert {row["slice"] for row in told["rows"]} == {"category simple", "category noisy"}
-
-
-def test_plot_command_writes_plots_of_a_domain_and_of_the_benchmark(leaderboard, tmp_path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
-    out = tmp_path / "out"
-    assert leaderboard("plot", DOMAIN, "--out", str(out)).exit_code == 0
-    assert {path.stem for path in out.iterdir()} == {"mechanisms", "kinds"}
-    assert "scripted, not a language model" in (out / "kinds.svg").read_text()
-    assert leaderboard("plot", DOMAIN, "--metric", "kinds", "--out", str(tmp_path / "one")).exit_code == 0
-    assert {path.name for path in (tmp_path / "one").iterdir()} == {"kinds.svg", "kinds.png"}
-    assert leaderboard("plot", "membench", "--out", str(tmp_path / "all")).exit_code == 0
-    assert {path.stem for path in (tmp_path / "all").iterdir()} == {
-        "factual_mechanisms",
-        "reflective_mechanisms",
-    }

@@ -59,15 +59,5 @@ def test_leaderboard_shows_deviation_only_with_the_slices_option(timed) -> None:
     assert "deviation" not in timed("show", "leaderboard").stdout
 
 
-def test_plot_command_with_benchmark_name_writes_plots_across_domains(timed, tmp_path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
-    out = tmp_path / "out"
-    assert timed("plot", "memorybench", "--out", str(out)).exit_code == 0
-    assert {path.stem for path in out.iterdir()} == {"partitions", "times"}
-    assert timed("plot", DOMAIN, "--out", str(tmp_path / "own")).exit_code == 0
-    assert {path.stem for path in (tmp_path / "own").iterdir()} == {"times"}
-    assert "Use one of: partitions, times" in timed.error("plot", "memorybench", "--metric", "beauty")
-
-
 def test_show_times_rejects_unmeasured_domain_and_lists_measured_domain(timed) -> None:
     assert f"domains with results: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo~1")

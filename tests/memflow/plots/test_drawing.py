@@ -1,13 +1,12 @@
 """Rendering of charts with matplotlib: texts, sizes and reproducible bytes."""
 
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import pytest
 
 from memflow.chat.scripted import LABEL
 from memflow.plots.drawing import render
-from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point
+from memflow.plots.shapes import Bars, Chart, Curve, Panel, Point
 
 LINES = Chart(
     "Evolution, d",
@@ -31,29 +30,6 @@ BARS = Bars(
     (Panel("rag", PARTS), Panel("oracle", NOTHING)),
     "a caption",
     what="failure",
-)
-TIMES = Bars(
-    "Times, d",
-    "",
-    "seconds",
-    (0, 1),
-    (
-        Panel("LiSo", {"memory": {0: 1.0}, "predict": {0: 2.0, 1: 3.0}}),
-        Panel("SiSo", {"memory": {}, "predict": {}}),
-    ),
-    "a caption",
-    ("rag", "none"),
-    "time",
-)
-COLUMNS = Columns(
-    "Scores, d",
-    "score",
-    ("open", "legal"),
-    tuple(
-        Curve(f"memory {n}", (Point(0, n / 10, 0.0, 1.0), Point(1, -0.1)), LABEL if n == 8 else None)
-        for n in range(9)
-    ),
-    "a caption",
 )
 
 
@@ -79,27 +55,7 @@ class TestRendering:
             assert part in text
         assert "scripted" not in text
 
-    def test_column_chart_shows_position_names_and_scripted_curves(self):
-        text = texts_of(COLUMNS)
-        for part in ("Scores, d", "open", "legal", "memory 0", "memory 8", "a caption"):
-            assert part in text
-        assert "scripted, not a language model: memory 8" in text
-
-    def test_column_chart_draws_log_scale_and_reference_lines(self):
-        tall = replace(
-            COLUMNS,
-            curves=(Curve("write", (Point(0, 0.001), Point(1, 10.0))),),
-            beside=(Curve("chance", (Point(0, 0.25), Point(1, 0.25))),),
-            log=True,
-            place_names=("a name of many letters, and more of them", "another name of many letters"),
-        )
-        text = texts_of(tall)
-        assert "chance" in text and "write" in text
-        assert render(tall) != render(replace(tall, log=False)) != render(replace(tall, log=False, beside=()))
-
-    @pytest.mark.parametrize(
-        "chart", [LINES, BARS, TIMES, COLUMNS], ids=["lines", "bars", "times", "columns"]
-    )
+    @pytest.mark.parametrize("chart", [LINES, BARS], ids=["lines", "bars"])
     @pytest.mark.parametrize("form", ["svg", "png"])
     def test_rendering_the_same_chart_twice_gives_the_same_bytes(self, chart, form):
         assert render(chart, form) == render(chart, form)

@@ -80,9 +80,7 @@ def test_contradictory_settings_are_rejected(settings: dict[str, Any], message: 
 
 def test_settings_that_fit_together_are_accepted() -> None:
     Model(kind="vllm", model="a", gpus="0, 1", tensor_parallel=2, arguments=["--max-num-seqs", "-1"])
-    Model(
-        kind="vllm", model="a", url="http://x/v1", max_model_len=8192, dtype="float16", executable="my-vllm"
-    )
+    Model(kind="vllm", model="a", url="http://x/v1", dtype="float16", executable="my-vllm")
 
 
 def test_settings_of_speed_leave_the_fingerprint_and_those_of_the_weights_change_it() -> None:

@@ -7,15 +7,13 @@ from typing import Any
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.episodes import given_episodes
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.judges.cases import JudgeCase, load_cases
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow_longmemeval.config import parse_config
 from memflow_longmemeval.instances import asked_records, read_instances
 from memflow_longmemeval.judging import ACCURACY, PACKAGE, UNCLEAR, judge_prompts, judge_verdicts, read_label
@@ -59,17 +57,6 @@ class LongMemEval(Benchmark):
     ) -> list[Probe]:
         dataset = domain.datasets[0]
         return [probe_row(domain.name, dataset, each) for each in read_instances(domain, records)]
-
-    def episodes(
-        self,
-        domain: Domain,
-        states: States,
-        turns: Sequence[Turn],
-        feedback: Sequence[FeedbackRound],
-        simulator: Chat,
-        probes: Sequence[Probe] = (),
-    ) -> list[Episode]:
-        return given_episodes(turns)
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         return build_question(parse_config(domain), probe, recall, gold_context)
