@@ -73,8 +73,8 @@ def _partitions(lake: Lake, whole: bool) -> Iterator[Damage]:
 def _lake_fix(lake: Lake, table: str, partition: str) -> str:
     if table not in ACCUMULATED:
         return (
-            f"Run {rebuild_command(table, partition)} with the options of the run that wrote it: answers come from "
-            "the ledger."
+            f"Run {rebuild_command(table, partition)} with the options of the run that wrote it: answers come from the "
+            "ledger, and only requests whose prompt, model or parameters changed since are asked again."
         )
     if _has_copy(lake, table, partition):
         return "Run `memflow run`, which restores it from its copy."

@@ -537,7 +537,7 @@ class Lake:
         """Return the error for a damaged file: which file, why, and the command that repairs it."""
         return DamagedFile(
             f"{self.path(table, partition)} is damaged: {reason}. Run {rebuild_command(table, partition)}, which "
-            "rebuilds it from the answers in the ledger."
+            "rebuilds it: answers come from the ledger, changed requests are asked again."
         )
 
 

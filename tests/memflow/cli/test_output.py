@@ -7,7 +7,6 @@ import pytest
 
 from memflow.cli.output import TerminalConsole, table
 from memflow.cli.summary import leaderboard_table
-from memflow.cli.usage import address_table
 
 LONG = "membench_memory_2_4_30@a_long_model_name"
 WIDTHS = pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -109,16 +108,3 @@ def test_leaderboard_and_usage_commands_do_not_truncate_names(measured, monkeypa
     for assistant in ("none", "oracle", "full", "awi"):
         assert f" {assistant} " in board
     assert width == 60 or "evidence_precision" in board  # five columns of names wrap
-
-
-@pytest.mark.parametrize("width", [80, 140])
-def test_address_table_prints_each_address_in_one_line_of_each_block(width: int) -> None:
-    addresses = ["http://127.0.0.1:45887/v1", "http://gpu-2.example.com:8000/v1"]
-    counts = {"requests": 103, "failed": 0, "moved": 0, "prompt_tokens": 56_919, "cached_tokens": 28_432}
-    rows = [
-        {"model": "cli_stub", "address": each, **counts, "share": 0.5, "cached_share": 0.5}
-        for each in addresses
-    ]
-    text = "".join(printed(shown, width) for shown in address_table(rows))
-    blocks = text.count("cli_stub") // 2
-    assert blocks >= 1 and [text.count(each) for each in addresses] == [blocks, blocks]
