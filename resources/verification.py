@@ -56,7 +56,7 @@ def _partitions(lake: Lake, whole: bool) -> Iterator[Damage]:
         except DamagedFile as error:
             fix = (
                 f"Run {rebuild_command(table, partition)} with the options of the run that wrote it: answers come from "
-                "the ledger."
+                "the ledger, and only requests whose prompt, model or parameters changed since are asked again."
             )
             yield Damage("lake", f"{table} of {partition}", str(error), fix)
         except BadInput as error:

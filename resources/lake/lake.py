@@ -611,7 +611,8 @@ class Lake:
         advice = (
             "Delete it: `--as-of` then does not know these rows."
             if key.startswith(VERSIONS)
-            else f"Run {rebuild_command(table, partition)}, which rebuilds it; answers come from the ledger."
+            else f"Run {rebuild_command(table, partition)}, which rebuilds it: answers come from the "
+            "ledger, changed requests are asked again."
         )
         return DamagedFile(f"{self.root}/{key} is damaged: {reason}. {advice}")
 
