@@ -18,7 +18,7 @@ from assets.automation import (
 from assets.evaluation_inputs import inputs_meta, judges_meta
 from assets.fingerprints import ALL, Fingerprints
 from assets.partitions import Partitions, parts
-from assets.report import RowSummary, address_metadata, described, report, usage_of
+from assets.report import RowSummary, described, report, usage_of
 from assets.server_metadata import check_meta, server_metadata
 from assets.table_metadata import dataset_metadata, domain_metadata, summary_metadata
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
@@ -160,7 +160,7 @@ def _assets(
         del tables
         release_after_growth()
         published = _publish(step, key, index, warehouse, facts)
-        common = published | address_metadata(models.ledger, run_id) | server_metadata(step, models.servers)
+        common = published | server_metadata(step, models.servers)
         for table, written in facts.items():
             if domain is not None:
                 own = domain_metadata(table, domain, assistant, settings, warehouse)

@@ -152,12 +152,6 @@ def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
     return {name: sum(float(getattr(row, name)) for row in rows) for name in names}
 
 
-def address_metadata(ledger: SqlLedger, run: str) -> dict[str, Any]:
-    """Return the usage of each server in a run as metadata; empty if no model of the run has several servers."""
-    rows = [asdict(row) for row in ledger.addresses(runs=[run])]
-    return {"addresses": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
-
-
 def preview(rows: Sequence[Any]) -> str:
     """Return the first rows as a Markdown table with truncated cells.
 

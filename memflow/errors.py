@@ -9,7 +9,7 @@
     ├── ChatError             a chat request failed
     │   ├── RequestRefused    the server rejected the request (bad schema, unknown model)
     │   │   └── PromptTooLong the prompt is longer than the model's context window
-    │   ├── DamagedRow        a row of the ledger differs from its checksum
+    │   ├── DamagedRow        a row of the ledger is damaged
     │   ├── NoAnswer          the response contains no answer: blank, refused, filtered or broken
     │   └── FatalChatError    every further request of the step would fail
     │       ├── EndpointDown      the address cannot be reached
@@ -125,9 +125,9 @@ class NoAnswer(ChatError):
 
 
 class DamagedRow(ChatError):
-    """The exception for a completion or vector in the ledger that differs from its checksum.
+    """The exception for a damaged completion or vector in the ledger.
 
-    The request is not sent again until `memflow ledger verify --repair` has moved the row aside.
+    The request is not sent again until `memflow ledger forget` has deleted the row.
     """
 
     end = "damaged"

@@ -45,8 +45,6 @@ COMMANDS = {
     "usage": CommandReference("memflow.cli.usage:usage", STORAGE),
     "budget": CommandReference("memflow.cli.budget:budget", STORAGE),
     "ledger": CommandReference("memflow.cli.ledger:ledger", STORAGE),
-    "repair": CommandReference("memflow.cli.repair:repair", STORAGE),
-    "gc": CommandReference("memflow.cli.gc:gc", STORAGE),
     "domains": CommandReference("memflow.cli.catalog:domains", CATALOG),
     "memories": CommandReference("memflow.cli.memories:memories", CATALOG),
     "prompts": CommandReference("memflow.cli.prompts:prompts", CATALOG),

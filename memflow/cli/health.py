@@ -26,9 +26,13 @@ def examine(front: Front, *, full: bool = False) -> list[Finding]:
 
     With `full`, every byte of the stored results is read.
     """
+    from resources.files.lake_format import OtherVersion
+
     findings = [_python(), _packages()]
     try:
         settings = front.load()
+    except OtherVersion as error:
+        return [*findings, Finding("home", "missing", "another version of memflow wrote it", str(error))]
     except MemflowError as wrong:
         return [
             *findings,

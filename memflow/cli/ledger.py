@@ -1,4 +1,4 @@
-"""`memflow ledger`: show, verify and recover the ledger, and delete completions."""
+"""`memflow ledger`: statistics of the ledger, and deletion of answers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ledger = typer.Typer(
     no_args_is_help=True,
-    help="Show, verify and recover the ledger of answered requests, and forget answers.",
+    help="Show what the ledger of answered requests contains, and forget answers.",
 )
 NUMBERS = ("requests", "prompt_tokens", "completion_tokens", "reasoning_tokens", "cut", "bytes")
 
@@ -81,73 +81,6 @@ def stats(
 
 
 @ledger.command()
-def verify(
-    ctx: typer.Context,
-    repair: Annotated[
-        bool,
-        typer.Option(
-            "--repair",
-            help="Move damaged rows aside, compute missing checksums and the totals again, and delete uses of missing "
-            "completions.",
-        ),
-    ] = False,
-    form: FormatOption = Format.text,
-) -> None:
-    """Read the whole ledger, and report its problems. Exit with status 1 if there is a problem."""
-    from resources.ledger.verification import problems
-    from resources.ledger.verification import repair as repair_ledger
-
-    moved: dict[str, int] = {}
-    with _ledger(ctx) as opened:
-        if repair:
-            with opened.connect(transaction=True) as connection:
-                repaired = repair_ledger(connection)
-            moved = repaired.moved
-        with opened.connect(transaction=True) as connection:
-            found = problems(connection)
-    rows = [[each.name, each.rows, ", ".join(each.digests), each.command] for each in found]
-    answer(
-        form,
-        {"problems": [asdict(each) for each in found], "moved": moved},
-        note(
-            f"Moved {sum(moved.values()):,} damaged rows into the table damaged_rows. The next run of their "
-            "partitions sends only these requests again."
-            if moved
-            else ""
-        ),
-        *(
-            [table("Problems", ("problem", "rows", "such as", "repair with"), rows, right=["rows"])]
-            * bool(found)
-        ),
-        note("" if found else "The ledger is consistent."),
-    )
-    if found:
-        raise typer.Exit(1)
-
-
-@ledger.command()
-def recover(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """Copy the readable rows of a damaged SQLite ledger to a new file, which replaces it. The damaged file is kept.
-
-    End all other memflow processes first. Use this if SQLite reports that the file is malformed or is not a database.
-    """
-    from resources.ledger.recovery import recover as recover_ledger
-
-    found = recover_ledger(front_of(ctx).load().ledger_url)
-    damaged = sum(found.damaged.values())
-    missing = f" Not all rows of {', '.join(found.incomplete)} could be read." if found.incomplete else ""
-    answer(
-        form,
-        {**asdict(found), "backup": str(found.backup)},
-        note(
-            f"Copied {found.copied.get('completions', 0):,} completions; {damaged:,} damaged rows were left out."
-            f"{missing}"
-        ),
-        note(f"The damaged file is {found.backup}. Check the new one with `memflow ledger verify`."),
-    )
-
-
-@ledger.command()
 def forget(
     ctx: typer.Context,
     model: Annotated[str, typer.Option("--model", metavar="NAME", help="Answers of this model.")] = "",
@@ -190,14 +123,15 @@ def forget(
     with _ledger(ctx) as opened:
         with opened.connect() as connection:
             found = forgettable(connection, chosen)
-        if not found.count:
+        if not found.count and not found.vectors:
             raise BadInput(
                 "no answer in the ledger meets these conditions. List what it contains with "
                 "`memflow ledger stats --by model --by prompt --by end`."
             )
         each_model = ", ".join(f"{name} {count:,}" for name, count in found.completions.items())
+        vectors = f" and {found.vectors:,} embedding vectors" if found.vectors else ""
         message(
-            f"memflow: {found.count:,} answers would be deleted ({each_model}); to ask for them again costs "
+            f"memflow: {found.count:,} answers ({each_model}){vectors} would be deleted; to ask for them again costs "
             f"{found.cost(prices):,.2f}. These partitions used them, and stay as they are until they are rerun: "
             f"{', '.join(found.partitions)}."
         )

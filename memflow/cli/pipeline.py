@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from assets.fingerprints import ALL, Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
-from memflow.cli.usage import address_rows
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
 from resources.files.disks import failed_write
@@ -90,7 +89,6 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             outcome.drift = new_drift(fingerprints.lake)
         if schedule.executor is not None:
             outcome.usage = _usage(schedule.executor.models.ledger, set(outcome.runs))
-            outcome.addresses = address_rows(schedule.executor.models.ledger, set(outcome.runs))
     return outcome
 
 
@@ -157,7 +155,7 @@ class Schedule:
         if run.after and not any(self._available[id(before)] for before in run.after):
             self.outcome.skipped.append(run)
             self._end(run, SKIPPED, available=False)
-        elif not self.request.force and (run.up_to_date() or self._is_spared(run)):
+        elif not self.request.force and run.up_to_date():
             self.outcome.up_to_date.append(run)
             self._end(run, UP_TO_DATE)
         else:
@@ -169,10 +167,6 @@ class Schedule:
             )
             self._threads[id(run)] = thread
             thread.start()
-
-    def _is_spared(self, run: PlannedRun) -> bool:
-        """Return whether a stale run is left out, because only damaged partitions and the leaderboard are wanted."""
-        return self.request.only_damaged and run.scope != "all" and not run.damaged()
 
     def _execute(self, executor: "Executor", run: PlannedRun) -> None:
         try:

@@ -23,14 +23,13 @@ class RunRequest:
     """The request of `memflow run`: the domains and assistants to materialize.
 
     `force` reruns up-to-date partitions (from the ledger); at most `parallel`
-    partitions run at once. With `only_damaged`, stale partitions without damaged files stay as they are.
+    partitions run at once.
     """
 
     domains: Sequence[str]
     assistants: Sequence[str]
     force: bool = False
     parallel: int = 1
-    only_damaged: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,6 @@ class Outcome:
     drift: list[Drift] = field(default_factory=list)
     """The drift after the changes that this run was the first to publish."""
     usage: list[dict[str, Any]] = field(default_factory=list)
-    addresses: list[dict[str, Any]] = field(default_factory=list)
-    """The usage of each server of the models with several servers."""
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By planned run: failed requests that the next run sends again."""
     damaged: dict[str, list[str]] = field(default_factory=dict)

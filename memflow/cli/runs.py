@@ -32,8 +32,8 @@ def runs(
 ) -> None:
     """List the published results of each domain and assistant, newest first, with a primary score.
 
-    The state is current, kept (`--as-of` shows the result), removed (by `memflow gc`), or gone (no longer on the
-    leaderboard). The number of a publication is a moment for `--as-of`.
+    The state is current, kept (`--as-of` shows the result), removed (by `memflow doctor --clean`), or gone (no longer
+    on the leaderboard). The number of a publication is a moment for `--as-of`.
     """
     lake = front_of(ctx).lake()
     rows: list[PublishedScore] = lake.read_all("score.history", lake.partitions("score.history"))

@@ -27,7 +27,6 @@ from memflow.cli.profiles import variant_chooser
 from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
 from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
-from memflow.cli.usage import address_table
 from memflow.labels import caveat_of, interval_notes, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
@@ -58,8 +57,6 @@ class Summary:
     """The tables of its domains' users, where something in them is quarantined."""
     failed_requests: dict[str, int] = field(default_factory=dict)
     """By run: failed requests that the next run sends again."""
-    addresses: list[dict[str, Any]] = field(default_factory=list)
-    """The usage of each server of the models with several servers."""
     damaged: dict[str, list[str]] = field(default_factory=dict)
     """By run: the tables that it rebuilt, because their files were damaged."""
     left_out: list[str] = field(default_factory=list)
@@ -96,7 +93,6 @@ class Summary:
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
             outcome.failed_requests,
-            outcome.addresses,
             {run.name: outcome.damaged[run.name] for run in outcome.ran if run.name in outcome.damaged},
             outcome.left_out,
             outcome.restored,
@@ -121,7 +117,6 @@ class Summary:
             "leaderboard": [asdict(score) for score in self.scores],
             "health": [asdict(alarm) for alarm in health_alarms(self.scores)],
             "usage": self.usage,
-            "addresses": self.addresses,
             "quarantined": self.made,
             "runs": {
                 "done": self.ran,
@@ -165,7 +160,6 @@ class Summary:
             shown += made_of(domain, self.made)
         if self.usage:
             shown += [heading("usage of this run"), _usage(self.usage), *_cut_answers(self.usage)]
-            shown += address_table(self.addresses)
         for domain, lacking in self.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
@@ -219,7 +213,7 @@ class Summary:
             )
             shown += first_lines([f"{name}: {', '.join(tables)}" for name, tables in self.damaged.items()])
         if self.left_out:
-            shown.append(heading("not in the leaderboard, because a file is damaged; run `memflow repair`"))
+            shown.append(heading("not in the leaderboard, because a file is damaged; see `memflow doctor`"))
             shown += first_lines(self.left_out, "red")
         if self.restored:
             shown.append(heading("restored from the lake, because it was missing or damaged"))

@@ -1,17 +1,14 @@
 """`memflow usage`: requests to the models, their tokens, seconds, cost, and the share of cut answers."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.memory_servers import servers_with_own_models
-from memflow.cli.output import Format, FormatOption, answer, heading, note, table
+from memflow.cli.output import Format, FormatOption, answer, note, table
 from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS
 
@@ -58,7 +55,7 @@ def usage(
 
     A call is a request to a model; a cache hit is answered from the ledger. Tokens and cost count calls only. Seconds
     are the latencies of calls and cache hits, as recorded with the first request. Cached prompt tokens are those that
-    a server reports from its prefix cache. A model with several addresses has a row for each address.
+    a server reports from its prefix cache.
     """
     from resources.ledger.sql_ledger import SqlLedger
     from resources.ledger.usage import known_sum
@@ -67,7 +64,6 @@ def usage(
     chosen = tuple(each.value for each in by or (By.stage, By.role, By.model))
     with SqlLedger(settings.ledger_url) as ledger:
         rows = usage_rows(ledger, settings, chosen, run)
-        addresses = address_rows(ledger, None if run is None else [run])
     if run is not None and not rows:
         raise BadInput(
             f"the ledger has no requests of the run {run!r}. List the runs with `memflow usage --by run`."
@@ -85,7 +81,7 @@ def usage(
     title = "Usage" if run is None else f"Usage of run {run}"
     answer(
         form,
-        {"usage": rows, "total": total, "addresses": addresses, "not_counted": not_counted},
+        {"usage": rows, "total": total, "not_counted": not_counted},
         table(
             title,
             (*chosen, *labels),
@@ -95,7 +91,6 @@ def usage(
                 *("failures", "cache hits", "cached prompt tokens", "reasoning tokens", "cut", "cut share"),
             ),
         ),
-        *address_table(addresses),
         note("" if rows else "The ledger is empty. `memflow run --demo` fills it."),
         *(note(f"{name}: {OWN_MODELS}") for name in not_counted),
     )
@@ -133,59 +128,6 @@ def usage_rows(
         unpriced = (model := settings.models.get(line.by["model"])) is not None and not model.has_price
         row["cost"] = known_sum((row["cost"], None if unpriced and line.requests else cost(line, prices)))
     return [{**rows[names], "cut_share": cut_share(rows[names])} for names in sorted(rows)]
-
-
-def address_rows(ledger: "SqlLedger", runs: Collection[str] | None = None) -> list[dict[str, Any]]:
-    """Return what each server of the models with several addresses did in the runs (default: all), as plain rows.
-
-    `share` is the address's share of the model's requests, `cached_share` that of its prompt tokens from a cache.
-    """
-    rows = [asdict(row) for row in ledger.addresses(runs=runs)]
-    of_model = Counter[str]()
-    for row in rows:
-        of_model[row["model"]] += row["requests"]
-    return [
-        {
-            **row,
-            "share": row["requests"] / max(1, of_model[row["model"]]),
-            "cached_share": row["cached_tokens"] / max(1, row["prompt_tokens"]),
-        }
-        for row in rows
-    ]
-
-
-def address_table(rows: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
-    """Return a table of address_rows to print; nothing without rows."""
-    if not rows:
-        return []
-    labels = ("calls", "share", "failed attempts", "moved", "prompt tokens", "cached", "cached share")
-    shown = [
-        (
-            *(
-                row["model"],
-                row["address"],
-                row["requests"],
-                f"{row['share']:.0%}",
-                row["failed"],
-                row["moved"],
-            ),
-            *(row["prompt_tokens"], row["cached_tokens"], f"{row['cached_share']:.1%}"),
-        )
-        for row in rows
-    ]
-    return [
-        heading("Addresses"),
-        table(
-            "",
-            ("model", "address", *labels),
-            shown,
-            right=labels,
-            optional=("failed attempts", "moved", "cached", "cached share"),
-        ),
-        note(
-            "A failed attempt got no answer from the address; after a moved one, the request went to another address."
-        ),
-    ]
 
 
 def cut_share(row: Mapping[str, Any]) -> float:

@@ -129,16 +129,9 @@ class Budget:
     calls: int | None = None
     tokens: int | None = None
     cost: float | None = None
-    covers_scripted: bool = field(default=False, kw_only=True)
-    """Whether the answers of the scripted chat count too. Else they are free, since nothing is sent."""
     spent: Spending = field(default_factory=Spending)
     _reserved: Spending = field(default_factory=Spending, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no request may be sent at all, so that no server has to be started."""
-        return self.calls == 0
 
     @asynccontextmanager
     async def admit(self, most: Spending) -> AsyncIterator[list[Spending]]:

@@ -1,7 +1,7 @@
 """Statistics of a ledger, and deletion of its completions: `memflow ledger stats` and `forget`.
 
 Functions take a connection of `SqlLedger.connect`. sql_ledger.py stores and finds completions, usage.py sums their use,
-verification.py finds and repairs faults.
+damage.py finds damaged rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from resources.endpoints.limits import Prices
-from resources.ledger.statements import InsertStatement
-from resources.ledger.tables import SUMS, completions, failures, forgotten_usage, tables, uses
-from resources.ledger.usage import GROUPS, sum_groups, sums_of_uses
-from resources.ledger.verification import orphaned
+from resources.ledger.tables import completions, embeddings, failures, tables, uses
 
 
 @dataclass(frozen=True)
@@ -110,12 +107,16 @@ def disk_bytes(connection: Connection) -> int:
 
 @dataclass(frozen=True)
 class Forgettable:
-    """The completions that a filter selects: their number by model, paid tokens, and the partitions that used them."""
+    """The completions that a filter selects: their number by model, paid tokens, and the partitions that used them.
+
+    `vectors` is the number of cached embedding vectors that a filter by digest alone selects, too.
+    """
 
     completions: Mapping[str, int]
     prompt_tokens: Mapping[str, int]
     completion_tokens: Mapping[str, int]
     partitions: Sequence[str]
+    vectors: int = 0
 
     @property
     def count(self) -> int:
@@ -145,6 +146,7 @@ def forgettable(connection: Connection, chosen: CompletionFilter) -> Forgettable
         .order_by(columns.model)
     )
     rows = connection.execute(query).all()
+    vectors = sa.select(sa.func.count()).select_from(embeddings).where(_is_vector_of(chosen))
     used = sa.select(uses.c.domain, uses.c.assistant).where(uses.c.digest.in_(_digests(chosen))).distinct()
     partitions = sorted("/".join(filter(None, row)) for row in connection.execute(used))
     return Forgettable(
@@ -152,21 +154,26 @@ def forgettable(connection: Connection, chosen: CompletionFilter) -> Forgettable
         {row[0]: row[2] for row in rows},
         {row[0]: row[3] for row in rows},
         partitions,
+        connection.execute(vectors).scalar_one(),
     )
 
 
 def forget(connection: Connection, chosen: CompletionFilter) -> int:
-    """Delete completions and their uses. Return the number of deleted completions. Their usage stays in the totals.
+    """Delete completions, their uses and vectors. Return the number of deleted completions.
 
-    Partitions in the lake are unchanged; a rerun sends the requests again.
+    The totals keep their usage. Partitions in the lake are unchanged; a rerun sends the requests again.
     """
-    used = sum_groups(sums_of_uses(completions.c.digest.in_(_digests(chosen))))
-    rows = sorted(tuple(row) for row in connection.execute(used))
-    keep_sums = InsertStatement(connection.engine, forgotten_usage, (*GROUPS, *SUMS), sums=SUMS, key=GROUPS)
-    keep_sums.execute(connection, rows)
+    connection.execute(sa.delete(embeddings).where(_is_vector_of(chosen)))
     deleted = connection.execute(sa.delete(completions).where(*chosen.conditions())).rowcount
-    connection.execute(sa.delete(uses).where(orphaned()))
+    connection.execute(sa.delete(uses).where(~sa.exists().where(completions.c.digest == uses.c.digest)))
     return deleted
+
+
+def _is_vector_of(chosen: CompletionFilter) -> sa.ColumnElement[bool]:
+    """Return the condition that a filter by digest alone selects a vector."""
+    if chosen != CompletionFilter(digest=chosen.digest) or not chosen.digest:
+        return sa.false()
+    return embeddings.c.digest.startswith(chosen.digest, autoescape=True)
 
 
 def _digests(chosen: CompletionFilter) -> sa.Select[Any]:

@@ -5,37 +5,26 @@ writer.py runs the transactions in a thread; statements.py has their SQL; readin
 
 import asyncio
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from itertools import zip_longest
 from operator import attrgetter
 
 import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import IntegrityError
 
 from memflow.chat.ledger import RequestContext
-from memflow.chat.requests import (
-    ChatRequest,
-    Completion,
-    Sampling,
-    ServedCompletion,
-    schema_digest,
-)
+from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_digest
 from memflow.errors import ChatError, DamagedRow
 from resources.ledger.reading import read_completions
-from resources.ledger.row_checksums import answer_checksum, request_checksum
-from resources.ledger.statements import CopyStatement, InsertStatement, Row, new_rows_statement
+from resources.ledger.statements import InsertStatement, Row
 from resources.ledger.tables import (
-    ADDRESS_SUMS,
     COMPLETION_COLUMNS,
     CONTEXT_COLUMNS,
     REQUEST_COLUMNS,
     SUMS,
-    address_usage,
     completions,
     failures,
     usage_totals,
@@ -43,13 +32,12 @@ from resources.ledger.tables import (
 )
 from resources.ledger.usage import GROUPS
 
-_COLUMNS = (*COMPLETION_COLUMNS, *REQUEST_COLUMNS, "messages", "checksum", "request_checksum")
+_COLUMNS = (*COMPLETION_COLUMNS, *REQUEST_COLUMNS, "messages")
 _answer_of = attrgetter(*COMPLETION_COLUMNS)
 _context_of = attrgetter(*CONTEXT_COLUMNS)
 
 _FAILURE = tuple(int(name == "failed") for name in SUMS)
 """What a failed request adds to the columns SUMS."""
-_ADDRESS = ("run", "model", "address")
 
 
 @dataclass(slots=True)
@@ -62,8 +50,6 @@ class Record:
     completion: Completion | None = None
     cached: bool = False
     error: Exception | None = None
-    failed_at: tuple[str, ...] = ()
-    """The addresses of the attempts of a failed request, if its model has several."""
     messages: bytes = b""
     """The compressed messages of a request whose completion is new."""
     stored: asyncio.Future[Completion] | None = None
@@ -81,13 +67,9 @@ class RecordWriter:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._completions = InsertStatement(engine, completions, _COLUMNS)
-        self._new_completions = new_rows_statement(engine, completions, _COLUMNS)
-        self._uses = new_rows_statement(engine, uses, (*GROUPS, "digest", "kept", "at"))
+        self._uses = InsertStatement(engine, uses, (*GROUPS, "digest", "kept", "at"))
         self._failures = InsertStatement(engine, failures, (*GROUPS, "reason", "end", "repeats", "at"))
         self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *SUMS), sums=SUMS, key=GROUPS)
-        self._addresses = InsertStatement(
-            engine, address_usage, (*_ADDRESS, *ADDRESS_SUMS), sums=ADDRESS_SUMS, key=_ADDRESS
-        )
 
     def write(self, records: Sequence[Record]) -> Mapping[str, Completion | DamagedRow]:
         """Store records. Return the stored completions by request digest; already existing completions are kept."""
@@ -104,20 +86,13 @@ class RecordWriter:
             if not record.cached and digest not in rows:
                 stored[digest], rows[digest] = record.completion, _completion_row(record, record.completion)
         sorted_rows = [rows[digest] for digest in sorted(rows)]
-
-        def store(statement: CopyStatement | InsertStatement) -> None:
-            with self._engine.begin() as connection:
-                if statement.execute(connection, sorted_rows) < len(rows):
-                    stored.update(read_completions(connection, [*rows]))
-                self._uses.execute(connection, use_rows)
-                self._failures.execute(connection, failure_rows)
-                self._totals.execute(connection, _total_rows(records, stored))
-                self._addresses.execute(connection, _address_rows(records))
-
-        try:
-            store(self._new_completions)
-        except IntegrityError:  # another process stored one of the completions since the lookup
-            store(self._completions)
+        with self._engine.begin() as connection:
+            if self._completions.execute(connection, sorted_rows) < len(rows):
+                # Another process stored one of the completions since the lookup.
+                stored.update(read_completions(connection, [*rows]))
+            self._uses.execute(connection, use_rows)
+            self._failures.execute(connection, failure_rows)
+            self._totals.execute(connection, _total_rows(records, stored))
         return stored
 
     def read_if_stored(self, records: Sequence[Record]) -> Mapping[str, Completion | DamagedRow] | None:
@@ -142,20 +117,15 @@ def _is_stored(connection: Connection, record: Record) -> bool:
 def _completion_row(record: Record, completion: Completion) -> Row:
     request = record.request
     schema = None if request.output is None else schema_digest(request.output)
-    others = (
+    return (
+        *_answer_of(completion),
         request.prompt,
         record.account.model,
         _parameters(request.sampling),
         schema,
         request.attempt,
         record.at,
-    )
-    return (
-        *_answer_of(completion),
-        *others,
         record.messages,
-        answer_checksum(completion),
-        request_checksum(completion.digest, others, record.messages),
     )
 
 
@@ -186,28 +156,6 @@ def _numbers(record: Record, stored: Mapping[str, Completion | DamagedRow]) -> t
     counts = (not record.cached, record.cached, 0, answer.cut)
     tokens = (prompt, completion, answer.cached_tokens, answer.reasoning_tokens)
     return (*counts, *tokens, *paid, answer.latency_s)
-
-
-def _address_rows(records: Iterable[Record]) -> list[Row]:
-    """Return one row per run, model and address of the requests that several servers could answer."""
-    totals: dict[Row, Counter[str]] = defaultdict(Counter)
-    for record in records:
-        completion, error = record.completion, record.error
-        if error is None and not isinstance(completion, ServedCompletion):
-            continue  # most records
-        attempts = record.failed_at
-        failed = len(attempts)
-        if isinstance(completion, ServedCompletion) and not record.cached:
-            attempts, failed = (*completion.failed_at, completion.address), len(completion.failed_at)
-            answered = totals[record.account.run, record.account.model, completion.address]
-            answered["requests"] += 1
-            answered["prompt_tokens"] += completion.prompt_tokens
-            answered["cached_tokens"] += completion.cached_tokens
-        for address, following in zip_longest(attempts[:failed], attempts[1:]):
-            of_address = totals[record.account.run, record.account.model, address]
-            of_address["failed"] += 1
-            of_address["moved"] += following not in (address, None)
-    return [(*names, *(totals[names][name] for name in ADDRESS_SUMS)) for names in sorted(totals)]
 
 
 @lru_cache(maxsize=256)

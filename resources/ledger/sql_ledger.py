@@ -1,8 +1,7 @@
 """The ledger in a database: SQLite in WAL mode, or PostgreSQL if several machines share it.
 
-Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys and headers
-are not stored, and addresses only in the usage of models with several of them. Several processes may write
-concurrently; a killed process loses no stored completion.
+Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys, headers
+and addresses are not stored. Several processes may write concurrently; a killed process loses no stored completion.
 writer.py writes, lookups.py batches lookups, tables.py defines the tables.
 """
 
@@ -17,13 +16,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError
 
 from memflow.chat.ledger import RequestContext, RequestsInFlight
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import BadSettings, DamagedRow
 from resources.endpoints.embedder import TimedVector
-from resources.ledger.database import open_engine, open_reader, store_error
+from resources.ledger.database import explained_errors, open_engine, open_reader
 from resources.ledger.lookups import LookupBatcher
 from resources.ledger.reading import (
     RecordedRequest,
@@ -32,15 +30,12 @@ from resources.ledger.reading import (
     read_requests,
     read_vectors,
 )
-from resources.ledger.row_checksums import seconds_checksum, vector_checksum
 from resources.ledger.rows import Record, compress_messages
 from resources.ledger.statements import InsertStatement
-from resources.ledger.tables import completions, embedding_times, embeddings, uses
+from resources.ledger.tables import completions, embeddings, uses
 from resources.ledger.usage import (
     GROUPS,
-    AddressUsageRow,
     UsageRow,
-    addresses_by,
     failed_by,
     needed_by,
     unfinished_by,
@@ -77,7 +72,7 @@ class SqlLedger:
     async def get(self, digest: str) -> Completion | None:
         """Return the completion of the request with this digest, or None. Concurrent lookups share one query.
 
-        Raises DamagedRow if the stored row differs from its checksum.
+        Raises DamagedRow if the stored row has impossible values.
         """
         self._reopen_after_fork()
         loop = asyncio.get_running_loop()
@@ -103,8 +98,7 @@ class SqlLedger:
     def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
         """Record a failed request, which is written with the next commit."""
         self._reopen_after_fork()
-        failed_at = getattr(error, "failed_at", ())
-        self._writer.add(Record(request, account, time.time(), error=error, failed_at=failed_at))
+        self._writer.add(Record(request, account, time.time(), error=error))
 
     def flush(self) -> None:
         """Write all pending records to the database."""
@@ -141,25 +135,17 @@ class SqlLedger:
         return self._repeat(lambda connection: set(connection.scalars(sa.select(completions.c.digest))))
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
-        """Return cached vectors by content hash of model and text; vectors from old ledgers have 0 seconds.
-
-        Raises DamagedRow.
-        """
+        """Return cached vectors by content hash of model and text. Raises DamagedRow."""
         return self._repeat(lambda connection: read_vectors(connection, digests))
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
         """Cache vectors and their seconds by content hash of model and text; an already cached vector is kept."""
-        stored, times = [], []
-        for digest, (vector, seconds) in sorted(vectors.items()):
-            written = np.asarray(vector, dtype="<f4").tobytes()
-            stored.append((digest, written, vector_checksum(digest, written, timed=True)))
-            times.append((digest, seconds, seconds_checksum(digest, seconds)))
-
-        def insert(connection: Connection) -> None:
-            for table, column, rows in ((embeddings, "vector", stored), (embedding_times, "seconds", times)):
-                InsertStatement(self._engine, table, ("digest", column, "checksum")).execute(connection, rows)
-
-        self._repeat(insert, transaction=True)
+        rows = [
+            (digest, np.asarray(vector, dtype="<f4").tobytes(), float(seconds))
+            for digest, (vector, seconds) in sorted(vectors.items())
+        ]
+        statement = InsertStatement(self._engine, embeddings, ("digest", "vector", "seconds"))
+        self._repeat(lambda connection: statement.execute(connection, rows), transaction=True)
 
     def usage(
         self, by: Sequence[str] = ("stage", "role", "model"), *, runs: Collection[str] | None = None
@@ -170,12 +156,6 @@ class SqlLedger:
     def needed(self, by: Sequence[str], run: str) -> list[UsageRow]:
         """Return the usage that a run would have with an empty ledger: each completion counts once, as a request."""
         return self._summarize(by, needed_by(_checked(by), run), failed_by(by, run))
-
-    def addresses(self, *, runs: Collection[str] | None = None) -> list[AddressUsageRow]:
-        """Return what each server of the models with several servers did, in the given runs (default: all)."""
-        self.flush()
-        with self.connect() as connection:
-            return [AddressUsageRow(*row) for row in connection.execute(addresses_by(runs))]
 
     def unfinished(self, run: str, stage: str) -> int:
         """Return the number of failed requests of one stage of a run that a later run has to send again."""
@@ -212,20 +192,18 @@ class SqlLedger:
                 return read(connection)
 
         self._reopen_after_fork()
-        try:
+        with explained_errors(self.url):
             return attempt() if self._engine.dialect.name == "sqlite" else repeat_if_lost(attempt)
-        except DBAPIError as error:
-            raise store_error(error, self.url) from error
 
     @contextmanager
     def connect(self, *, transaction: bool = False) -> Iterator[Connection]:
         """Return a connection from the pool; without a transaction each statement sees the latest state."""
         self._reopen_after_fork()
-        try:
-            with self._engine.begin() if transaction else self._reader.connect() as connection:
-                yield connection
-        except DBAPIError as error:
-            raise store_error(error, self.url) from error
+        with (
+            explained_errors(self.url),
+            self._engine.begin() if transaction else self._reader.connect() as connection,
+        ):
+            yield connection
 
     def _reopen_after_fork(self) -> None:
         """Open new connections in a forked process; the parent process keeps its connections and pending records."""

@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from resources.endpoints.limits import Prices
 from resources.ledger.tables import (
-    ADDRESS_SUMS,
     CONTEXT_COLUMNS,
     SUMS,
     TOKEN_SUMS,
-    address_usage,
     completions,
     failures,
-    forgotten_usage,
     usage_totals,
     uses,
 )
@@ -49,22 +45,6 @@ class UsageRow:
     reasoning_tokens: int = 0
     cut: int = 0
     paid_cached_tokens: int = 0
-
-
-@dataclass(frozen=True)
-class AddressUsageRow:
-    """The requests of a model that one of its servers answered, their tokens, and its attempts without an answer.
-
-    `moved` is the number of failed attempts after which the request went to another server.
-    """
-
-    model: str
-    address: str
-    requests: int = 0
-    failed: int = 0
-    moved: int = 0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
 
 
 def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
@@ -111,61 +91,10 @@ def failed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
     return query.having(sa.func.sum(usage_totals.c.failed) > 0)
 
 
-def addresses_by(runs: Collection[str] | None) -> sa.Select[Any]:
-    """Return a query of the columns of AddressUsageRow, summed over these runs, or over all."""
-    names = [address_usage.c.model, address_usage.c.address]
-    query = sa.select(*names, *(_sum(address_usage.c[name]) for name in ADDRESS_SUMS))
-    query = query.group_by(*names).order_by(*names)
-    return query if runs is None else query.where(address_usage.c.run.in_(sorted(runs)))
-
-
 def unfinished_by(run: str, stage: str) -> sa.Select[Any]:
     """Return a query of the number of a step's failed requests that a later run has to send again."""
     query = sa.select(sa.func.count()).select_from(failures)
     return query.where(failures.c.run == run, failures.c.stage == stage, failures.c.repeats)
-
-
-def sums_of_uses(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """Return a query of the columns GROUPS and SUMS of each use in `uses`, joined with its completion."""
-    requested = sa.case((uses.c.kept, 0), else_=1)
-    query = sa.select(
-        *(uses.c[name] for name in GROUPS),
-        requested.label("requests"),
-        (1 - requested).label("cache_hits"),
-        sa.literal(0).label("failed"),
-        _cut().label("cut"),
-        *(
-            (
-                completions.c[name.removeprefix("paid_")] * (requested if name.startswith("paid_") else 1)
-            ).label(name)
-            for name in TOKEN_SUMS
-        ),
-        completions.c.latency_s,
-    )
-    return query.join_from(uses, completions, uses.c.digest == completions.c.digest).where(*where)
-
-
-def sum_groups(*queries: sa.Select[Any]) -> sa.Select[Any]:
-    """Return a query that sums the rows of queries with the columns GROUPS and SUMS by group."""
-    rows = sa.union_all(*queries).subquery()
-    groups = [rows.c[name] for name in GROUPS]
-    return sa.select(*groups, *(_sum(rows.c[name]) for name in SUMS)).group_by(*groups)
-
-
-def computed_totals() -> sa.Select[Any]:
-    """Return a query that computes the totals from the single uses, failures and forgotten completions."""
-    zeros = {name: sa.literal(0).label(name) for name in SUMS}
-    of_failures = sa.select(
-        *(failures.c[name] for name in GROUPS), *(zeros | {"failed": sa.literal(1).label("failed")}).values()
-    )
-    forgotten = sa.select(*(forgotten_usage.c[name] for name in (*GROUPS, *SUMS)))
-    return sum_groups(sums_of_uses(), of_failures, forgotten)
-
-
-def fill_totals(connection: Connection) -> None:
-    """Replace the totals by sums of the single uses, failures and forgotten completions."""
-    connection.execute(sa.delete(usage_totals))
-    connection.execute(sa.insert(usage_totals).from_select([*GROUPS, *SUMS], computed_totals()))
 
 
 def _cut() -> sa.ColumnElement[int]:

@@ -15,7 +15,6 @@ from memflow.records import PublishedScore
 from resources.files.file_cache import FileCache, FileState
 from resources.lake.lake import Lake
 from resources.ledger import sql_ledger
-from resources.ledger.checked_ledger import verify_ledger
 from resources.ledger.sql_ledger import SqlLedger
 from resources.publishing.score_history import publication_time
 
@@ -70,4 +69,3 @@ def test_ledger_answers_and_counts_although_the_clock_goes_back(
         assert find(ledger, key) == completion(key=key)
         assert [(row.requests, row.cache_hits) for row in ledger.usage(by=())] == [(2, 1)]
         assert ledger.run_starts([ACCOUNT.run]) == {ACCOUNT.run: NOW.timestamp() - 3600}
-    assert verify_ledger(url).valid

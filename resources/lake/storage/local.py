@@ -13,6 +13,7 @@ from pyarrow import fs
 
 from resources.files.disks import explained_writes
 from resources.files.file_cache import FileCache, FileState
+from resources.files.lake_format import mark_lake
 from resources.files.local_files import can_link, link_file, lock_file, replace_file, sync_folder
 
 SNAPSHOTS = ".snapshots"
@@ -76,6 +77,7 @@ class LocalStorage:
     @contextmanager
     def new_file(self, key: str) -> Iterator[IO[bytes]]:
         """Create a temporary file beside the file. Raises StoreFailed if the disk is full or read-only."""
+        mark_lake(Path(self.root))
         path = Path(self._path(key))
         written = path.with_name(f".{path.stem}.{token_hex(8)}.writing")
         with explained_writes(path.parent):

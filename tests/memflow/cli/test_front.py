@@ -5,7 +5,7 @@ import pytest
 COMMANDS = (
     *("run", "plan", "dev", "show", "export", "usage", "sql"),
     *("domains", "memories", "data", "models", "init", "doctor"),
-    *("budget", "ledger", "repair", "gc", "copy-lake", "bench"),
+    *("budget", "ledger", "bench"),
 )
 SUBCOMMANDS = (
     *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),
@@ -31,7 +31,7 @@ def test_main_help_lists_every_command(empty) -> None:
 def test_main_help_groups_the_commands_for_storage(empty) -> None:
     shown = empty("--help").stdout
     storage = shown[shown.index("Usage and storage") : shown.index("Benchmarks, memories, data and models")]
-    assert all(f" {name} " in storage for name in ("usage", "budget", "ledger", "repair", "gc", "copy-lake"))
+    assert all(f" {name} " in storage for name in ("usage", "budget", "ledger"))
 
 
 def test_unknown_domain_prints_one_line_on_standard_error(empty) -> None:

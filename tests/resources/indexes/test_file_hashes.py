@@ -49,9 +49,7 @@ def test_search_refuses_a_flipped_bit_in_any_file_of_an_index(index: LanceIndex)
             bit = chooser.randrange(len(changed) * 8)
             changed[bit // 8] ^= 1 << bit % 8
             path.write_bytes(changed)
-            with pytest.raises(
-                DamagedFile, match=r"search index of a in d .* is damaged: .*`memflow repair`"
-            ):
+            with pytest.raises(DamagedFile, match=r"search index of a in d .* is damaged: .*`memflow run`"):
                 found(index)
         path.write_bytes(intact)
     assert found(index) == expected

@@ -1,10 +1,9 @@
-"""What a ledger contains, its verification, and forgetting completions, on SQLite and PostgreSQL."""
+"""What a ledger contains, and forgetting completions, on SQLite and PostgreSQL."""
 
 import asyncio
 from dataclasses import replace
 
 import pytest
-import sqlalchemy as sa
 from ledger_rows import ACCOUNT, completion, find, request, store
 
 from memflow.chat.requests import ChatRequest, Completion
@@ -19,9 +18,7 @@ from resources.ledger.maintenance import (
     groups,
 )
 from resources.ledger.sql_ledger import SqlLedger
-from resources.ledger.tables import completions, usage_totals, uses
 from resources.ledger.usage import GROUPS
-from resources.ledger.verification import problems, repair
 
 LATER = replace(ACCOUNT, run="run 2", model="n", domain="e")
 A, B, C = ("a" * 32, "b" * 32, "c" * 32)
@@ -46,11 +43,6 @@ def fill(ledger: SqlLedger) -> None:
 
 def found(ledger: SqlLedger) -> list[str]:
     return sorted(ledger.digests())
-
-
-def faults(ledger: SqlLedger) -> list[tuple[str, int]]:
-    with ledger.connect(transaction=True) as connection:
-        return [(each.name, each.rows) for each in problems(connection)]
 
 
 def test_ledger_groups_count_sent_requests_and_failures(either_url: str) -> None:
@@ -94,10 +86,6 @@ def test_forget_deletes_the_completions_that_meet_all_conditions(
             assert forget(connection, chosen) == selected.count == 3 - len(left)
         assert found(ledger) == left
         assert ledger.usage(by=GROUPS) == before
-        assert faults(ledger) == []
-        with ledger.connect(transaction=True) as connection:
-            repair(connection)
-        assert ledger.usage(by=GROUPS) == before
 
 
 def test_forgotten_request_is_sent_and_stored_again(either_url: str) -> None:
@@ -108,9 +96,6 @@ def test_forgotten_request_is_sent_and_stored_again(either_url: str) -> None:
         assert find(ledger, A) is None
         store(ledger, A, text="no")
         assert find(ledger, A) == completion("no", A)
-        with ledger.connect(transaction=True) as connection:
-            forget(connection, CompletionFilter(digest=A))
-        assert faults(ledger) == []
 
 
 def test_forgettable_returns_cost_and_partitions_of_selected_completions(either_url: str) -> None:
@@ -121,35 +106,6 @@ def test_forgettable_returns_cost_and_partitions_of_selected_completions(either_
     assert selected.completions == {"m": 1, "n": 1}
     assert selected.cost({"m": Prices(1e6, 1e6)}) == 13
     assert selected.partitions == ["d/full", "e/full"]
-
-
-def test_verification_finds_every_fault_and_repair_recomputes_totals(either_url: str) -> None:
-    with SqlLedger(either_url) as ledger:
-        fill(ledger)
-        assert faults(ledger) == []
-        with ledger.connect(transaction=True) as connection:
-            change = sa.update(completions).where(completions.c.digest == A)
-            connection.execute(change.values(messages=b"\x00not messages", end="broken", reasoning_tokens=-1))
-            connection.execute(sa.delete(completions).where(completions.c.digest == B))
-            connection.execute(sa.update(uses).where(uses.c.digest == C).values(digest="short"))
-            connection.execute(sa.update(completions).where(completions.c.digest == C).values(digest="short"))
-            connection.execute(sa.update(usage_totals).values(requests=usage_totals.c.requests + 1))
-            # As a former version stored them: with a checksum they would be damaged rows.
-            connection.execute(sa.update(completions).values(checksum=None, request_checksum=None))
-        assert faults(ledger) == [
-            ("row without a checksum", 2),
-            ("malformed digest", 1),
-            ("undecodable messages", 1),
-            ("unknown end", 1),
-            ("negative token count", 1),
-            ("use of a missing completion", 1),
-            ("total that differs from its sum", 3),
-        ]
-        with ledger.connect(transaction=True) as connection:
-            repair(connection)
-            for digest in (A, "short"):
-                forget(connection, CompletionFilter(digest=digest))
-        assert faults(ledger) == []
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
-"""COPY and INSERT on PostgreSQL: equal rows, existing keys, and values that the database rejects."""
+"""INSERT of many rows on PostgreSQL: equal rows, and existing keys."""
 
 from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
-from sqlalchemy.exc import DataError, IntegrityError
 
-from resources.ledger.statements import CopyStatement, InsertStatement
+from resources.ledger.statements import InsertStatement
 
 pytestmark = pytest.mark.postgres
 
@@ -48,27 +47,10 @@ def stored_rows(engine: Engine) -> list[tuple[object, ...]]:
         return [tuple(row) for row in connection.execute(query)]
 
 
-@pytest.mark.parametrize("kind", [CopyStatement, InsertStatement])
-def test_statement_stores_rows_in_their_order_without_changes(
-    engine: Engine, kind: type[CopyStatement | InsertStatement]
-) -> None:
-    statement = kind(engine, TABLE, NAMES)
+def test_statement_stores_rows_in_their_order_without_changes(engine: Engine) -> None:
+    statement = InsertStatement(engine, TABLE, NAMES)
     with engine.begin() as connection:
         assert statement.execute(connection, ROWS) == 3
         assert statement.execute(connection, []) == 0
+        assert statement.execute(connection, ROWS[:1]) == 0, "an existing row is kept"
     assert stored_rows(engine) == ROWS
-
-
-def test_copy_of_an_existing_key_raises_and_stores_nothing(engine: Engine) -> None:
-    statement = CopyStatement(engine, TABLE, NAMES)
-    with engine.begin() as connection:
-        statement.execute(connection, ROWS[:1])
-    with pytest.raises(IntegrityError), engine.begin() as connection:
-        statement.execute(connection, ROWS[::-1])
-    assert stored_rows(engine) == ROWS[:1]
-
-
-def test_copy_of_a_text_with_a_null_character_raises_a_data_error(engine: Engine) -> None:
-    statement = CopyStatement(engine, TABLE, NAMES)
-    with pytest.raises(DataError), engine.begin() as connection:
-        statement.execute(connection, [("a\0b", *ROWS[0][1:])])

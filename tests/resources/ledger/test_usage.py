@@ -1,22 +1,18 @@
-"""Usage from the ledger's totals: groups, runs, cost, ledgers of former versions, and equality with the single uses."""
+"""Usage from the ledger's totals: groups, runs, cost, and equality with the single uses."""
 
 import asyncio
 import tempfile
 
 import pytest
-import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ledger_rows import ACCOUNT, completion, request, store
 
-from memflow.chat.ledger import LedgeredChat, RecordedChat, RequestContext
-from memflow.chat.requests import ChatRequest, Completion, Sampling, ServedCompletion
+from memflow.chat.ledger import RequestContext
 from memflow.errors import BadSettings, ChatError, EndpointDown
 from resources.endpoints.limits import Prices
-from resources.ledger.database import open_engine
 from resources.ledger.sql_ledger import SqlLedger
-from resources.ledger.tables import usage_totals
-from resources.ledger.usage import GROUPS, AddressUsageRow, UsageRow, cost, fill_totals
+from resources.ledger.usage import GROUPS, UsageRow, cost
 
 JUDGE = RequestContext("run 1", "score", "judge", "d", "full", "j")
 LATER = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
@@ -60,58 +56,6 @@ def test_usage_of_runs_covers_these_runs_only(either_url: str) -> None:
         assert ledger.usage(runs=[]) == []
 
 
-def test_ledger_records_the_requests_of_each_address_in_the_transaction_that_stores_them(
-    either_url: str,
-) -> None:
-    a, b = "http://a:8000/v1", "http://b:8000/v1"
-
-    def served(key: str, address: str, *failed_at: str) -> ServedCompletion:
-        return ServedCompletion("yes", "stop", 10, 3, 4, 0.25, key, address=address, failed_at=failed_at)
-
-    async def put(*answers: ServedCompletion, account: RequestContext = ACCOUNT) -> list[Completion]:
-        stored = [ledger.put(answer, request(answer.digest), account) for answer in answers]
-        return await asyncio.gather(*stored)
-
-    with SqlLedger(either_url) as ledger:
-        first, *_ = asyncio.run(put(served("1", a), served("2", b, a), served("3", b, a, a, b)))
-        asyncio.run(put(served("4", a), account=LATER))
-        ledger.used(first, request("1"), LATER)
-        store(ledger, "of a model with one address")
-        error = EndpointDown("all are down")
-        error.failed_at = (a, b)
-        ledger.failed(request("5"), ACCOUNT, error)
-        ledger.failed(request("6"), ACCOUNT, EndpointDown("of a model with one address"))
-        assert ledger.addresses(runs=["run 1"]) == [
-            AddressUsageRow("m", a, requests=1, failed=4, moved=3, prompt_tokens=10, cached_tokens=4),
-            AddressUsageRow("m", b, requests=2, failed=2, moved=0, prompt_tokens=20, cached_tokens=8),
-        ]
-        assert [row.requests for row in ledger.addresses()] == [2, 2]
-        assert ledger.addresses(runs=[]) == []
-
-
-def test_attempts_of_a_failed_request_are_counted_once_although_others_wait_for_it(url: str) -> None:
-    a, b = "http://a:8000/v1", "http://b:8000/v1"
-
-    class FailingChat(RecordedChat):
-        async def complete(self, request: ChatRequest) -> Completion:
-            await asyncio.sleep(0.01)
-            error = EndpointDown("all are down")
-            error.failed_at = (a, b)
-            raise error
-
-    async def ask() -> None:
-        chat = LedgeredChat(FailingChat("m", Sampling()), ledger, ACCOUNT)
-        raised = await asyncio.gather(
-            *(chat.complete(request("1")) for _ in range(3)), return_exceptions=True
-        )
-        assert [type(each) for each in raised] == [EndpointDown] * 3
-
-    with SqlLedger(url) as ledger:
-        asyncio.run(ask())
-        assert ledger.usage(by=())[0].failed == 3
-        assert [(row.address, row.failed) for row in ledger.addresses()] == [(a, 1), (b, 1)]
-
-
 def test_usage_by_unknown_group_is_rejected(url: str) -> None:
     with SqlLedger(url) as ledger, pytest.raises(BadSettings, match="cannot be grouped by colour"):
         ledger.usage(by=("colour",))
@@ -146,19 +90,6 @@ def test_usage_counts_stored_completion_if_another_process_stored_the_request_fi
         assert ledger.usage(by=()) == [UsageRow({}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6, paid_cached_tokens=8)]
 
 
-def test_totals_of_former_ledger_are_computed_when_it_is_opened(either_url: str) -> None:
-    with SqlLedger(either_url) as ledger:
-        record_two_runs(ledger)
-        expected = ledger.usage(by=GROUPS)
-    engine = sa.create_engine(either_url)
-    usage_totals.drop(engine)
-    engine.dispose()
-    with SqlLedger(either_url) as ledger:
-        assert ledger.usage(by=GROUPS) == expected
-        store(ledger, "e")
-        assert sum(row.requests for row in ledger.usage()) == 4
-
-
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["put", "used", "failed", "flush"]),
@@ -167,6 +98,22 @@ STEPS = st.lists(
     ),
     max_size=20,
 )
+
+
+def sums_over_single_uses(ledger: SqlLedger) -> dict[tuple[str, ...], tuple[int, ...]]:
+    """Return requests, cache hits, failures and prompt tokens by group, computed from the single rows."""
+    groups = ", ".join(GROUPS)
+    prompt_tokens = completion().prompt_tokens
+    sums: dict[tuple[str, ...], tuple[int, ...]] = {}
+    with ledger.connect() as connection:
+        for row in connection.exec_driver_sql(
+            f"select {groups}, sum(not kept), sum(kept), 0, count(*) * {prompt_tokens} from uses group by {groups} "
+            f"union all select {groups}, 0, 0, count(*), 0 from failures group by {groups}"
+        ):
+            names, numbers = tuple(row[: len(GROUPS)]), row[len(GROUPS) :]
+            earlier = sums.get(names, (0, 0, 0, 0))
+            sums[names] = tuple(map(sum, zip(earlier, numbers, strict=True)))
+    return sums
 
 
 @settings(deadline=None, max_examples=30)
@@ -184,10 +131,8 @@ def test_ledger_totals_equal_the_sums_over_single_uses(steps: list[tuple[str, st
                     ledger.failed(request(key), account, ChatError("no"))
                 case "flush":
                     ledger.flush()
-        totals = ledger.usage(by=GROUPS)
-        engine = open_engine(ledger.url)
-        with engine.begin() as connection:
-            connection.execute(sa.delete(usage_totals))
-            fill_totals(connection)
-        assert ledger.usage(by=GROUPS) == totals
-        engine.dispose()
+        totals = {
+            tuple(row.by.values()): (row.requests, row.cache_hits, row.failed, row.prompt_tokens)
+            for row in ledger.usage(by=GROUPS)
+        }
+        assert totals == sums_over_single_uses(ledger)

@@ -1,4 +1,4 @@
-"""Random interleavings of the requests of writers, readers and `memflow gc` on several hosts."""
+"""Random interleavings of the requests of writers, readers and `memflow doctor --clean` on several hosts."""
 
 from dataclasses import replace
 from datetime import timedelta
