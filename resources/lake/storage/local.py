@@ -77,6 +77,7 @@ class LocalStorage:
     @contextmanager
     def new_file(self, key: str) -> Iterator[IO[bytes]]:
         """Create a temporary file beside the file. Raises StoreFailed if the disk is full or read-only."""
+        mark_lake(Path(self.root))
         path = Path(self._path(key))
         written = path.with_name(f".{path.stem}.{token_hex(8)}.writing")
         with explained_writes(path.parent):
