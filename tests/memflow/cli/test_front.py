@@ -2,16 +2,8 @@
 
 import pytest
 
-<<<<<<< HEAD
-COMMANDS = (
-    *("run", "plan", "dev", "show", "export", "sql"),
-    *("domains", "memories", "data", "models", "init", "doctor"),
-    "ledger",
-)
-=======
 from memflow.cli import COMMANDS
 
->>>>>>> cli
 SUBCOMMANDS = (
     *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),
     ("export", "transcript"),
