@@ -34,7 +34,6 @@ from resources.publishing.comparisons import comparison_rows
 from resources.publishing.completeness import stored_gaps
 from resources.publishing.drift import drift_table
 from resources.publishing.leaderboard import CachedScores, leaderboard_rows
-from resources.publishing.outputs import restore_accumulated
 from resources.publishing.score_cache import NAME as SCORES
 from resources.publishing.score_history import add_to_history, history_rows
 from resources.publishing.warehouse import Warehouse
@@ -126,8 +125,6 @@ def _assets(
             lambda: drift_table(settings, source),
         )
         run_id = context.run.run_id
-        if step.scope == "all":
-            restore_accumulated(lake)
         if step.scope in ("dataset", "all"):
             # Inputs that another run writes from here on make the rows stale, whether they are read or not.
             fingerprint = fingerprints.step(step, where)

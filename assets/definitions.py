@@ -1,6 +1,6 @@
 """The code location `memflow`: assets, checks, jobs, schedules, the sensor and the resources of the settings.
 
-memflow/pipeline.py defines the steps in order. Only this module builds the resources.
+memflow/pipeline.py defines the steps in order, resources/configurable.py the resources.
 """
 
 from collections.abc import Mapping
@@ -12,36 +12,10 @@ from assets import assets, automation, checks, jobs, models, report_site
 from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
 from resources.configurable import configurable_resources
-from resources.indexes.lance import LanceIndex
-from resources.ledger.sql_ledger import SqlLedger
-from resources.models.models import Models
-from resources.publishing.warehouse import Warehouse
 from resources.runs.added_partitions import with_added_partitions
 from resources.settings import settings as settings_file
 from resources.settings.prompt_folders import activate_prompts
 from resources.settings.settings import Settings
-from resources.vllm_servers.servers import VllmServers
-
-
-def build_resources(
-    settings: Settings, budget: Any = None, fingerprints: Fingerprints | None = None
-) -> dict[str, Any]:
-    """Return the objects that the Dagster resources provide, by name, for one process.
-
-    The lake and the library come from `fingerprints`.
-    """
-    fingerprints = fingerprints or Fingerprints.of(settings)
-    settings.home.mkdir(parents=True, exist_ok=True)
-    ledger, servers = SqlLedger(settings.ledger_url), VllmServers(settings.models, settings.home)
-    return {
-        "lake": fingerprints.lake,
-        "warehouse": Warehouse(fingerprints.lake, settings.warehouse_path),
-        "index": LanceIndex(str(settings.home / "lance")),
-        "data": fingerprints.library,
-        "ledger": ledger,
-        "vllm": servers,
-        "models": Models(settings, ledger, budget, servers),
-    }
 
 
 def build_defs(

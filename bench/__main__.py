@@ -29,7 +29,6 @@ ALL = (
     "up_to_date",
     "users",
     "episode",
-    "event_log",
 )
 
 

@@ -23,7 +23,6 @@ from bench.homes import content_hashes, stub_settings
 from bench.player import draw_user
 from resources.lake.lake import Lake
 from resources.process import default_signals
-from resources.runs.leases import LEASES, holder_of, is_leased, run_leases
 
 ROOT = Path(__file__).parents[1]
 LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memflow"}
@@ -127,7 +126,7 @@ class DevHome:
             )
 
     def stop(self) -> float:
-        """End `memflow dev` as Ctrl-C does, and all that is left of its process group. Return the seconds."""
+        """End `memflow dev` as Ctrl-C does. Return the seconds."""
         if self.process is None:
             return 0.0
         began = time.monotonic()
@@ -140,11 +139,13 @@ class DevHome:
         return seconds
 
     def kill_group(self) -> None:
-        """Kill `memflow dev` with all of its processes."""
+        """Kill the process group of `memflow dev`, and wait until all that it started has ended, too."""
         if self.process is not None:
+            started = descendants(self.process.pid)
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+            await_true("the programs to end", lambda: not any(map(command_line, started)), 30, 0.05)
             self.process = None
 
     def kill(self, what: str) -> bool:
@@ -159,14 +160,13 @@ class DevHome:
 
     def daemon(self) -> list[int]:
         """Return the process id of the daemon, if it runs."""
-        path = self.instance_folder / LEASES / "daemon"
-        holder = holder_of(path)
-        return [holder.pid] if holder is not None and is_leased(path) else []
+        started = children(self.process.pid) if self.process is not None else []
+        return [pid for pid in started if "dagster._daemon" in command_line(pid)]
 
     def workers(self) -> list[int]:
         """Return the process ids of the runs."""
-        held = [path for path in run_leases(self.instance_folder) if is_leased(path)]
-        return [holder.pid for holder in map(holder_of, held) if holder is not None]
+        started = [pid for server in self.code_servers() for pid in descendants(server)]
+        return [pid for pid in started if "spawn_main" in command_line(pid)]
 
     def code_servers(self) -> list[int]:
         """Return the process ids of the daemon's code servers."""
@@ -281,6 +281,11 @@ def children(parent: int) -> list[int]:
         tasks = Path(f"/proc/{parent}/task").iterdir()
         return [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
     return []
+
+
+def descendants(parent: int) -> list[int]:
+    """Return the process ids of the children of a process, and of theirs."""
+    return [pid for child in children(parent) for pid in (child, *descendants(child))]
 
 
 def command_line(pid: int) -> str:

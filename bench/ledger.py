@@ -2,15 +2,16 @@
 
     python -m bench.ledger
 
-* `ledger_client`: CPU time a request on a stub of a GPU's speed: 60 requests a second, 1 s each, 60 at once. Bound: 1.4
+* `ledger_client`: CPU time a request on a stub of a GPU's speed: 60 requests a second, 1 s each, 60 at once. Bound: 1.6
   times the CPU time of the same client without a ledger.
-* `ledger_replay`: recorded completions per second. Bound: 10,000, or 4 times as many as a ledger that sends one query
-  for each lookup.
+* `ledger_replay`: CPU time of a replayed completion. Bound: that of a ledger that sends one query for each lookup.
+* `ledger_growth`: CPU time of lookups and of the usage in a ledger with 8 times as many completions. Bound: 2 times
+  that in the smaller ledger.
 * `ledger_writers`: completions per second of 8 processes that write to one ledger; a third of their requests are the
   same. Bound: no completion is lost, stored twice or counted twice.
 
-Prompts have 6,000 characters. PostgreSQL is measured if it is installed. Clients with and without a ledger alternate in
-rounds of 300 requests; the best round of each counts. Garbage is collected as in `memflow run`.
+Prompts have 6,000 characters. PostgreSQL is measured if it is installed. What is compared alternates in rounds; the
+best round of each counts. Garbage is collected as in `memflow run`.
 """
 
 import asyncio
@@ -39,7 +40,8 @@ from resources.ledger.tables import COMPLETION_COLUMNS, completions
 REQUESTS, ROUNDS = 2000, 6
 SENT, CONCURRENCY, LATENCY, CLIENT_ROUNDS = 300, 60, 1.0, 3
 WRITERS, OWN, SHARED = 8, 400, 200
-CLIENT_BOUND, REPLAY_BOUND, REPLAY_PEER_BOUND = 1.4, 10_000, 4.0
+CLIENT_BOUND, REPLAY_BOUND, GROWTH_BOUND = 1.6, 1.0, 2.0
+GROWTH = 8
 ACCOUNT = request_context("bench", "bench", "answer")
 TEXT = "".join(random.Random(0).choices("abcdefghij klmnop qrstuv", k=6000))
 
@@ -122,34 +124,66 @@ def measure_client(database: str, ledger: SqlLedger, url: str) -> bool:
     return own <= CLIENT_BOUND * bare
 
 
-def measure_replay(database: str, url: str) -> bool:
-    """Measure lookups per second of recorded completions. Return whether they reach 10,000, or 4 times the peer's."""
-    names = [f"{item}" for item in range(REQUESTS)]
+def fill(url: str, requests: Sequence[ChatRequest]) -> None:
+    """Store a completion of each request."""
     with SqlLedger(url) as ledger:
-        asyncio.run(
-            complete_all(
-                LedgeredChat(ImmediateChat("bench", Sampling()), ledger, ACCOUNT), build_requests(names)
-            )
-        )
-    rates: dict[type[SqlLedger], float] = {}
-    for _ in range(ROUNDS):
-        for kind in (LookupPerQuery, SqlLedger):
-            with kind(url) as ledger:
-                chat = LedgeredChat(RecordedChat("bench", Sampling()), ledger, ACCOUNT)
-                rate = asyncio.run(complete_all(chat, build_requests(names)))
-            rates[kind] = max(rate, rates.get(kind, 0))
-    own, peer = rates[SqlLedger], rates[LookupPerQuery]
+        chat = LedgeredChat(ImmediateChat("bench", Sampling()), ledger, ACCOUNT)
+        asyncio.run(complete_all(chat, requests))
+
+
+def replay_ms(kind: type[SqlLedger], url: str, requests: Sequence[ChatRequest]) -> float:
+    """Return the CPU milliseconds of each replayed completion."""
+    with kind(url) as ledger:
+        chat = LedgeredChat(RecordedChat("bench", Sampling()), ledger, ACCOUNT)
+        used = time.process_time()
+        asyncio.run(complete_all(chat, requests))
+        return (time.process_time() - used) / len(requests) * 1000
+
+
+def measure_replay(database: str, url: str) -> bool:
+    """Measure the CPU time of a replay. Return whether it is at most that of one query for each lookup."""
+    requests = build_requests([f"{item}" for item in range(REQUESTS)])
+    fill(url, requests)
+    rounds = [[replay_ms(kind, url, requests) for kind in (SqlLedger, LookupPerQuery)] for _ in range(ROUNDS)]
+    own, peer = map(min, zip(*rounds, strict=True))
     report(
         {
             "name": f"ledger_replay_{database}",
-            "value": round(own),
-            "unit": "completions/s",
-            "peer": round(peer),
+            "value": round(own, 3),
+            "unit": "CPU ms",
+            "peer": round(peer, 3),
         },
         ratio=round(own / peer, 2),
-        bound=f"{REPLAY_BOUND} or {REPLAY_PEER_BOUND:g} x the peer",
+        bound=REPLAY_BOUND,
     )
-    return own >= min(REPLAY_BOUND, REPLAY_PEER_BOUND * peer)
+    return own <= REPLAY_BOUND * peer
+
+
+def measure_growth(database: str, new_url: NewUrl) -> bool:
+    """Measure lookups and usage in a small and a larger ledger. Return whether the CPU time grows at most twofold."""
+    requests = build_requests([f"{item}" for item in range(GROWTH * REQUESTS)])
+    urls = {1: new_url(), GROWTH: new_url()}
+    for size, url in urls.items():
+        fill(url, requests[: size * REQUESTS])
+    replays: dict[int, list[float]] = {size: [] for size in urls}
+    usages: dict[int, list[float]] = {size: [] for size in urls}
+    for _ in range(ROUNDS):
+        for size, url in urls.items():
+            replays[size].append(replay_ms(SqlLedger, url, requests[:REQUESTS]))
+            with SqlLedger(url) as ledger:
+                used = time.process_time()
+                for _ in range(100):
+                    ledger.usage()
+                usages[size].append((time.process_time() - used) * 10)
+    grown = [min(times[GROWTH]) / min(times[1]) for times in (replays, usages)]
+    report(
+        {"name": f"ledger_growth_{database}", "value": round(max(grown), 2), "unit": "times the CPU time"},
+        completions=[size * REQUESTS for size in urls],
+        lookup_ms=[round(min(times), 3) for times in replays.values()],
+        usage_ms=[round(min(times), 3) for times in usages.values()],
+        bound=GROWTH_BOUND,
+    )
+    return max(grown) <= GROWTH_BOUND
 
 
 def write(url: str, number: int, start: Barrier) -> None:
@@ -201,10 +235,17 @@ def measure_writers(database: str, url: str) -> bool:
 
 
 def measure_all(database: str, new_url: NewUrl, stub_url: str) -> bool:
-    """Measure client, lookups and writers on a database. Return whether all three meet their limits."""
+    """Measure client, lookups, growth and writers on a database. Return whether all meet their limits."""
     with SqlLedger(new_url()) as ledger:
         client = measure_client(database, ledger, stub_url)
-    return all([client, measure_replay(database, new_url()), measure_writers(database, new_url())])
+    return all(
+        [
+            client,
+            measure_replay(database, new_url()),
+            measure_growth(database, new_url),
+            measure_writers(database, new_url()),
+        ]
+    )
 
 
 @contextmanager

@@ -29,8 +29,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from memflow.shares import WHOLE
-
 from memflow.benchmarks import registry
 from memflow.chat.ledger import MemoryLedger
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
@@ -245,10 +243,9 @@ def root_of(url: str) -> str:
     return url.rstrip("/").removesuffix("/v1")
 
 
-def read_text(url: str, key_variables: Sequence[str] = ()) -> str:
+def read_text(url: str, key: str = "") -> str:
     """Return the body of a GET request. Raises OSError without a successful response."""
-    keys = [f"Bearer {key}" for variable in key_variables if (key := os.environ.get(variable))]
-    request = urllib.request.Request(url, headers={"Authorization": keys[0]} if keys else {})
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"} if key else {})
     with urllib.request.urlopen(request, timeout=10) as response:
         return str(response.read().decode())
 
@@ -259,7 +256,7 @@ def served_model(url: str, model: Model) -> tuple[str, int]:
     Raises EndpointDown if the server does not respond, or does not serve the model.
     """
     try:
-        listed = json.loads(read_text(f"{url}/models", model.key_variable))["data"]
+        listed = json.loads(read_text(f"{url}/models", os.environ.get(model.key_variable, "")))["data"]
         length = {entry["id"]: entry.get("max_model_len") for entry in listed}[model.served_as]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EndpointDown(f"cannot find {model.served_as} in the model list of {url}: {error!r}") from error
@@ -329,7 +326,7 @@ async def measure(
     settings = Settings.model_construct(**dict(settings) | {"models": models})
     servers = VllmServers(models, settings.home)
     # Clients only need a ledger for an embedder.
-    clients = Clients(settings, cast(SqlLedger, MemoryLedger()), servers, None, WHOLE, {})
+    clients = Clients(settings, cast(SqlLedger, MemoryLedger()), servers, None)
     nonce = secrets.token_hex(3)
     try:
         chats = [await clients.chat(name) for name in models]
@@ -360,9 +357,13 @@ async def measure(
                 for marker in "ef"
             )
             plain = await send("one message", ours)
-            figures = await asyncio.to_thread(
-                vllm_bench, model, url, options.tokenizer or model.model, theirs
-            )
+            try:
+                figures = await asyncio.to_thread(
+                    vllm_bench, model, url, options.tokenizer or model.model, theirs
+                )
+            except BadInput as error:
+                show({"phase": "vllm bench serve", "not_run": str(error)})
+                return
             ratio = plain.requests_per_s / (figures["request_throughput"] or float("inf"))
             show({"phase": "vllm bench serve", **figures, "ratio": round(ratio, 3)})
     finally:

@@ -1,6 +1,6 @@
 """Content hashes of rows, prompts and models: equal content has the same hash on every machine.
 
-resources/lake/row_digest.py computes the hash of a table's rows.
+resources/lake/row_groups.py computes the hash of a table's rows.
 """
 
 import dataclasses

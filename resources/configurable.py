@@ -4,14 +4,14 @@ Run config has none of the fields. They name programs, addresses, folders and va
 can start a run could choose them; and the fingerprint of what a run writes comes from the settings.
 
 No field contains a secret: an API key is given by the name of its environment variable, and the password in the
-ledger's URL is masked. The objects are implemented in other modules, without Dagster.
+ledger's URL is masked. The objects are implemented in other modules, without Dagster. `memflow run` opens them once for
+all of its runs.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import dagster as dg
@@ -19,23 +19,16 @@ from dagster._config.pythonic_config.resource import ConfigurableResourceFactory
 from pydantic import Field
 from sqlalchemy.engine import make_url
 
-from memflow.benchmarks.registry import datasets
 from resources.data.library import CHECKSUMS, Library
 from resources.indexes.lance import LanceIndex
 from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.models import Models
 from resources.publishing.warehouse import Warehouse
-from resources.settings import settings as settings_file
-from resources.settings.chat_models import Model
-from resources.settings.own_sections import OwnDataset, OwnMemory
-from resources.settings.roles import Roles
-from resources.settings.sections import BudgetLimits, Embedder
 from resources.settings.settings import Settings
 from resources.vllm_servers.servers import VllmServers
 
 LEDGER_VARIABLE = "MEMFLOW_LEDGER"
-MASK = ":***@"
 T = TypeVar("T")
 
 
@@ -106,25 +99,21 @@ class DataResource(SettingsResource[Library]):
         default={}, description="Data sets of [own_datasets] in memflow.toml."
     )
     checksums: str = Field(description="The file that caches the checksums.")
+    settings: dg.ResourceDependency[Settings]
 
     def create_resource(self, context: dg.InitResourceContext) -> Library:
-        own = {name: OwnDataset(**value).dataset(name) for name, value in self.own_datasets.items()}
-        return Library(self.folder or None, {**datasets(), **own}, self.checksums)
+        return Library(self.settings.data, self.settings.datasets, self.checksums)
 
 
 class LedgerResource(SettingsResource[SqlLedger]):
     """The ledger: every completed model request, and each run's use of it."""
 
-    url: str = Field(
-        description="The SQLAlchemy URL. A masked password or a variable is read from the settings."
-    )
+    url: str = Field(description="The SQLAlchemy URL without its password, or the variable that holds it.")
+    settings: dg.ResourceDependency[Settings]
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[SqlLedger]:
-        # The variable of an EnvVar is a source of the settings.
-        shown = isinstance(self.url, dg.EnvVar) or MASK in self.url
-        url = settings_file.load().ledger_url if shown else self.url
-        with SqlLedger(url) as ledger:
+        with SqlLedger(self.settings.ledger_url) as ledger:
             yield ledger
 
 
@@ -135,10 +124,11 @@ class VllmResource(SettingsResource[VllmServers]):
         default={}, description="The models of kind vllm in memflow.toml, by name."
     )
     home: str = Field(description="The home folder, whose runs share the servers.")
+    settings: dg.ResourceDependency[Settings]
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[VllmServers]:
-        with closing(VllmServers(_models(self.models), Path(self.home))) as servers:
+        with closing(VllmServers(self.settings.models, self.settings.home)) as servers:
             yield servers
 
 
@@ -152,47 +142,41 @@ class ModelsResource(SettingsResource[Models]):
     )
     embedder: dict[str, Any] = Field(default={}, description="The embedder; the scripted chat needs none.")
     memories: dict[str, Any] = Field(default={}, description="Memories of [memories] in memflow.toml.")
-    budget: dict[str, Any] = Field(
-        default={}, description="The limits on calls, tokens and cost, of this run or shared under a name."
-    )
+    budget: dict[str, Any] = Field(default={}, description="The limits of a run on calls, tokens and cost.")
     ledger: dg.ResourceDependency[SqlLedger]
     vllm: dg.ResourceDependency[VllmServers]
+    settings: dg.ResourceDependency[Settings]
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Models]:
-        settings = Settings.model_construct(
-            roles=Roles(**self.roles),
-            judges={domain: tuple(names) for domain, names in self.judges.items()},
-            models=_models(self.models),
-            embedder=Embedder(**self.embedder),
-            memories={name: OwnMemory(**value) for name, value in self.memories.items()},
-        )
-        models = Models(settings, self.ledger, BudgetLimits(**self.budget).budget(), servers=self.vllm)
+        models = Models(self.settings, self.ledger, self.settings.budget.budget(), servers=self.vllm)
         try:
             yield models
         finally:
             models.close_clients()
 
 
-def configurable_resources(settings: Settings) -> dict[str, Any]:
-    """Return the resources of the settings, by name."""
-    lake = LakeResource(root=settings.lake_root)
-    ledger = LedgerResource(url=_ledger_url(settings))
+def configurable_resources(settings: Settings, lake: Lake | None = None) -> dict[str, Any]:
+    """Return the resources of the settings, by name. An open lake is shared, and so are the rows that it caches."""
+    stored = lake or LakeResource(root=settings.lake_root)
+    ledger = LedgerResource(url=_ledger_url(settings), settings=settings)
     models = {name: _plain(model) for name, model in settings.models.items()}
     vllm = VllmResource(
-        models={name: each for name, each in models.items() if each["kind"] == "vllm"},
+        models={name: fields for name, fields in models.items() if fields["kind"] == "vllm"},
         home=str(settings.home),
+        settings=settings,
     )
     return {
         # No asset returns values. Dagster's default would add a folder to run config.
         "io_manager": dg.mem_io_manager.configured({}, {}, "Unused: the assets read and write the lake."),
-        "lake": lake,
-        "warehouse": WarehouseResource(path=str(settings.warehouse_path), lake=lake),
+        "lake": stored,
+        "warehouse": WarehouseResource(path=str(settings.warehouse_path), lake=stored),
         "index": IndexResource(root=str(settings.home / "lance")),
         "data": DataResource(
             folder=str(settings.data),
             own_datasets={name: _plain(each) for name, each in settings.own_datasets.items()},
             checksums=str(settings.home / CHECKSUMS),
+            settings=settings,
         ),
         "ledger": ledger,
         "vllm": vllm,
@@ -205,18 +189,25 @@ def configurable_resources(settings: Settings) -> dict[str, Any]:
             budget=_plain(settings.budget),
             ledger=ledger,
             vllm=vllm,
+            settings=settings,
         ),
     }
+
+
+@contextmanager
+def open_resources(
+    settings: Settings, lake: Lake | None = None, instance: dg.DagsterInstance | None = None
+) -> Iterator[dict[str, Any]]:
+    """Open the resources, for a process that shares them between its runs. Yield their objects by name."""
+    resources = configurable_resources(settings, lake)
+    with dg.build_resources(resources, instance=instance) as opened:
+        yield {name: getattr(opened, name) for name in resources}
 
 
 def _plain(value: Any) -> dict[str, Any]:
     """Return the non-default fields of a settings section, and its kind, if any."""
     kind = {"kind": value.kind} if getattr(value, "kind", None) else {}
     return {**value.model_dump(mode="json", exclude_defaults=True), **kind}
-
-
-def _models(fields: Mapping[str, Any]) -> dict[str, Model]:
-    return {name: Model(**each) for name, each in fields.items()}
 
 
 def _ledger_url(settings: Settings) -> Any:

@@ -1,4 +1,4 @@
-"""A local origin of data sets: an HTTP server whose behavior each test chooses, and limits without waits."""
+"""A local origin of data sets: an HTTP server whose behavior each test chooses."""
 
 import socket
 import threading
@@ -8,19 +8,12 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from resources.data.downloads.transfer import TransferLimits
-
-LIMITS = TransferLimits(connect=2, stall=0.3, least_bytes=10, attempts=3, pause=0, most_pause=0)
-
 
 @dataclass
 class Served:
     """A file of the origin, and the faults with which it is served."""
 
     content: bytes
-    etag: str = '"v1"'
-    ranges: bool = True
-    """False: the server ignores ranges."""
     cuts: list[int] = field(default_factory=list)
     """The number of body bytes after which the connection of each next answer ends; no cut when it is empty."""
     statuses: list[int] = field(default_factory=list)
@@ -29,15 +22,9 @@ class Served:
     """Where the answer redirects to."""
     stalls_at: int = 0
     """The number of bytes after which the body stops, while the connection stays open; 0 for never."""
-    trickles: float = 0.0
-    """The seconds after each of the first bytes of the body."""
     announces: bool = True
     """False: the answer has no Content-Length."""
-    modified: str = ""
-    content_type: str = "application/octet-stream"
     headers: dict[str, str] = field(default_factory=dict)
-    restart: int | None = None
-    """The first byte that a partial answer wrongly has."""
 
 
 @dataclass
@@ -103,25 +90,12 @@ class _Handler(BaseHTTPRequestHandler):
         if status != 200:
             self._head(status, {"Content-Length": "0", **served.headers})
             return
-        content, headers = served.content, {"ETag": served.etag} if served.etag else {}
-        if served.modified:
-            headers["Last-Modified"] = served.modified
-        given = self.headers.get("Range", "")
-        first = int(given.removeprefix("bytes=").rstrip("-")) if given else 0
-        condition = self.headers.get("If-Range")
-        if given and served.ranges and condition in (None, served.etag, served.modified):
-            if first >= len(content):
-                self._head(416, {"Content-Range": f"bytes */{len(content)}", "Content-Length": "0"})
-                return
-            first = first if served.restart is None else served.restart
-            status = 206
-            headers["Content-Range"] = f"bytes {first}-{len(content) - 1}/{len(content)}"
-            content = content[first:]
+        content, headers = served.content, {}
         if served.announces:
             headers["Content-Length"] = str(len(content))
         else:
             headers["Connection"] = "close"
-        self._head(status, {**headers, **served.headers})
+        self._head(200, {**headers, **served.headers})
         if not body:
             return
         self._send(served, content, state)
@@ -133,11 +107,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content[: served.stalls_at])
             state.released.wait(60)
             cut = served.stalls_at
-        elif served.trickles:
-            for place in range(20):
-                self.wfile.write(content[place : place + 1])
-                state.released.wait(served.trickles)
-            cut = 20
         else:
             self.wfile.write(content[:cut])
         if cut < len(content) or not served.announces:

@@ -11,12 +11,8 @@ from resources.lake.storage.object_store import ObjectStorage
 from resources.lake.storage.obstore_client import ObstoreClient
 
 
-def memory_storage(cache: Path, store: Any = None, *, grace_s: float = 0.0) -> ObjectStorage:
-    """Return a storage in memory: that of `store`, a client, if given."""
-    client = store or ObstoreClient("memory://bucket/lake", MemoryStore())
-    return ObjectStorage(client, ObjectCache(cache), keeps_texts=False, grace_s=grace_s)
-
-
-def memory_lake(cache: Path, *given: Any, store: Any = None, grace_s: float = 0.0) -> Lake:
+def memory_lake(cache: Path, *clock: Any) -> Lake:
     """Return a lake in memory, with a clock if given."""
-    return Lake(memory_storage(cache, store, grace_s=grace_s), *given)
+    return Lake(
+        ObjectStorage(ObstoreClient("memory://bucket/lake", MemoryStore()), ObjectCache(cache)), *clock
+    )

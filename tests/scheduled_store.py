@@ -18,13 +18,9 @@ class ScheduledStore:
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        self.objects: dict[str, tuple[bytes, str, float]] = {}
+        self.objects: dict[str, tuple[bytes, str]] = {}
         self._tags = 0
         self._scheduler: greenlet | None = None
-
-    def clock(self) -> float:
-        """Return the seconds of the store's clock, for writers too."""
-        return self.seconds
 
     def now(self) -> datetime:
         """Return the time of the store's clock."""
@@ -42,10 +38,15 @@ class ScheduledStore:
             running = [each for each in running if not each.dead]
         self._scheduler = None
 
-    def get(self, key: str) -> StoredObject | None:
+    def get(self, key: str, start: int = 0) -> StoredObject | None:
         self._pause()
         found = self.objects.get(key)
-        return None if found is None else StoredObject(found[0], found[1])
+        return None if found is None else StoredObject(found[0][start:], found[1], len(found[0]))
+
+    def head(self, key: str) -> ListedObject | None:
+        self._pause()
+        found = self.objects.get(key)
+        return None if found is None else ListedObject(key, len(found[0]), found[1])
 
     def create(self, key: str, content: bytes) -> str | None:
         self._pause()
@@ -59,8 +60,8 @@ class ScheduledStore:
     def list(self, prefix: str) -> list[ListedObject]:
         self._pause()
         return [
-            ListedObject(key, len(content), tag, START + timedelta(seconds=at))
-            for key, (content, tag, at) in sorted(self.objects.items())
+            ListedObject(key, len(content), tag)
+            for key, (content, tag) in sorted(self.objects.items())
             if key.startswith(prefix)
         ]
 
@@ -70,7 +71,7 @@ class ScheduledStore:
 
     def _put(self, key: str, content: bytes) -> str:
         self._tags += 1
-        self.objects[key] = (content, str(self._tags), self.seconds)
+        self.objects[key] = (content, str(self._tags))
         return str(self._tags)
 
     def _pause(self) -> None:

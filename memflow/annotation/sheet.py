@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -16,7 +16,7 @@ from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest
 from memflow.words import HAN
 
-ITEMS, KEY, PAGE = "items.jsonl", "key.jsonl", "annotate.html"
+ITEMS, KEY, PAGE = "items.jsonl", "key.json", "annotate.html"
 """The files of a sheet's folder. Do not give the key to annotators."""
 
 RIGHT, WRONG = "right", "wrong"
@@ -88,19 +88,11 @@ class Header(StrictModel):
     digest: str = ""
 
 
-class CorrectLabel(StrictModel):
-    """The correct label of one item."""
+class Key(StrictModel):
+    """The correct labels of a sheet's items, by item id, with the digest of the sheet that they belong to."""
 
-    item: Id
-    label: Name
-
-
-class KeyHeader(StrictModel):
-    """The first line of an answer key: the digest of the sheet that the key belongs to."""
-
-    format: Literal["memflow annotation key 1"] = "memflow annotation key 1"
     items: str
-    digest: str = ""
+    labels: dict[Id, Name]
 
 
 class Sheet(StrictModel):
@@ -143,12 +135,14 @@ def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path
     if items.exists():
         raise BadInput(f"{items} already exists and may have annotations. Choose another folder.")
     folder.mkdir(parents=True, exist_ok=True)
-    _write(items, [sheet.header, *sheet.units])
+    lines = [
+        json.dumps(row.model_dump(mode="json"), ensure_ascii=False) for row in (sheet.header, *sheet.units)
+    ]
+    items.write_text("\n".join(lines) + "\n", encoding="utf-8")
     if not sheet.header.keyed:
         return [items]
-    golds = [CorrectLabel(item=item, label=key[item]) for item in sheet.items]
-    head = KeyHeader(items=sheet.header.digest)
-    _write(folder / KEY, [head.model_copy(update={"digest": digest(head, golds)}), *golds])
+    stored = Key(items=sheet.header.digest, labels={item: key[item] for item in sheet.items})
+    (folder / KEY).write_text(f"{stored.model_dump_json()}\n", encoding="utf-8")
     return [items, folder / KEY]
 
 
@@ -170,23 +164,19 @@ def read_sheet(folder: Path) -> Sheet:
 
 
 def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
-    """Return the correct labels by item id; empty for a sheet without a key. Raises BadInput with the error's line."""
+    """Return the correct labels by item id; empty for a sheet without a key. Raises BadInput for an unusable key."""
     if not sheet.header.keyed:
         return {}
     path = folder / KEY
     if not path.is_file():
         raise MissingData(f"{path} is missing, so the labels cannot be scored. Restore the file.")
-    lines = read_lines(path)
-    header = parse_line(path, 1, lines, KeyHeader)
-    if header.items != sheet.header.digest:
+    key = parse_line(path, 1, read_lines(path), Key)
+    if key.items != sheet.header.digest:
         raise BadInput(
             f"{path} is the key of a different sheet than {folder / ITEMS}. Restore the key that was "
             "written with this sheet."
         )
-    golds = [parse_line(path, number, lines, CorrectLabel) for number in range(2, len(lines) + 1)]
-    if digest(header.model_copy(update={"digest": ""}), golds) != header.digest:
-        raise BadInput(f"{path} was modified: its digest does not match. Restore the original file.")
-    return {gold.item: gold.label for gold in golds}
+    return key.labels
 
 
 def label_category(item: Item, label: str, key: Mapping[str, str]) -> str:
@@ -258,11 +248,3 @@ def _first_duplicate(names: Sequence[str]) -> str | None:
             return name
         seen.add(name)
     return None
-
-
-def _write(path: Path, rows: Sequence[BaseModel]) -> None:
-    def line(row: BaseModel) -> str:
-        content: dict[str, Any] = row.model_dump(mode="json")
-        return json.dumps(content, ensure_ascii=False) + "\n"
-
-    path.write_text("".join(map(line, rows)), encoding="utf-8")

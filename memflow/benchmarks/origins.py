@@ -6,7 +6,7 @@ files.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import quote
 
 GIGABYTE = 1_000_000_000
@@ -30,7 +30,7 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class RemoteArchive:
-    """A published zip or tar archive, of which some members are unpacked.
+    """A published tar archive, of which some members are unpacked.
 
     `members` maps the path of a file or folder in the archive to a path below the data folder. A folder ends with `/`.
     The first `strip` components of member names are ignored, such as `repository-commit/` in archives of GitHub.
@@ -84,10 +84,7 @@ class Download:
     page: str
     """The web page of the data set, with its license and terms."""
     origins: tuple[Origin, ...]
-    token: str = ""
-    """The name of the environment variable with an access token, for a data set with restricted access. The token is
-    sent only to the host of an origin, never after a redirect to another host."""
-    terms: str = field(default="", kw_only=True)
+    terms: str = ""
     """What a user has to know before the download, besides the license; empty for nothing."""
 
 

@@ -9,7 +9,7 @@ import typer
 from memflow.cli.annotation_report import LONGEST_LABEL, report_data, report_text
 from memflow.cli.front import front_of
 from memflow.cli.options import JudgeOption, ModelOption, PresetOption, UrlOption
-from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table
 from memflow.cli.selection import select
 from memflow.cli.stored_names import check_played
 from memflow.errors import BadInput
@@ -58,12 +58,12 @@ def sample(
 ) -> None:
     """Draw a sample of items from a domain, and write the HTML page on which people annotate it.
 
-    The page is one file that needs no server. key.jsonl contains the correct labels, if known: do not give it to the
+    The page is one file that needs no server. key.json contains the correct labels, if known: do not give it to the
     annotators.
     """
     from memflow.annotation.kinds import kind_of
     from memflow.annotation.page import page_of
-    from memflow.annotation.sheet import PAGE, write_sheet
+    from memflow.annotation.sheet import KEY, PAGE, write_sheet
     from resources.lake.lake import Lake
 
     settings = front_of(ctx).load()
@@ -94,7 +94,6 @@ def sample(
         "items": len(sheet.items),
         **head.model_dump(exclude={"guide"}),
     }
-    rows = [(path.name, _ABOUT[path.name]) for path in (page, *written)]
     answer(
         form,
         data,
@@ -102,18 +101,11 @@ def sample(
             f"{head.title} in {head.domain}: {len(sheet.items):,} items about {head.drawn:,} of"
             f" {head.population:,} {head.units}"
         ),
-        heading(str(folder)),
-        table("", ("file", "what it is"), rows),
-        note(f"\nPut what annotators save beside them, then: memflow annotate report {folder}"),
+        Text(f"{page} is the page: open it in a browser, or send it to annotators."),
+        *([Text(f"{folder / KEY} has the correct labels: do not send it to them.")] if head.keyed else []),
+        note(f"Put what annotators save beside them, then: memflow annotate report {folder}"),
         *([Text(f"\n{head.note}", "yellow")] if head.note else []),
     )
-
-
-_ABOUT = {
-    "annotate.html": "the page: open it in a browser, or hand it to an annotator",
-    "items.jsonl": "the sheet: what is shown, what is asked, which labels there are",
-    "key.jsonl": "the right labels; not for annotators",
-}
 
 
 @annotate.command()

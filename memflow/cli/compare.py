@@ -54,12 +54,6 @@ def compare(
     slices: Annotated[
         list[str] | None, typer.Option("--slice", metavar="NAME", help="Only this slice; may be repeated.")
     ] = None,
-    variant: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="The variant of the verdicts, such as judge_NAME of several judges."
-        ),
-    ] = STANDARD,
     form: SheetOption = Sheet.text,
 ) -> None:
     """Compare assistants by the probes that both have a value of.
@@ -77,7 +71,7 @@ def compare(
 
     front = front_of(ctx)
     settings, lake = front.load(), front.lake()
-    parsed = [parse_operand(each, variant) for each in operands]
+    parsed = [parse_operand(each) for each in operands]
     if len(parsed) < 2 or len(set(parsed)) < len(parsed):
         raise BadInput(
             "compare needs at least two different operands, such as `memflow compare bm25_message full`."

@@ -1,10 +1,8 @@
-"""Messages on damaged partitions: those that a command leaves out, and the command that repairs them."""
+"""Messages on damaged partitions: those that a command leaves out, and the command that names the next step."""
 
 from collections.abc import Mapping, Sequence
 
 from memflow.cli.output import message
-
-REPAIR = "memflow repair"
 
 
 def note_left_out(left_out: Mapping[str, Sequence[str]]) -> None:
@@ -12,5 +10,5 @@ def note_left_out(left_out: Mapping[str, Sequence[str]]) -> None:
     for table, partitions in left_out.items():
         message(
             f"memflow: not in the result, because the file is damaged: {table} of {', '.join(partitions)}. Run "
-            f"`{REPAIR}`."
+            "`memflow doctor`, which names the command that rebuilds it."
         )

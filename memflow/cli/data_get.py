@@ -1,8 +1,6 @@
 """`memflow data get`: downloads published data sets on request, after their license was shown and confirmed."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,13 +8,12 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, terminal_console
+from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset
-    from resources.data.downloads.get import Downloaded, DownloadPlan
-    from resources.data.downloads.transfer import Transfer
+    from resources.data.downloads.record import DownloadRecord
     from resources.data.library import Library
     from resources.settings.settings import Settings
 
@@ -31,16 +28,12 @@ def get(
         bool, typer.Option("--yes", help="Accept the licenses and the size without a question.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Download again, and replace files.")] = False,
-    accept_changed: Annotated[
-        bool,
-        typer.Option("--accept-changed", help="Replace files that have changed since their first download."),
-    ] = False,
     form: FormatOption = Format.text,
 ) -> None:
     """Download published data sets from their origin to the data folder, after showing license and size.
 
-    An interrupted download is continued by the next one. Files are compared with their published checksums; without a
-    known checksum, the checksum is recorded on the first download. Nothing is downloaded by any other command.
+    Files are compared with their published checksums; without a known checksum, the checksum is recorded on the first
+    download. Nothing is downloaded by any other command.
     """
     from resources.data.library import Library
 
@@ -53,17 +46,17 @@ def get(
     for each in datasets:
         for line in _terms(each):
             message(line)
-    done, plan = asyncio.run(_get(folder, datasets, yes, force, accept_changed))
+    done, present = _get(folder, datasets, yes, force)
     status = [library.status_of(each.name) for each in datasets]
     answer(
         form,
         {
             "folder": str(folder),
             "files": [_row(each) for each in done],
-            "present": list(plan.present),
+            "present": present,
             "datasets": {each.dataset.name: each.state for each in status},
         },
-        *_shown(done, plan),
+        *_shown(folder, done, present),
         *(
             note(f"{each.dataset.name} lacks {', '.join((*each.missing, *each.lacking))}. {each.dataset.how}")
             for each in status
@@ -111,42 +104,31 @@ def _terms(dataset: "Dataset") -> Iterator[str]:
         yield f"  note:    {dataset.download.terms}"
 
 
-async def _get(
-    folder: Path, datasets: Sequence["Dataset"], yes: bool, force: bool, accept_changed: bool
-) -> tuple[list["Downloaded"], "DownloadPlan"]:
-    """Plan, confirm and download. Raises DownloadFailed; typer.Exit if the user declines."""
-    from resources.data.downloads.get import check_space, download, locked, plan_download
-    from resources.data.downloads.transfer import Transfer, new_session
+def _get(
+    folder: Path, datasets: Sequence["Dataset"], yes: bool, force: bool
+) -> tuple[list["DownloadRecord"], list[str]]:
+    """Plan, confirm and download. Return the records of the downloads, and the files that were there already.
 
-    async with new_session() as session:
-        transfer = Transfer(session)
-        plan = await plan_download(transfer, folder, datasets, force=force)
-        if not plan.items:
-            return [], plan
-        for line in _planned(plan):
-            message(line)
-        check_space(plan)
-        if not yes:
-            _confirm(plan)
-        done = []
-        with locked(folder), _progress(transfer, plan):
-            for item in plan.items:
-                done.append(await download(plan, transfer, item, accept_changed=accept_changed))
-    return done, plan
+    Raises DownloadFailed; typer.Exit if the user declines.
+    """
+    from resources.data.downloads.get import download, plan_download
 
-
-def _planned(plan: "DownloadPlan") -> Iterator[str]:
-    for each in plan.items:
-        size = "of unknown size" if each.size is None else megabytes(each.size)
-        checksum = f"sha256 {each.sha256[:16]}…" if each.sha256 else "no known checksum"
-        yield f"  {each.origin.url}  {size}, {checksum}"
-    unknown = f" and {plan.of_unknown_size} files of unknown size" if plan.of_unknown_size else ""
-    yield f"{megabytes(plan.size)}{unknown} to {plan.folder}, where {megabytes(plan.free)} are free."
+    items, present = plan_download(folder, datasets, force=force)
+    if not items:
+        return [], present
+    for item in items:
+        origin = item.origin
+        size = "of unknown size" if origin.size is None else megabytes(origin.size)
+        checksum = f"sha256 {origin.sha256[:16]}…" if origin.sha256 else "no known checksum"
+        message(f"  {origin.url}  {size}, {checksum}")
+    message(f"{megabytes(sum(item.origin.size or 0 for item in items))} of known size to {folder}.")
+    if not yes:
+        _confirm(", ".join(dict.fromkeys(item.dataset.licence for item in items)))
+    return list(download(folder, items, force=force)), present
 
 
-def _confirm(plan: "DownloadPlan") -> None:
+def _confirm(licences: str) -> None:
     """Ask for the license and the download. Raises typer.Exit if the user declines, BadInput if nobody can answer."""
-    licences = ", ".join(dict.fromkeys(each.dataset.licence for each in plan.items))
     try:
         accepted = typer.confirm(f"Accept the license ({licences}) and download?", err=True)
     except typer.Abort as wrong:
@@ -156,72 +138,40 @@ def _confirm(plan: "DownloadPlan") -> None:
         raise typer.Exit(1)
 
 
-@contextmanager
-def _progress(transfer: "Transfer", plan: "DownloadPlan") -> Iterator[None]:
-    """Show the progress of the transfers on a terminal."""
-    console = terminal_console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=console, transient=True) as bars:
-        tasks = {
-            each.origin.url: bars.add_task(each.origin.url.rpartition("/")[2], total=each.size, start=False)
-            for each in plan.items
-        }
-
-        def show(url: str, done: int, total: int | None) -> None:
-            if url in tasks:
-                bars.start_task(tasks[url])
-                bars.update(tasks[url], completed=done, total=total)
-
-        transfer.progress = show
-        yield
-
-
-def _row(done: "Downloaded") -> dict[str, Any]:
-    record = done.record
+def _row(record: "DownloadRecord") -> dict[str, Any]:
     return {
         "dataset": record.dataset,
         "url": record.url,
         "bytes": record.size,
         "sha256": record.sha256,
-        "checksum": _checksum(done),
+        "checksum": _checksum(record),
         "files": dict(record.files),
     }
 
 
-def _checksum(done: "Downloaded") -> str:
-    return "equal to the published" if done.record.published_checksum else "no known checksum; recorded"
+def _checksum(record: "DownloadRecord") -> str:
+    return "equal to the published" if record.published_checksum else "no known checksum; recorded"
 
 
-def _shown(done: Sequence["Downloaded"], plan: "DownloadPlan") -> Iterator[RenderableType]:
+def _shown(
+    folder: Path, done: Sequence["DownloadRecord"], present: Sequence[str]
+) -> Iterator[RenderableType]:
     if done:
         rows = [
-            (each.record.dataset, file, sha256[:16] + "…", _checksum(each))
-            for each in done
-            for file, sha256 in list(each.record.files.items())[:MOST_FILES]
+            (record.dataset, file, sha256[:16] + "…", _checksum(record))
+            for record in done
+            for file, sha256 in record.files.items()
         ]
-        yield table("Downloaded", ("data set", "file", "sha256", "checksum"), rows)
-        more = sum(max(0, len(each.record.files) - MOST_FILES) for each in done)
-        if more:
-            yield note(f"and {more:,} more files")
-        yield Text(f"{megabytes(sum(each.record.size for each in done))} downloaded to {plan.folder}.")
-    if plan.present:
-        yield note(f"{len(plan.present):,} files were there already; --force downloads them again.")
+        yield table("Downloaded", ("data set", "file", "sha256", "checksum"), rows[:MOST_FILES])
+        if len(rows) > MOST_FILES:
+            yield note(f"and {len(rows) - MOST_FILES:,} more files")
+        yield Text(f"{megabytes(sum(record.size for record in done))} downloaded to {folder}.")
+    if present:
+        yield note(f"{len(present):,} files were there already; --force downloads them again.")
 
 
-MOST_FILES = 10
-"""Files of an archive that the text lists; JSON lists all."""
+MOST_FILES = 20
+"""Files that the text lists; JSON lists all."""
 
 
 def megabytes(size: int) -> str:

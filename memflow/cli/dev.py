@@ -1,15 +1,12 @@
 """`memflow dev`: Dagster's webserver and daemon, on the instance that `memflow run` writes to."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from memflow.cli.front import front_of
-
-WEBSERVER, DAEMON = "webserver", "daemon"
 
 
 def dev(
@@ -31,8 +28,11 @@ def dev(
     The UI and the daemon load the code location `memflow`. Each is started again when it ends. Runs and backfills of a
     `memflow dev` that was stopped or killed continue. Requests of foreign web pages are refused.
     """
-    from resources.instance.instance import EVENT_BATCHES, dagster_home, recover_runs, workspace_file
-    from resources.runs.dev_programs import Program, end_survivors, hold_home, require_free_port, supervise
+    from resources.dagster_version import require_dagster
+
+    require_dagster()
+    from resources.instance.instance import dagster_home, recover_runs, workspace_file
+    from resources.runs.dev_programs import Program, hold_home, require_free_port, supervise
     from resources.runs.owner_requests import HOSTS_VARIABLE
     from resources.vllm_servers.started import hold_lease
 
@@ -40,7 +40,6 @@ def dev(
     settings = front.load()
     folder = dagster_home(settings.home)
     environment = {
-        **EVENT_BATCHES,
         **os.environ,
         "DAGSTER_HOME": str(folder),
         "MEMFLOW_HOME": str(settings.home),
@@ -58,19 +57,11 @@ def dev(
         typer.echo(sentence, err=True)
 
     programs = [
-        Program(
-            WEBSERVER,
-            [sys.executable, "-m", "resources.runs.webserver", *workspace, "-h", host, "-p", str(port)],
-        ),
-        Program(DAEMON, [sys.executable, "-m", "dagster._daemon", "run", *workspace], requeue),
+        Program("webserver", ["resources.runs.webserver", *workspace, "-h", host, "-p", str(port)]),
+        Program("daemon", ["dagster._daemon", "run", *workspace], before_start=requeue),
     ]
-    lease = hold_home(folder, f"http://{host}:{port}")
-    try:
-        for name in end_survivors(folder, [program.name for program in programs]):
-            report(f"Ended the {name} of a `memflow dev` that was killed.")
+    with hold_home(folder, f"http://{host}:{port}"):
         require_free_port(host, port)
         report(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)")
         with hold_lease(settings.home):  # vLLM servers that a run starts are kept for the next ones
-            supervise(programs, folder, environment, report)
-    finally:
-        lease.release()
+            supervise(programs, environment, report)

@@ -5,19 +5,21 @@ pipeline.py determines the order of the runs. Runs may execute in several thread
 
 import gc
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
 
-from assets.definitions import build_defs, build_resources
+from assets.definitions import build_defs
 from assets.fingerprints import Fingerprints
 from assets.models import observations
 from assets.partitions import pair
 from memflow.cli.planned_runs import PlannedRun
 from memflow.pipeline import JOBS
+from resources.configurable import open_resources
 from resources.files.disks import require_writable
-from resources.instance.instance import open_instance
+from resources.instance.instance import OpenInstance, open_instance, require_own_runs
 from resources.models.chats import Watch
 from resources.models.models import Models
 from resources.settings.settings import Settings
@@ -25,39 +27,23 @@ from resources.settings.settings import Settings
 QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
 
+@dataclass
 class Executor:
-    """A context manager that opens the Dagster instance and executes planned runs."""
+    """Executes planned runs with one client for each model and one ledger."""
 
-    def __init__(self, settings: Settings, fingerprints: Fingerprints, watch: Watch, budget: Any) -> None:
-        require_writable(*settings.written_folders)
-        resources = build_resources(settings, budget, fingerprints)
-        self.settings, self.fingerprints = settings, fingerprints
-        self.models: Models = resources["models"]
-        self.models.watch = watch
-        definitions = build_defs(settings, resources, fingerprints)
-        self._jobs = {name: definitions.resolve_job_def(name) for name, _ in JOBS.values()}
-        self._stack = ExitStack()
-
-    def __enter__(self) -> "Executor":
-        with ExitStack() as opening:
-            opening.callback(self.models.close)
-            self._opened = opening.enter_context(open_instance(self.settings.home))
-            self._stack = opening.pop_all()
-        # What is imported by now stays: without it, full collections are cheap, and Python starts them in time.
-        gc.collect()
-        gc.freeze()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
+    settings: Settings
+    fingerprints: Fingerprints
+    models: Models
+    opened: OpenInstance
+    jobs: dict[str, dg.JobDefinition]
 
     def run(self, run: PlannedRun) -> tuple[str, str]:
         """Execute a planned run. Return the id of its Dagster run, and the reason of a failure or an empty string."""
-        result = self._jobs[run.job].execute_in_process(
+        result = self.jobs[run.job].execute_in_process(
             partition_key=pair(run.domain, run.assistant) if run.assistant else run.partition,
-            instance=self._opened.instance,
+            instance=self.opened.instance,
             run_config={"loggers": QUIET},
-            tags={"memflow/reason": "command line", **self._opened.tags},
+            tags={"memflow/reason": "command line", **self.opened.tags},
             raise_on_error=False,
         )
         self.models.end_run(result.run_id)
@@ -65,12 +51,34 @@ class Executor:
 
     def record_models(self, domains: Iterable[str], assistants: Iterable[str]) -> None:
         """Report the models of these domains and assistants as observed, unless their last observation is the same."""
-        instance = self._opened.instance
+        instance = self.opened.instance
         for event in observations(self.settings, self.fingerprints, domains, assistants):
             of_partition = dg.AssetRecordsFilter(event.asset_key, asset_partitions=[str(event.partition)])
             last = instance.fetch_observations(of_partition, limit=1).records
             if not last or last[0].event_log_entry.tags != event.tags:
                 instance.report_runless_asset_event(event)
+
+
+@contextmanager
+def open_executor(
+    settings: Settings, fingerprints: Fingerprints, watch: Watch, budget: Any
+) -> Iterator[Executor]:
+    """Open the Dagster instance and the resources, for all runs of this process."""
+    require_writable(*settings.written_folders)
+    with (
+        open_instance(settings.home) as opened,
+        open_resources(settings, fingerprints.lake, opened.instance) as resources,
+    ):
+        require_own_runs(opened.instance)
+        models = resources["models"]
+        models.watch = watch
+        models.budget = budget or models.budget
+        definitions = build_defs(settings, resources, fingerprints)
+        jobs = {name: definitions.resolve_job_def(name) for name, _ in JOBS.values()}
+        # What is imported by now stays: without it, full collections are cheap, and Python starts them in time.
+        gc.collect()
+        gc.freeze()
+        yield Executor(settings, fingerprints, models, opened, jobs)
 
 
 def _reason(result: dg.ExecuteInProcessResult) -> str:

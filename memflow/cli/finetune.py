@@ -3,7 +3,6 @@
 The benchmark selects the answers (`Benchmark.training_set`); resources/training/trainer.py trains.
 """
 
-import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -217,8 +216,6 @@ def _shown(learned: "TrainingSet") -> list[RenderableType]:
 
 
 def _report(place: Path, manifest: "Manifest", lines: list[str], run: str) -> list[RenderableType]:
-    from resources.vllm_servers.arguments import adapter_arguments
-
     done = manifest.trained
     facts = (
         f"{done.steps:,} steps in {done.seconds:,.0f} s on {done.device}; loss {done.first_loss:.4f}, at the end "
@@ -229,7 +226,6 @@ def _report(place: Path, manifest: "Manifest", lines: list[str], run: str) -> li
         f"{len(done.cut_short)} answers were cut short at the length." if done.cut_short else "",
         "The answers are of the scripted chat, which is not a language model." if manifest.scripted else "",
     ]
-    served = shlex.join(["vllm", "serve", manifest.base, *adapter_arguments(place, manifest)])
     return [
         heading("Trained"),
         Text(facts),
@@ -238,8 +234,5 @@ def _report(place: Path, manifest: "Manifest", lines: list[str], run: str) -> li
         Text("\n".join(lines)),
         heading("Then"),
         Text(run),
-        note(
-            "\nOr, beside other adapters on one server, as a model of kind endpoint with that revision, and "
-            f"{place.name} as its model:\n{served}"
-        ),
+        note("\nSeveral adapters can share one server: docs/how-to/finetune.md."),
     ]

@@ -12,14 +12,16 @@ from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, write
 from memflow.errors import BadInput
 from memflow.scoring.decisions import MARGIN, GateOptions
-from memflow.scoring.judges import STANDARD
 
 
 def gate(
     ctx: typer.Context,
     domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain of the run.")],
     assistant: Annotated[
-        str, typer.Argument(metavar="ASSISTANT", help="The assistant that was run, as in `memflow compare`.")
+        str,
+        typer.Argument(
+            metavar="ASSISTANT", help="The assistant that was run, [:VARIANT] as in `memflow compare`."
+        ),
     ],
     baseline: Annotated[
         str,
@@ -52,12 +54,6 @@ def gate(
             "[require all probes, and report a regression in any slice]",
         ),
     ] = None,
-    variant: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="The variant of the verdicts, such as judge_NAME of several judges."
-        ),
-    ] = STANDARD,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a JUnit XML file, replacing it.")
     ] = None,
@@ -83,7 +79,7 @@ def gate(
         )
     front = front_of(ctx)
     options = GateOptions(margin, tuple(metric or ()), frozenset(slices or ()))
-    request = GateRequest(domain, assistant, baseline, variant, options)
+    request = GateRequest(domain, assistant, baseline, options)
     gated = read_gate(front.load(), front.lake(), request)
     for file, text in ((junit, gate_junit), (markdown, gate_markdown)):
         if file is not None:

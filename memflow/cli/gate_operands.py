@@ -44,19 +44,18 @@ class GateRequest:
     domain: str
     assistant: str
     baseline: str
-    variant: str
     options: GateOptions
 
     @property
     def run(self) -> Operand:
         """The run. Raises BadInput for an invalid name."""
-        return replace(parse_operand(self.assistant, self.variant), domain=self.domain)
+        return replace(parse_operand(self.assistant), domain=self.domain)
 
     @property
     def former(self) -> Operand:
         """The baseline in the lake; `=TIME` is the run's assistant. Raises BadInput for an invalid name."""
         name = f"{self.assistant}{self.baseline}" if self.baseline.startswith("=") else self.baseline
-        operand = parse_operand(name, self.variant)
+        operand = parse_operand(name)
         return replace(operand, domain=operand.domain or self.domain)
 
 

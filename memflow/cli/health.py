@@ -21,8 +21,12 @@ def examine(front: Front, *, full: bool = False) -> list[Finding]:
 
     With `full`, every byte of the stored results is read.
     """
+    from resources.files.lake_format import OtherVersion
+
     try:
         settings = front.load()
+    except OtherVersion as error:
+        return [Finding("home", "missing", "another version of memflow wrote it", str(error))]
     except MemflowError as wrong:
         fix = "Fix the file, or write an example with `memflow init`."
         return [Finding("settings", "missing", str(wrong), fix)]

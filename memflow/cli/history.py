@@ -49,27 +49,7 @@ def history(
         if (not domain or result[0].domain in domain) and (not assistant or result[0].assistant in assistant)
     ]
     shown = found[:limit] if limit else found
-    cells = [
-        (
-            str(row["publication"]),
-            row["published_at"][:16].replace("T", " "),
-            row["domain"],
-            row["assistant"],
-            row["value"],
-            row["state"],
-            f"{row['low']:.3f} – {row['high']:.3f}"
-            if row["low"] is not None
-            else f"none: {row['interval_reason']}"
-            if row["interval_reason"]
-            else "",
-            row["metric"],
-            row["label"] or "",
-            row["model"],
-            row["judge"] or "",
-            (row["run"] or "")[:8],
-        )
-        for row in shown
-    ]
+    cells = [_cells(row) for row in shown]
     optional = ("run", "judge", "model", "label", "metric", "95 % interval")
     answer(
         form,
@@ -79,6 +59,16 @@ def history(
             f"\n{len(shown):,} of {len(found):,} results. `memflow show leaderboard --as-of NO.` shows one."
         ),
     )
+
+
+def _cells(row: dict[str, Any]) -> list[Any]:
+    """Return the cells of COLUMNS."""
+    interval = f"none: {row['interval_reason']}" if row["interval_reason"] else ""
+    if row["low"] is not None:
+        interval = f"{row['low']:.3f} – {row['high']:.3f}"
+    moment = row["published_at"][:16].replace("T", " ")
+    start = [str(row["publication"]), moment, row["domain"], row["assistant"], row["value"], row["state"]]
+    return [*start, interval, row["metric"], row["label"], row["model"], row["judge"], (row["run"] or "")[:8]]
 
 
 def _results(rows: Iterable["PublishedScore"]) -> list[Result]:

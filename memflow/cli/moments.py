@@ -11,8 +11,8 @@ from typer.core import TyperCommand
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.lake.kept_versions import Version
     from resources.lake.lake import Lake
+    from resources.lake.versions import Version
 
 BEFORE = "before "
 FORMS = (
@@ -62,7 +62,7 @@ def lake_as_of(lake: "Lake", text: str) -> "Lake":
 
 
 def removed_partitions(lake: "Lake") -> list[str]:
-    """Return the partitions of a past moment whose rows `memflow gc` has removed, as `TABLE of PARTITION`."""
+    """Return the partitions of a past moment whose rows were removed, as `TABLE of PARTITION`."""
     from memflow.records import TABLES
 
     return [f"{table} of {name}" for table in TABLES for name in lake.removed_partitions(table)]

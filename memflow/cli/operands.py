@@ -56,8 +56,8 @@ class Stored(NamedTuple):
     probes: Mapping[str, Probe]
 
 
-def parse_operand(text: str, variant: str = STANDARD) -> Operand:
-    """Return the operand in a text. `variant` applies if the text has none. Raises BadInput for an invalid text."""
+def parse_operand(text: str) -> Operand:
+    """Return the operand in a text. Raises BadInput for an invalid text."""
     name, equals, moment = text.partition("=")
     domain, slash, rest = name.rpartition("/")
     assistant, colon, own = rest.partition(":")
@@ -66,7 +66,7 @@ def parse_operand(text: str, variant: str = STANDARD) -> Operand:
             f"{text!r} is no assistant to compare. Use [DOMAIN/]ASSISTANT[:VARIANT][=TIME], such as full, "
             "DOMAIN~2/full, full:judge_NAME or full=2026-11-20T09:00."
         )
-    return Operand(assistant, domain or None, own or variant, moment or None)
+    return Operand(assistant, domain or None, own or STANDARD, moment or None)
 
 
 def domains_of(

@@ -8,21 +8,23 @@ progress.py shows progress; selection.py selects partitions.
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assets.fingerprints import ALL, Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
+from resources.dagster_version import require_dagster
 from resources.files.disks import failed_write
 from resources.publishing.drift import new_drift
 from resources.publishing.leaderboard import damaged_partitions
-from resources.publishing.outputs import restore_accumulated, restore_outputs
+from resources.publishing.outputs import restore_outputs
 from resources.runs.process_locks import has_stale_locks
 from resources.settings.settings import Settings
 
@@ -35,17 +37,8 @@ INTERRUPT_S = 10.0
 """Seconds in which interrupted runs can record their end."""
 
 
-class Watcher(Protocol):
-    """Callbacks for the progress of the planned runs. `step` is called in other threads."""
-
-    def begin(self, runs: int) -> None: ...
-    def start_run(self, run: PlannedRun) -> None: ...
-    def step(self, context: RequestContext, done: int, total: int) -> None: ...
-    def end_run(self, run: PlannedRun, result: str) -> None: ...
-
-
 class Silent:
-    """A watcher that prints nothing."""
+    """Callbacks for the progress of the planned runs, which print nothing. `step` is called in other threads."""
 
     def begin(self, runs: int) -> None: ...
     def start_run(self, run: PlannedRun) -> None: ...
@@ -53,42 +46,42 @@ class Silent:
     def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
-def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budget: Any = None) -> Outcome:
+def run_pipeline(settings: Settings, request: RunRequest, watcher: Silent, budget: Any = None) -> Outcome:
     """Materialize the requested partitions, each as soon as its inputs exist. Return the outcome."""
     fingerprints = Fingerprints.of(settings)
-    outcome = Outcome()
-    restored = restore_accumulated(fingerprints.lake)
-    fingerprints.lake.verify("score.leaderboard", ALL)  # its rows are read in any case
+    lake, outcome = fingerprints.lake, Outcome()
+    for table in ("score.leaderboard", "score.history", "score.drift"):
+        lake.verify(table, ALL)  # their rows are read in any case
     planned = plan_runs(settings, request, fingerprints, outcome)
     watcher.begin(len(planned))
     with ExitStack() as stack:
 
-        def open_executor() -> "Executor":
-            from memflow.cli.executor import Executor
+        @cache
+        def executor() -> "Executor":
+            require_dagster()
+            from memflow.cli.executor import open_executor
 
-            return stack.enter_context(Executor(settings, fingerprints, watcher.step, budget))
+            return stack.enter_context(open_executor(settings, fingerprints, watcher.step, budget))
 
-        schedule = Schedule(request, watcher, outcome, open_executor)
         if has_stale_locks(settings.home):
             # Opening the instance ends the runs of killed processes, also where nothing has to run.
-            schedule.open()
-        schedule.run(planned)
-        if schedule.executor is not None:
-            schedule.executor.record_models(*outcome.complete)
-        outcome.restored = restored + restore_outputs(
-            settings,
-            fingerprints.lake,
-            [partition_key(run.domain, run.assistant) for run in outcome.up_to_date if run.assistant],
-            is_published=any(run.scope == "all" for run in outcome.up_to_date),
-        )
-        outcome.left_out = damaged_partitions(settings, fingerprints.lake)
-        outcome.failed_requests = failed_requests(fingerprints.lake, planned)
-        if fingerprints.lake.current_partitions("score.leaderboard"):
-            outcome.scores = fingerprints.lake.read("score.leaderboard", "all")
-        if any(run.scope == "all" for run in outcome.ran):
-            outcome.drift = new_drift(fingerprints.lake)
-        if schedule.executor is not None:
-            outcome.usage = _usage(schedule.executor.models.ledger, set(outcome.runs))
+            executor()
+        Schedule(request, fingerprints, watcher, outcome, executor).run(planned)
+        if outcome.runs:
+            executor().record_models(*outcome.complete)
+            outcome.usage = _usage(executor().models.ledger, set(outcome.runs))
+    outcome.restored = restore_outputs(
+        settings,
+        lake,
+        [partition_key(run.domain, run.assistant) for run in outcome.up_to_date if run.assistant],
+        is_published=any(run.scope == "all" for run in outcome.up_to_date),
+    )
+    outcome.left_out = damaged_partitions(settings, lake)
+    outcome.failed_requests = failed_requests(lake, planned)
+    if lake.current_partitions("score.leaderboard"):
+        outcome.scores = lake.read("score.leaderboard", "all")
+    if any(run.scope == "all" for run in outcome.ran):
+        outcome.drift = new_drift(lake)
     return outcome
 
 
@@ -97,34 +90,30 @@ class Schedule:
     """A scheduler that executes planned runs in threads, at most `request.parallel` at once."""
 
     request: RunRequest
-    watcher: Watcher
+    fingerprints: Fingerprints
+    watcher: Silent
     outcome: Outcome
-    open_executor: Callable[[], "Executor"]
-    executor: "Executor | None" = None
-    _threads: dict[int, threading.Thread] = field(default_factory=dict)
+    executor: Callable[[], "Executor"]
+    """Opens the executor at the first call."""
+    _threads: dict[PlannedRun, threading.Thread] = field(default_factory=dict)
     _ended: SimpleQueue[tuple[PlannedRun, str, str] | BaseException] = field(default_factory=SimpleQueue)
     """The ended runs with id and reason, and exceptions that end all runs."""
-    _available: dict[int, bool] = field(default_factory=dict)
-    """Whether the tables of each ended run are available. Runs are identified by id()."""
-
-    def open(self) -> "Executor":
-        """Return the executor, which is created by the first call."""
-        if self.executor is None:
-            self.executor = self.open_executor()
-        return self.executor
+    _available: dict[PlannedRun, bool] = field(default_factory=dict)
+    """Whether the tables of each ended run are available."""
 
     def run(self, planned: Sequence[PlannedRun]) -> None:
         """Execute the planned runs. A run starts when all runs that it depends on have ended."""
-        waiting = {id(run): run for run in planned}
+        waiting = dict.fromkeys(planned)
         try:
             with self._queued_interrupts():
                 while waiting or self._threads:
                     may_start = self._ended.empty() and len(self._threads) < self.request.parallel
-                    ready = self._ready(waiting.values()) if may_start else None
-                    if ready is None:
-                        self._record(self._ended.get())
+                    ready = (run for run in waiting if all(before in self._available for before in run.after))
+                    if may_start and (run := next(ready, None)) is not None:
+                        del waiting[run]
+                        self._start(run)
                     else:
-                        self._start(waiting.pop(id(ready)))
+                        self._record(self._ended.get())
         except BaseException:
             self._interrupt()
             raise
@@ -145,32 +134,23 @@ class Schedule:
             for number, handler in former.items():
                 signal.signal(number, handler)
 
-    def _ready(self, waiting: Iterable[PlannedRun]) -> PlannedRun | None:
-        return next(
-            (run for run in waiting if all(id(before) in self._available for before in run.after)), None
-        )
-
     def _start(self, run: PlannedRun) -> None:
         self.watcher.start_run(run)
-        if run.after and not any(self._available[id(before)] for before in run.after):
+        where = (run.scope, run.partition or ALL, run.assistant)
+        if run.after and not any(self._available[before] for before in run.after):
             self.outcome.skipped.append(run)
             self._end(run, SKIPPED, available=False)
-        elif not self.request.force and (run.up_to_date() or self._is_spared(run)):
+        elif not self.request.force and self.fingerprints.up_to_date(*where):
             self.outcome.up_to_date.append(run)
             self._end(run, UP_TO_DATE)
         else:
-            if tables := run.damaged():
+            if tables := self.fingerprints.damaged(*where):
                 self.outcome.damaged[run.name] = tables
             # A daemon thread does not keep an interrupted process alive.
-            thread = threading.Thread(
-                target=self._execute, args=(self.open(), run), name=run.name, daemon=True
+            self._threads[run] = threading.Thread(
+                target=self._execute, args=(self.executor(), run), name=run.name, daemon=True
             )
-            self._threads[id(run)] = thread
-            thread.start()
-
-    def _is_spared(self, run: PlannedRun) -> bool:
-        """Return whether a stale run is left out, because only damaged partitions and the leaderboard are wanted."""
-        return self.request.only_damaged and run.scope != "all" and not run.damaged()
+            self._threads[run].start()
 
     def _execute(self, executor: "Executor", run: PlannedRun) -> None:
         try:
@@ -187,7 +167,7 @@ class Schedule:
         if isinstance(ended, BaseException):
             raise ended
         run, run_id, reason = ended
-        del self._threads[id(run)]
+        del self._threads[run]
         if run_id:  # else the run failed before Dagster recorded it
             self.outcome.runs.append(run_id)
         if reason:
@@ -197,16 +177,16 @@ class Schedule:
         self._end(run, reason or DONE, available=not reason)
 
     def _end(self, run: PlannedRun, result: str, available: bool = True) -> None:
-        self._available[id(run)] = available
+        self._available[run] = available
         self.watcher.end_run(run, result)
 
     def _interrupt(self) -> None:
         """Cancel the requests, and wait some seconds until the running threads have recorded the end of their runs."""
-        if self.executor is not None:
-            self.executor.models.interrupt()
-            until = time.monotonic() + INTERRUPT_S
-            for thread in self._threads.values():
-                thread.join(max(0.0, until - time.monotonic()))
+        if self._threads:
+            self.executor().models.interrupt()
+        until = time.monotonic() + INTERRUPT_S
+        for thread in self._threads.values():
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _usage(ledger: "SqlLedger", runs: set[str]) -> list[dict[str, Any]]:

@@ -3,9 +3,8 @@
 pipeline.py executes the planned runs.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from assets.fingerprints import ALL, Fingerprints
@@ -23,17 +22,16 @@ class RunRequest:
     """The request of `memflow run`: the domains and assistants to materialize.
 
     `force` reruns up-to-date partitions (from the ledger); at most `parallel`
-    partitions run at once. With `only_damaged`, stale partitions without damaged files stay as they are.
+    partitions run at once.
     """
 
     domains: Sequence[str]
     assistants: Sequence[str]
     force: bool = False
     parallel: int = 1
-    only_damaged: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlannedRun:
     """One planned Dagster run: the job of a pipeline scope on one partition.
 
@@ -41,11 +39,9 @@ class PlannedRun:
     """
 
     scope: Scope
-    partition: str | None
+    partition: str | None = None
     """The data set or the domain; None for the scope `all`."""
-    up_to_date: Callable[[], bool]
     assistant: str = ""
-    damaged: Callable[[], list[str]] = list
     after: tuple["PlannedRun", ...] = ()
 
     @property
@@ -88,19 +84,21 @@ class Outcome:
     """Partitions that the leaderboard leaves out, because one of their files is damaged."""
 
     @property
+    def rebuilt(self) -> dict[str, list[str]]:
+        """The damaged tables of each run that has rebuilt them."""
+        return {run.name: self.damaged[run.name] for run in self.ran if run.name in self.damaged}
+
+    @property
     def complete(self) -> tuple[list[str], list[str]]:
         """The domains, and the assistants, of which every planned run succeeded or was up to date."""
         incomplete = [*(run for run, _ in self.failed), *self.skipped]
-        ran = [run for run in (*self.ran, *self.up_to_date) if run.domain]
-        domains = dict.fromkeys(
-            run.domain for run in ran if run.domain not in {each.domain for each in incomplete}
-        )
-        assistants = dict.fromkeys(
-            run.assistant
-            for run in ran
-            if run.assistant and run.assistant not in {each.assistant for each in incomplete}
-        )
-        return [*domains], [*assistants]
+        ran = [*self.ran, *self.up_to_date]
+        domains = dict.fromkeys(run.domain for run in ran)
+        assistants = dict.fromkeys(run.assistant for run in ran)
+        without = {"", *(run.domain for run in incomplete)}, {"", *(run.assistant for run in incomplete)}
+        return [name for name in domains if name not in without[0]], [
+            name for name in assistants if name not in without[1]
+        ]
 
     @property
     def evaluated(self) -> set[tuple[str, str]]:
@@ -116,7 +114,7 @@ def failed_requests(lake: Lake, planned: Sequence[PlannedRun]) -> dict[str, int]
 
     Tables of the same stage have the same number.
     """
-    found: dict[str, int] = {}
+    failures: dict[str, int] = {}
     lake = lake.listing_view()
     for run in planned:
         by_stage: dict[str, int] = {}
@@ -124,9 +122,9 @@ def failed_requests(lake: Lake, planned: Sequence[PlannedRun]) -> dict[str, int]
             facts = lake.intact_facts(table, partition_key(run.partition or ALL, run.assistant))
             stage = WRITERS[table].stage
             by_stage[stage] = max(by_stage.get(stage, 0), facts.failed_requests if facts else 0)
-        if sum(by_stage.values()):
-            found[run.name] = sum(by_stage.values())
-    return found
+        if number := sum(by_stage.values()):
+            failures[run.name] = number
+    return failures
 
 
 def plan_runs(
@@ -141,44 +139,24 @@ def plan_runs(
     ingested: dict[str, PlannedRun] = {}
     generated: list[PlannedRun] = []
     evaluated: list[PlannedRun] = []
-    for domain in (settings.domain(name) for name in request.domains):
-        generate = PlannedRun(
-            "domain",
-            domain.name,
-            partial(fingerprints.up_to_date, "domain", domain),
-            damaged=partial(fingerprints.damaged, "domain", domain),
-        )
+    for domain in map(settings.domain, request.domains):
         try:
-            found, lacking = fingerprints.library.datasets_of(domain)
+            available, missing = fingerprints.library.datasets_of(domain)
         except MissingData as error:
             if len(outcome.failed) + 1 == len(request.domains):
                 raise
-            outcome.failed.append((generate, str(error)))
+            outcome.failed.append((PlannedRun("domain", domain.name), str(error)))
             continue
-        if lacking:
-            outcome.missing[domain.name] = lacking
-        for each in found:
-            up_to_date = partial(fingerprints.up_to_date, "dataset", each.name)
-            damaged = partial(fingerprints.damaged, "dataset", each.name)
-            ingested.setdefault(each.name, PlannedRun("dataset", each.name, up_to_date, damaged=damaged))
-        generate = replace(generate, after=tuple(ingested[each.name] for each in found))
+        if missing:
+            outcome.missing[domain.name] = missing
+        for dataset in available:
+            ingested.setdefault(dataset.name, PlannedRun("dataset", dataset.name))
+        after = tuple(ingested[dataset.name] for dataset in available)
+        generate = PlannedRun("domain", domain.name, after=after)
         generated.append(generate)
         of_domain: dict[str, PlannedRun] = {}
         for name in request.assistants:
-            of_domain[name] = PlannedRun(
-                "domain x assistant",
-                domain.name,
-                partial(fingerprints.up_to_date, "domain x assistant", domain.name, name),
-                name,
-                partial(fingerprints.damaged, "domain x assistant", domain.name, name),
-                after=(of_domain.get(plain_name(name), generate),),
-            )
+            first = of_domain.get(plain_name(name), generate)
+            of_domain[name] = PlannedRun("domain x assistant", domain.name, name, (first,))
         evaluated += of_domain.values()
-    publish = PlannedRun(
-        "all",
-        None,
-        partial(fingerprints.up_to_date, "all"),
-        damaged=partial(fingerprints.damaged, "all"),
-        after=tuple(evaluated),
-    )
-    return [*ingested.values(), *generated, *evaluated, publish]
+    return [*ingested.values(), *generated, *evaluated, PlannedRun("all", after=tuple(evaluated))]

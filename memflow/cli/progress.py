@@ -1,10 +1,9 @@
 """The progress display of `memflow run` on standard error: a bar of runs, and a row for each running partition."""
 
-import math
 import threading
 from types import TracebackType
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -21,7 +20,7 @@ from rich.text import Text
 
 from memflow.chat.ledger import RequestContext
 from memflow.cli.output import message, terminal_console
-from memflow.cli.pipeline import DONE, SKIPPED, UP_TO_DATE
+from memflow.cli.pipeline import DONE, SKIPPED, UP_TO_DATE, Silent
 from memflow.cli.planned_runs import PlannedRun
 
 ITEMS = {"question": "labels", "memory": "events", "answer": "probes", "feedback": "cases"}
@@ -40,24 +39,7 @@ class _Rate(ProgressColumn):
         return Text("" if speed is None else f"{speed:,.1f}/s", style="cyan")
 
 
-class ResizableProgress(Progress):
-    """A progress display that erases its former lines also after the terminal became narrower and wrapped them."""
-
-    _width = 0
-
-    def get_renderable(self) -> RenderableType:
-        """Return the display. Before it is drawn, correct the number of lines that the former one takes."""
-        if hasattr(self, "live"):  # the first call comes from the constructor
-            width = self.console.width
-            drawn = self.live._live_render
-            if drawn._shape is not None and width < self._width:
-                columns, lines = drawn._shape
-                drawn._shape = (width, lines * math.ceil(columns / width))
-            self._width = width
-        return super().get_renderable()
-
-
-class ProgressWatcher:
+class ProgressWatcher(Silent):
     """A progress display: bars on a terminal, or one line per run if standard error is no terminal.
 
     The first bar counts runs. The other bars show the items of the current step of each partition, and `checks` while
@@ -68,7 +50,7 @@ class ProgressWatcher:
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or terminal_console(stderr=True)
         width = self.console.width
-        self._progress = ResizableProgress(
+        self._progress = Progress(
             SpinnerColumn(),
             TextColumn(
                 "{task.description}",

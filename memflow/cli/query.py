@@ -39,7 +39,9 @@ def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = F
     lake = front_of(ctx).lake()
     rows = Warehouse(lake, settings.warehouse_path).sql(statement)
     if removed := removed_partitions(lake):
-        message(f"memflow: not in the result, because `memflow gc` removed it: {', '.join(removed)}")
+        message(
+            f"memflow: not in the result, because `memflow doctor --clean` removed it: {', '.join(removed)}"
+        )
     note_left_out(rows.left_out)
     shown = [[_cell(value) for value in row.values()] for row in rows]
     numbers = {name for name in rows.columns if rows and all(_is_number(row[name]) for row in rows)}

@@ -91,6 +91,13 @@ def doctor(
         bool,
         typer.Option("--full", help="Read every byte of lake, ledger, search indexes and memflow.duckdb."),
     ] = False,
+    clean: Annotated[
+        bool,
+        typer.Option(
+            "--clean",
+            help="Only remove replaced rows that are older or larger than [history] in memflow.toml allows.",
+        ),
+    ] = False,
     form: FormatOption = Format.text,
 ) -> None:
     """Check settings, folders, data sets, models, benchmarks and memories, and the stored results.
@@ -98,6 +105,11 @@ def doctor(
     Each endpoint is only asked for the models that it serves. The exit code is 1 if a required item is missing, or if
     stored results are damaged.
     """
+    if clean:
+        from memflow.cli.stored_health import clean as remove_old_rows
+
+        remove_old_rows(front_of(ctx).load(), form)
+        return
     from memflow.cli.health import examine
 
     findings = examine(front_of(ctx), full=full)
@@ -113,8 +125,8 @@ def doctor(
     missing = [finding for finding in findings if finding.state == "missing"]
     if missing:
         message(f"\nmemflow: {len(missing)} required items are missing; fix them as stated above")
-    damaged = [finding.what for finding in findings if finding.state == "damaged"]
+    damaged = dict.fromkeys(finding.what for finding in findings if finding.state == "damaged")
     if damaged:
-        message(f"\nmemflow: damaged: {', '.join(damaged)}. Run `memflow repair`.")
+        message(f"\nmemflow: damaged: {', '.join(damaged)}; rebuild them as stated above")
     if missing or damaged:
         raise typer.Exit(1)

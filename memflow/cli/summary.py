@@ -43,26 +43,14 @@ MEANING = "Its scores show that the pipeline works; they measure no model."
 class Summary:
     """The summary that `memflow run` prints at its end."""
 
+    outcome: Outcome
     scores: list[Score]
+    """The scores of the domains and assistants of this run, without those of former runs."""
     primary: list[Score]
     """The scores of the primary metrics; `memflow show leaderboard` has the others."""
-    usage: list[dict[str, Any]]
-    failed: list[tuple[str, str]]
-    missing: dict[str, list[Dataset]]
-    ran: int
-    up_to_date: int
-    skipped: list[str]
-    duckdb: str
-    made: list[dict[str, Any]]
+    duckdb: str = ""
+    made: list[dict[str, Any]] = field(default_factory=list)
     """The tables of its domains' users, where something in them is quarantined."""
-    failed_requests: dict[str, int] = field(default_factory=dict)
-    """By run: failed requests that the next run sends again."""
-    damaged: dict[str, list[str]] = field(default_factory=dict)
-    """By run: the tables that it rebuilt, because their files were damaged."""
-    left_out: list[str] = field(default_factory=list)
-    """Partitions that the leaderboard leaves out, because one of their files is damaged."""
-    restored: list[str] = field(default_factory=list)
-    """Outputs that were missing or damaged, and are rebuilt."""
     unchecked: list[str] = field(default_factory=list)
     """Memory servers that ran without a check."""
     drifts: list[DomainDrift] = field(default_factory=list)
@@ -71,33 +59,23 @@ class Summary:
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
         """Return the summary of the domains and assistants of this run, without scores of former runs."""
+        settings = selection.settings
         evaluated = outcome.evaluated  # computed once: it is a set over all runs
         scores = [score for score in outcome.scores if (score.domain, score.assistant) in evaluated]
-        failed = [(run.name, reason) for run, reason in outcome.failed]
-        path = str(selection.settings.warehouse_path)
-        benchmarks = {name: selection.settings.domain(name).benchmark for name in selection.domains}
-        shown_variant = variant_chooser(selection.settings)
+        benchmarks = {name: settings.domain(name).benchmark for name in selection.domains}
+        made = share_made(settings, Lake(settings.lake_root))
         return cls(
+            outcome,
             scores,
-            primary_scores(scores, benchmarks.__getitem__, shown_variant),
-            outcome.usage,
-            failed,
-            outcome.missing,
-            len(outcome.ran),
-            len(outcome.up_to_date),
-            [run.name for run in outcome.skipped],
-            path,
+            primary_scores(scores, benchmarks.__getitem__, variant_chooser(settings)),
+            str(settings.warehouse_path),
             [
                 row
-                for row in share_made(selection.settings, Lake(selection.settings.lake_root))
+                for row in made
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
-            outcome.failed_requests,
-            {run.name: outcome.damaged[run.name] for run in outcome.ran if run.name in outcome.damaged},
-            outcome.left_out,
-            outcome.restored,
-            unchecked(selection.settings, selection.assistants),
-            [each for each in grouped(outcome.drift) if each.domain in selection.domains],
+            unchecked(settings, selection.assistants),
+            [drift for drift in grouped(outcome.drift) if drift.domain in selection.domains],
         )
 
     @property
@@ -116,19 +94,26 @@ class Summary:
             "label": self.label,
             "leaderboard": [asdict(score) for score in self.scores],
             "health": [asdict(alarm) for alarm in health_alarms(self.scores)],
-            "usage": self.usage,
+            "usage": self.outcome.usage,
             "quarantined": self.made,
             "runs": {
-                "done": self.ran,
-                "up_to_date": self.up_to_date,
-                "failed": self.failed,
-                "skipped": self.skipped,
+                "done": len(self.outcome.ran),
+                "up_to_date": len(self.outcome.up_to_date),
+                "failed": [(run.name, reason) for run, reason in self.outcome.failed],
+                "skipped": [run.name for run in self.outcome.skipped],
             },
-            "failed_requests": self.failed_requests,
+            "failed_requests": self.outcome.failed_requests,
             "unchecked": self.unchecked,
-            "drift": {each.domain: each.sentence() for each in self.drifts},
-            "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
-            "damaged": {"rebuilt": self.damaged, "left_out": self.left_out, "restored": self.restored},
+            "drift": {drift.domain: drift.sentence() for drift in self.drifts},
+            "missing": {
+                domain: [dataset.name for dataset in datasets]
+                for domain, datasets in self.outcome.missing.items()
+            },
+            "damaged": {
+                "rebuilt": self.outcome.rebuilt,
+                "left_out": self.outcome.left_out,
+                "restored": self.outcome.restored,
+            },
             "duckdb": self.duckdb,
         }
 
@@ -158,28 +143,24 @@ class Summary:
         ]
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
-        if self.usage:
-            shown += [heading("usage of this run"), _usage(self.usage), *_cut_answers(self.usage)]
-        for domain, lacking in self.missing.items():
+        if usage := self.outcome.usage:
+            shown += [heading("usage of this run"), _usage(usage), *_cut_answers(usage)]
+        for domain, datasets in self.outcome.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
-            shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
-        shown += self._damages()
-        if self.failed_requests:
-            shown.append(heading("failed requests; rerun the command to send them again, and only them"))
-            shown += first_lines(
-                [f"{name}: {number:,}" for name, number in self.failed_requests.items()], "red"
-            )
-        shown += self._failures()
+            shown += [Text(f"  {dataset.name}: {_why(dataset)}") for dataset in datasets]
+        shown += self._problems()
         if self.label == LABEL:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
         elif self.label:
             caveat = caveat_of(self.label, MEANING)
             shown.append(Text(f"\n{self.label}. {caveat[0].upper()}{caveat[1:]}", style="bold yellow"))
-        done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
+        outcome = self.outcome
+        ran, same, failed = len(outcome.ran), len(outcome.up_to_date), len(outcome.failed)
+        done = f"\n{ran} runs done, {same} up to date, {failed} failed."
         if self.faulty:
             done += f" {len(self.faulty)} faulty, so not measured."
-        if self.skipped:
-            done += f" {len(self.skipped)} skipped, because their inputs failed."
+        if self.outcome.skipped:
+            done += f" {len(self.outcome.skipped)} skipped, because their inputs failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
     def _leaderboards(self) -> list[RenderableType]:
@@ -204,34 +185,32 @@ class Summary:
             ]
         return shown
 
-    def _damages(self) -> list[RenderableType]:
-        """Return what was rebuilt because its file was damaged or missing, and what no result contains."""
+    def _problems(self) -> list[RenderableType]:
+        """Return damaged and missing files, failed requests and failed runs, and what to do."""
+        lists = {
+            "rebuilt, because files were damaged; the damaged files are in .damaged of the lake": [
+                f"{name}: {', '.join(tables)}" for name, tables in self.outcome.rebuilt.items()
+            ],
+            "not in the leaderboard, because a file is damaged; see `memflow doctor`": self.outcome.left_out,
+            "restored from the lake, because it was missing or damaged": self.outcome.restored,
+            "failed requests; rerun the command to send them again, and only them": [
+                f"{name}: {number:,}" for name, number in self.outcome.failed_requests.items()
+            ],
+        }
         shown: list[RenderableType] = []
-        if self.damaged:
-            shown.append(
-                heading("rebuilt, because files were damaged; the damaged files are in .damaged of the lake")
-            )
-            shown += first_lines([f"{name}: {', '.join(tables)}" for name, tables in self.damaged.items()])
-        if self.left_out:
-            shown.append(heading("not in the leaderboard, because a file is damaged; run `memflow repair`"))
-            shown += first_lines(self.left_out, "red")
-        if self.restored:
-            shown.append(heading("restored from the lake, because it was missing or damaged"))
-            shown += first_lines(self.restored)
+        for title, lines in lists.items():
+            if lines:
+                shown += [heading(title), *first_lines(lines)]
+        if self.outcome.failed:
+            shown += [
+                heading("failed; nothing above is a result of these runs"),
+                *(Text(f"  {run.name}: {reason}", style="red") for run, reason in self.outcome.failed),
+                Text(
+                    "Fix the cause, then rerun the command: it continues, and sends no answered request again. "
+                    "`memflow show leaderboard` shows the results of earlier runs."
+                ),
+            ]
         return shown
-
-    def _failures(self) -> list[RenderableType]:
-        """Return what failed, why, and what to do; nothing if no run failed."""
-        if not self.failed:
-            return []
-        return [
-            heading("failed; nothing above is a result of these runs"),
-            *(Text(f"  {name}: {reason}", style="red") for name, reason in self.failed),
-            Text(
-                "Fix the cause, then rerun the command: it continues, and sends no answered request again. "
-                "`memflow show leaderboard` shows the results of earlier runs."
-            ),
-        ]
 
 
 def _labels(domain: str, scores: Sequence[Score]) -> list[str]:
@@ -286,8 +265,8 @@ def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
     return "/".join(counts), f"{min(score.coverage for score in measured):.0%}"
 
 
-def _why(each: Dataset) -> str:
-    return each.advice if each.readable else f"memflow has no reader for it yet. {each.advice}"
+def _why(dataset: Dataset) -> str:
+    return dataset.advice if dataset.readable else f"memflow has no reader for it yet. {dataset.advice}"
 
 
 def cell(score: Score | None) -> str:

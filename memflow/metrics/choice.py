@@ -1,6 +1,4 @@
-"""Multiple choice: accuracy, and the accuracy of random guessing. Options are numbers from 1, as text."""
-
-from collections.abc import Iterable
+"""Multiple choice: accuracy. Options are numbers from 1, as text."""
 
 from memflow.errors import BadInput
 
@@ -12,11 +10,3 @@ def accuracy(answer: str, gold: str, options: int) -> float:
             f"the answer {answer!r} is not the number of an option. Pass a number from 1 to {options}."
         )
     return float(int(answer) == int(gold))
-
-
-def random_accuracy(options: Iterable[int]) -> float:
-    """Return the expected accuracy of random guessing over questions with these numbers of options: the mean of 1/n."""
-    chances = [1 / count for count in options]
-    if not chances:
-        raise BadInput("`options` is empty. Pass the number of options of at least one question.")
-    return sum(chances) / len(chances)

@@ -70,18 +70,6 @@ class Attribution:
 
 
 @dataclass(frozen=True, slots=True)
-class FailureShares:
-    """Shares of write, read and utilization failures of many answers, as arrays of the same shape.
-
-    The shares of an answer sum to 1 if the answer is wrong and to 0 if it is correct.
-    """
-
-    write: Array
-    read: Array
-    utilization: Array
-
-
-@dataclass(frozen=True, slots=True)
 class Unattributed:
     """The reason why the loss of an answer cannot be attributed to failures."""
 
@@ -104,31 +92,6 @@ def attribute_by_evidence(
         return Attribution(utilization=loss)
     unwritten = len(missing - held) / len(missing)
     return Attribution(write=loss * unwritten, read=loss * (1 - unwritten))
-
-
-def attribute_by_counts(
-    write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike
-) -> FailureShares:
-    """Return the failure shares of answers, given how many state variables had a write or a read failure (AMemGym).
-
-    A wrong answer without such a variable is a utilization failure. Otherwise the loss is shared in proportion to the
-    two counts. Failure rates are means over all answers and sum to 1 - accuracy. Raises BadInput for different shapes,
-    negative counts, or values of `right` other than 0 and 1.
-    """
-    writes, reads = _numbers("write failures", write_failures), _numbers("read failures", read_failures)
-    hits = _numbers("right", right)
-    if not writes.shape == reads.shape == hits.shape:
-        raise BadInput(
-            f"the write failures have the shape {writes.shape}, the read failures {reads.shape} and `right` "
-            f"{hits.shape}. Pass one value of each per answer."
-        )
-    if not (np.all(writes >= 0) and np.all(reads >= 0)):
-        raise BadInput("a count of write or read failures is negative or missing. Pass counts of at least 0.")
-    if not np.all((hits == 0) | (hits == 1)):
-        raise BadInput("`right` contains a value other than 0 and 1. Pass 1 for a correct answer, else 0.")
-    loss, failing = 1 - hits, writes + reads
-    unknown = np.where(failing > 0, loss / np.maximum(failing, 1), 0.0)
-    return FailureShares(writes * unknown, reads * unknown, np.where(failing > 0, 0.0, loss))
 
 
 def attribute_by_states(

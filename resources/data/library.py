@@ -31,8 +31,6 @@ class DatasetStatus:
     missing: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
-    checked: bool = False
-    """Whether every file was compared with a published checksum."""
 
 
 class Library:
@@ -158,12 +156,7 @@ class Library:
             state = "wrong checksum"
         elif missing:
             state = "part" if there else "missing"
-        checked = not missing and all(name in dataset.sums for name in dataset.files)
-        return DatasetStatus(dataset, state, missing, wrong, dataset.optional, checked)
-
-    def status(self) -> list[DatasetStatus]:
-        """Return the status of every known data set."""
-        return [self.status_of(dataset) for dataset in self.known.values()]
+        return DatasetStatus(dataset, state, missing, wrong, dataset.optional)
 
     def _there(self, dataset: Dataset) -> dict[str, Path]:
         root = Path(str(files(dataset.package))) if dataset.ships else self.folder

@@ -15,14 +15,11 @@ def with_check(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_check(values: Any) -> dict[str, Any]:
-    """Return JSON values without their hash. Values of a former version have none.
-
-    Raises ValueError if they are no object, or if the hash differs.
-    """
+    """Return JSON values without their hash. Raises ValueError if they are no object, or if the hash differs."""
     if not isinstance(values, dict):
         raise ValueError("it is no JSON object")
     found = {name: value for name, value in values.items() if name != CHECK}
-    if CHECK in values and values[CHECK] != _hash(found):
+    if values.get(CHECK) != _hash(found):
         raise ValueError("it changed since it was written")
     return found
 

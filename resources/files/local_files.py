@@ -6,7 +6,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
@@ -66,15 +66,10 @@ def lock_file(path: Path) -> Iterator[None]:
         yield
 
 
-def replace_file(
-    path: Path,
-    write: Callable[[IO[bytes]], Any],
-    replacing: Callable[[], AbstractContextManager[None]] = nullcontext,
-) -> FileState | None:
+def replace_file(path: Path, write: Callable[[IO[bytes]], Any]) -> FileState | None:
     """Let `write` fill a temporary file, then sync and rename the file to `path`. Return its new state.
 
-    Readers see either the old or the new file. The file is renamed inside the context `replacing`. Raises StoreFailed
-    if the disk is full or read-only.
+    Readers see either the old or the new file. Raises StoreFailed if the disk is full or read-only.
     """
     written = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.writing")
     try:
@@ -85,16 +80,19 @@ def replace_file(
                 file.flush()
                 os.fsync(file.fileno())
                 state = FileState.of(os.fstat(file.fileno()))
-            with replacing():
-                written.replace(path)
+            written.replace(path)
     except BaseException:
         with suppress(OSError):
             written.unlink(missing_ok=True)
         raise
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    sync_folder(path.parent)
     return state
+
+
+def sync_folder(path: Path) -> None:
+    """Write the names of a folder's files to the disk, so that a renamed file survives a power failure."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -111,13 +111,13 @@ class LanceIndex:
         name = index_name(domain, assistant)
         if (reason := self._hashes.damage(name)) is not None:
             raise DamagedFile(
-                f"the search index of {assistant} in {domain} ({self.root}) is damaged: {reason}. Rebuild it with "
-                "`memflow repair`."
+                f"the search index of {assistant} in {domain} ({self.root}) is damaged: {reason}. Delete this "
+                "folder, then rebuild it with `memflow run`."
             )
         table = _opened(_lancedb().connect(self._address), name)
         if table is None:
             raise MissingData(
-                f"the entries of {assistant} in {domain} are not indexed at {self.root}. Run `memflow repair`, or "
+                f"the entries of {assistant} in {domain} are not indexed at {self.root}. Run `memflow run`, or "
                 "materialize the asset memory/indexes for this partition."
             )
         return table

@@ -1,15 +1,13 @@
 """Dagster's instance in the home folder, shared by the CLI and the UI.
 
 Without cleanup, runs of a killed process would stay in progress and keep their pool slots. So each process locks a file
-and tags its runs with the file's name. The next process that opens the instance fails the runs of processes that have
-ended, and returns the daemon's runs without a process to the queue (run_recovery.py).
+and tags its runs with the file's name. The next process that opens the instance ends the runs of processes that have
+ended (resources/runs/recovery.py).
 """
 
 import fcntl
-import hashlib
+import importlib.util
 import logging
-import os
-import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,15 +19,13 @@ from typing import Any
 import dagster as dg
 import yaml
 from dagster._core.instance.ref import InstanceRef
-from dagster._core.storage.tags import MAX_RETRIES_TAG
 from dagster._serdes import ConfigurableClassData
 
 from memflow.errors import BadSettings
 from resources.reconnect import is_lost
 from resources.runs.code_location import job_origin, workspace
-from resources.runs.leases import lease_folder_id
-from resources.runs.process_locks import LOCKS, instance_folder, stale_locks
-from resources.runs.recovery import PROCESS, PROCESS_FOLDER, fail_runs_of, requeue_runs
+from resources.runs.process_locks import LOCKS, instance_folder
+from resources.runs.recovery import PROCESS, end_killed_runs, requeue_runs
 
 NO_COMPUTE_LOGS = {
     "compute_logs": {
@@ -38,29 +34,6 @@ NO_COMPUTE_LOGS = {
     }
 }
 """The CLI does not capture standard streams, which would take four processes per run."""
-EVENT_BATCHES = {"DAGSTER_EVENT_BATCH_SIZE": "1000"}
-"""The number of planned events that Dagster stores in one transaction."""
-FORMER_SETTINGS = {
-    "24385fd62088fa23f6090ec84f4e9c9299b2939fdd039796b731bc6c71697fba",
-    "0cccb2961f9937a1ddaf061a1bf5a891152cad3801f638714b94813cde7eeea2",
-    "9c3cec9021211ef28019191d06e3246e505d8300fff11847898dd0ed9a8d5a08",
-    "0da73d3550df3c1649f3331f98df291e088295c3855fb65d0840d2c1f0f75ddc",
-    "3158abab414cb32b76be717959285b081b9858ca62f1404d1d3326b9ae79c2b4",
-    "6abd3ce2d2cbb3132cd62b092f6ed867a527b22f4974406d3676e5032affaa35",
-    "8ecec759b2dc4433b95fbcf6fb5f1944f76f10658fb946df84e735127dfe9c6a",
-    "cb182c36ecc096848c20a18fe1fe27f69a6a935c12c837223376851f705c5763",
-}
-"""SHA-256 of each former instance.yaml: a dagster.yaml with one of them was never edited. Add to it on each edit."""
-FORMER_MODULES = {
-    "resources.event_log": "resources.instance.event_log",
-    "resources.postgres_event_log": "resources.instance.postgres_event_log",
-    "resources.postgres_run_storage": "resources.instance.postgres_run_storage",
-    "resources.run_launcher": "resources.runs.launcher",
-    "resources.ray_launcher": "resources.runs.ray_launcher",
-}
-"""The modules that a dagster.yaml of a former version names, and their names now."""
-CHOICES = {"storage", "run_storage", "event_log_storage", "schedule_storage", "instance_class"}
-"""The entries of dagster.yaml that configure a storage."""
 
 
 @dataclass(frozen=True)
@@ -74,33 +47,38 @@ class OpenInstance:
 def dagster_home(home: Path) -> Path:
     """Return the instance's folder, with a dagster.yaml in it. DAGSTER_HOME overrides the folder.
 
-    If a dagster.yaml of an older memflow version was not edited, the current file replaces it. Runs and events are
-    kept. An edited file is not replaced; a message names the missing entry.
-
-    Raises BadSettings if an edited file names modules that have other names now.
+    Raises BadSettings if dagster.yaml names a module of memflow that this version does not have.
     """
     folder = instance_folder(home)
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "dagster.yaml"
-    example = files("resources.instance").joinpath("instance.yaml").read_text(encoding="utf-8")
-    found = settings.read_bytes() if settings.exists() else None
-    if found is None or hashlib.sha256(found).hexdigest() in FORMER_SETTINGS:
+    if not settings.exists():
         new = folder / f".dagster.yaml.{secrets.token_hex(4)}"
-        new.write_text(example, encoding="utf-8")
+        new.write_text(files("resources.instance").joinpath("instance.yaml").read_text(encoding="utf-8"))
         new.replace(settings)
-    elif former := _former_modules(found):
+    elif missing := _missing_modules(settings):
         raise BadSettings(
-            f"{settings} was edited and names modules of a former version of memflow. Replace "
-            + ", ".join(f"{module} by {FORMER_MODULES[module]}" for module in former)
-        )
-    elif missing := _missing_event_log(found, example):
-        logging.getLogger("memflow").warning(
-            "%s was edited and uses Dagster's own event log, which is slower. To use memflow's on the same files, add:"
-            "\n\n%s",
-            settings,
-            missing,
+            f"{settings} names {', '.join(missing)}, which this version of memflow does not have. Move the file away "
+            "and rerun: memflow writes a new one. For PostgreSQL, copy resources/instance/deployment.yaml instead."
         )
     return folder
+
+
+def _missing_modules(settings: Path) -> list[str]:
+    """Return the modules of memflow that a dagster.yaml names and that do not exist."""
+    try:
+        found = yaml.safe_load(settings.read_bytes())
+    except yaml.YAMLError:
+        return []  # Dagster names the line when it reads the file
+    modules = [str(entry.get("module", "")) for entry in (found or {}).values() if isinstance(entry, dict)]
+    return [name for name in modules if name.startswith("resources.") and not _exists(name)]
+
+
+def _exists(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def workspace_file(folder: Path, working_directory: Path) -> Path:
@@ -110,34 +88,9 @@ def workspace_file(folder: Path, working_directory: Path) -> Path:
     return file
 
 
-def _former_modules(found: bytes) -> list[str]:
-    """Return the modules of a former version that an edited dagster.yaml names."""
-    text = found.decode("utf-8", "replace")
-    return [
-        module
-        for module in FORMER_MODULES
-        if re.search(rf"^\s*module:\s*{re.escape(module)}\s*$", text, re.M)
-    ]
-
-
-def _missing_event_log(found: bytes, example: str) -> str:
-    """Return the event log entry that an edited dagster.yaml lacks; "" if the file has one."""
-    try:
-        settings = yaml.safe_load(found)
-    except yaml.YAMLError:
-        return ""  # Dagster names the line when it reads the file
-    if CHOICES & set(settings or {}):
-        return ""
-    return yaml.safe_dump(
-        {"event_log_storage": yaml.safe_load(example)["event_log_storage"]}, sort_keys=False
-    )
-
-
 @contextmanager
 def open_instance(home: Path) -> Iterator[OpenInstance]:
-    """Open the instance of `home` and fail the runs of killed processes."""
-    for name, value in EVENT_BATCHES.items():
-        os.environ.setdefault(name, value)
+    """Open the instance of `home` and end the runs of killed processes."""
     folder = dagster_home(home)
     locks = folder / LOCKS
     locks.mkdir(exist_ok=True)
@@ -147,14 +100,23 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
         fcntl.flock(held, fcntl.LOCK_EX)
         made.rename(locks / name)  # visible only after it is locked
         try:
-            for dead in stale_locks(locks):
-                fail_runs_of(instance, dead.name)
-                dead.unlink(missing_ok=True)
-            requeue_runs(instance, folder)
-            tags = {PROCESS: name, PROCESS_FOLDER: lease_folder_id(folder), MAX_RETRIES_TAG: "0"}
-            yield OpenInstance(instance, tags)
+            end_killed_runs(instance, folder)
+            yield OpenInstance(instance, {PROCESS: name, "dagster/max_retries": "0"})
         finally:
             (locks / name).unlink(missing_ok=True)
+
+
+def require_own_runs(instance: dg.DagsterInstance) -> None:
+    """Raise BadSettings if the instance starts runs on a cluster, whose monitoring would start those of this process.
+
+    A launcher that asks its cluster for each run in progress finds none for a run of `memflow run`.
+    """
+    if instance.run_launcher.supports_check_run_worker_health:
+        raise BadSettings(
+            f"this Dagster instance starts runs with {type(instance.run_launcher).__name__}, which would start those "
+            "of `memflow run` again on its cluster. Start them in the UI (`memflow dev`), or set DAGSTER_HOME to "
+            "another folder."
+        )
 
 
 class RunThreadsInstance(dg.DagsterInstance):
@@ -169,24 +131,17 @@ class RunThreadsInstance(dg.DagsterInstance):
         """Return the logging handlers that dagster.yaml names."""
         return super().get_yaml_python_handlers() if self.get_python_log_dagster_handler_config() else []
 
-    def create_run_for_job(self, job_def: dg.JobDefinition, **fields: Any) -> dg.DagsterRun:
+    def create_run_for_job(self, *arguments: Any, **fields: Any) -> dg.DagsterRun:
         """Create a run that belongs to its job in the code location."""
-        return super().create_run_for_job(
-            job_def, **{**fields, "remote_job_origin": job_origin(job_def.name)}
-        )
-
-    def run_will_resume(self, run_id: str) -> bool:
-        """Return False: an interrupted `memflow run` is not continued by the daemon."""
-        return False
+        fields["remote_job_origin"] = job_origin(fields["job_def"].name)
+        return super().create_run_for_job(*arguments, **fields)
 
 
 def recover_runs(folder: Path) -> int:
-    """Return the runs of killed processes to the queue, before a daemon starts. Return their number."""
+    """Return the runs of a daemon that has ended to the queue, before another starts. Return their number."""
     with _instance(folder) as instance:
-        for dead in stale_locks(folder / LOCKS):
-            fail_runs_of(instance, dead.name)
-            dead.unlink(missing_ok=True)
-        return len(requeue_runs(instance, folder, before_daemon=True))
+        end_killed_runs(instance, folder)
+        return len(requeue_runs(instance))
 
 
 @contextmanager

@@ -1,20 +1,21 @@
 """Hashes of a Parquet file of the lake: of its footer and of the bytes before it, stored in the footer.
 
 `memflow.content` is the hash of the rows as stored, that is, of all bytes before the footer. `memflow.footer_hash` is
-the hash of the footer itself, with this value as zeros. Together they cover every byte. `memflow.layout` states that a
-file has a footer hash, so that a damaged name is no file of a former version. lake_verification.py compares the hashes.
+the hash of the footer itself, with this value as zeros. Together they cover every byte. verification.py compares them.
 """
 
 import hashlib
+import os
 import re
 import struct
 from collections.abc import Iterator
+from typing import IO
 
 import pyarrow as pa
 
 from memflow.errors import BadInput
+from resources.lake.facts import WRITTEN
 
-LAYOUT_KEY, LAYOUT = "memflow.layout", "2"
 HASH_KEY = "memflow.footer_hash"
 PLACEHOLDER = "0" * 32
 """The value of the footer hash while the footer is hashed."""
@@ -25,10 +26,15 @@ TAIL_BYTES = 1 << 16
 """Bytes that the first read of a file takes from its end: most files are smaller."""
 CHUNK_BYTES = 1 << 20
 
-# A key with its value, as Thrift's compact protocol writes two strings.
-_STORED = re.compile(
-    rb"\x18" + bytes([len(HASH_KEY)]) + re.escape(HASH_KEY.encode()) + rb"\x18\x20([0-9a-f]{32})\x00"
-)
+
+def _stored(key: str, value: bytes) -> re.Pattern[bytes]:
+    """Return the pattern of a key with its value, as Thrift's compact protocol writes two strings."""
+    return re.compile(
+        rb"\x18" + bytes([len(key)]) + re.escape(key.encode()) + rb"\x18\x20(" + value + rb")\x00"
+    )
+
+
+_HASH, _TIME = _stored(HASH_KEY, rb"[0-9a-f]{32}"), _stored(WRITTEN, rb"[0-9T:.+-]{32}")
 
 
 class WrongHash(Exception):
@@ -37,10 +43,27 @@ class WrongHash(Exception):
 
 def footer_with_hash(footer: bytes) -> bytes:
     """Return the footer of a new file with its hash in place of the placeholder."""
-    found = _STORED.findall(footer)
-    if found != [PLACEHOLDER.encode()]:
+    if _HASH.findall(footer) != [PLACEHOLDER.encode()]:
         raise BadInput(f"the metadata of a partition contains {HASH_KEY}. Rename this value.")
-    return _STORED.sub(lambda match: match[0].replace(match[1], _hash_of(footer)), footer)
+    return _replace(_HASH, footer, _hash_of(footer))
+
+
+def change_time(file: IO[bytes], written: str) -> None:
+    """Change the time of the write in the footer of a complete file. Raises BadInput if it is there twice."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - END_BYTES - len(MAGIC), 0))
+    length = footer_length(file.read())
+    file.seek(size - length)
+    footer = file.read()
+    if len(_TIME.findall(footer)) != 1:
+        raise BadInput(f"the metadata of a partition contains {WRITTEN}. Rename this value.")
+    zeroed = _replace(_HASH, _replace(_TIME, footer, written.encode()), PLACEHOLDER.encode())
+    file.seek(size - length)
+    file.write(footer_with_hash(zeroed))
+
+
+def _replace(pattern: re.Pattern[bytes], footer: bytes, value: bytes) -> bytes:
+    return pattern.sub(lambda match: match[0].replace(match[1], value), footer)
 
 
 def footer_length(tail: bytes) -> int:
@@ -50,17 +73,14 @@ def footer_length(tail: bytes) -> int:
     return int(struct.unpack("<I", tail[-END_BYTES : -len(MAGIC)])[0]) + END_BYTES
 
 
-def check_footer(footer: bytes) -> bool:
-    """Return whether a footer has a hash; False for the footer of a former version. Raises WrongHash."""
-    if LAYOUT_KEY.encode() not in footer and HASH_KEY.encode() not in footer:
-        return False
-    found = _STORED.search(footer)
-    if found is None or LAYOUT_KEY.encode() not in footer:
-        raise WrongHash("the hash of its metadata is missing")
+def check_footer(footer: bytes) -> None:
+    """Compare a footer with its hash. Raises WrongHash."""
+    found = _HASH.search(footer)
+    if found is None:
+        raise WrongHash("memflow did not write it, or the hash of its metadata is missing")
     zeroed = footer[: found.start(1)] + PLACEHOLDER.encode() + footer[found.end(1) :]
     if _hash_of(zeroed) != found[1]:
         raise WrongHash("its metadata changed since it was written")
-    return True
 
 
 def read_footer(file: pa.NativeFile) -> bytes:
@@ -73,9 +93,9 @@ def read_footer(file: pa.NativeFile) -> bytes:
     return tail[len(tail) - length :] if length <= len(tail) else _read(file, size - length, length)
 
 
-def content_hash(file: pa.NativeFile, length: int, seed: str) -> str:
-    """Return the hash of the first `length` bytes of an open file; `seed` is the hash of the table's columns."""
-    running = hashlib.sha256(seed.encode())
+def content_hash(file: pa.NativeFile, length: int) -> str:
+    """Return the hash of the first `length` bytes of an open file."""
+    running = hashlib.sha256()
     for chunk in _chunks(file, length):
         running.update(chunk)
     return running.hexdigest()[:32]

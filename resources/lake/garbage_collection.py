@@ -1,33 +1,41 @@
-"""The removal of kept rows (`memflow gc`): which versions are old or too many, and which are in use.
+"""The removal of replaced rows: which versions are old or too many, and which are in use.
 
-Only the files of rows are removed, one at a time; the records of versions stay, so `--as-of` can name what is missing.
+Only rows are removed, one file at a time; the metadata of versions stays, so `--as-of` can name what is missing. A
+version that is not in use can never be in use again, so writers need not wait.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
+from memflow.errors import BadInput
 from memflow.records import TABLES
-from resources.files.local_files import partition_of, stem_of
-from resources.lake.kept_versions import EARLIEST, Version, content_of
+from resources.lake.facts import Facts
 from resources.lake.lake import Lake
+from resources.lake.versions import KeptFile, kept_facts, kept_files, remove_rows, version_key
 
 
 @dataclass(frozen=True)
 class KeptRows:
-    """A file of kept rows: its size, and when a version with these rows was last replaced."""
+    """A file of kept rows, and when the version with these rows was replaced."""
 
     table: str
     partition: str
-    content: str
-    bytes: int
+    file: KeptFile
     until: datetime
+
+    @property
+    def bytes(self) -> int:
+        """The size of the file."""
+        return self.file.bytes
 
 
 def kept_bytes(lake: Lake) -> int:
     """Return the size of all kept rows, in bytes."""
-    listed = (kept for table in TABLES for kept in lake.kept.of_table(table).values())
-    return sum(sum(kept.files.values()) for kept in listed)
+    kept = (files for table in TABLES for files in kept_files(lake.storage, table).values())
+    return sum(file.bytes for files in kept for file in files if not file.is_removed)
 
 
 def collectable(lake: Lake, before: datetime, most_bytes: int) -> list[KeptRows]:
@@ -35,9 +43,10 @@ def collectable(lake: Lake, before: datetime, most_bytes: int) -> list[KeptRows]
 
     Rows in use are never among them: the current rows of a partition, and the newest earlier ones that differ.
     """
+    lake = lake.listing_view()
     found = sorted(
         (rows for table in TABLES for rows in _unused(lake, table)),
-        key=lambda rows: (rows.until, rows.content),
+        key=lambda rows: (rows.until, rows.file.key),
     )
     excess = kept_bytes(lake) - most_bytes
     chosen = []
@@ -49,36 +58,37 @@ def collectable(lake: Lake, before: datetime, most_bytes: int) -> list[KeptRows]
 
 
 def collect(lake: Lake, chosen: Sequence[KeptRows]) -> list[KeptRows]:
-    """Remove kept rows that are still unused. Return the removed ones."""
-    return [rows for rows in chosen if _remove(lake, rows)]
-
-
-def _remove(lake: Lake, rows: KeptRows) -> bool:
-    def in_use() -> set[str]:
-        return contents_in_use(lake.versions(rows.table, rows.partition))
-
-    return lake.kept.remove(rows.table, stem_of(rows.partition), rows.content, in_use)
-
-
-def contents_in_use(versions: Sequence[Version]) -> set[str]:
-    """Return the content hashes of the rows that are in use, among a partition's versions, newest first.
-
-    They are the current ones and the newest ones with another digest, which `score.drift` compares.
-    """
-    if not versions:
-        return set()
-    current = versions[0].facts
-    earlier = next((version.facts for version in versions if version.facts.digest != current.digest), current)
-    return {content_of(current), content_of(earlier)}
+    """Remove kept rows. Return the removed ones, without those that another process has removed."""
+    removed = []
+    for rows in chosen:
+        with suppress(FileNotFoundError):
+            remove_rows(lake, rows.table, rows.file)
+            removed.append(rows)
+    return removed
 
 
 def _unused(lake: Lake, table: str) -> Iterator[KeptRows]:
-    for stem, kept in lake.kept.of_table(table).items():
-        if not kept.files:
+    """Yield the kept rows of a table that are not in use, except those of partitions with a damaged file."""
+    for partition, files in kept_files(lake.storage, table).items():
+        try:
+            now = lake.facts(table, partition)
+            facts = {file: kept_facts(lake, table, file) for file in files}
+        except (BadInput, FileNotFoundError):
             continue
-        versions = lake.versions(table, partition_of(stem))
-        until = {content_of(version.facts): version.until or EARLIEST for version in reversed(versions)}
-        in_use = contents_in_use(versions)
-        for content, size in kept.files.items():
-            if content not in in_use:
-                yield KeptRows(table, partition_of(stem), content, size, until.get(content, EARLIEST))
+        in_use = _in_use(now, [facts[file] for file in reversed(files)])
+        current = "" if now is None else version_key(table, partition, now)
+        ends = [*(later.since for _, later in pairwise(files)), None if now is None else now.since]
+        for file, until in zip(files, ends, strict=True):
+            if (
+                not file.is_removed
+                and until is not None
+                and file.key != current
+                and facts[file] is not in_use
+            ):
+                yield KeptRows(table, partition, file, until)
+
+
+def _in_use(now: Facts | None, earlier: Sequence[Facts]) -> Facts | None:
+    """Return the newest of the earlier versions with another digest than the current one: `score.drift` compares it."""
+    digest = None if now is None else now.digest
+    return next((facts for facts in earlier if facts.digest != digest), None)

@@ -1,38 +1,51 @@
 """The lake: one Parquet file per table and partition, replaced atomically.
 
 The rows are defined in memflow.records. Queries over tables are in resources/publishing/warehouse.py, column types in
-resources/lake/columns.py. lake_storage/ stores the files, in a folder or in an object store. The version that a write
-replaces is kept until `memflow gc` removes its rows.
+columns.py. storage/ stores the files, in a folder or in an object store. versions.py describes replaced versions.
 """
 
-import shutil
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from random import uniform
 from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from memflow.errors import BadInput, DamagedFile, MissingData
+from memflow.errors import BadInput, DamagedFile, MissingData, StoreBusy
 from memflow.records import APPEND_ONLY, TABLES, columns
 from resources.files.file_cache import FileState, RowCache
-from resources.files.local_files import replace_file, stem_of
-from resources.lake.columns import from_array, has_vectors, schema, unknown_table
-from resources.lake.facts import Facts, table_columns
-from resources.lake.file_hash import WrongHash
-from resources.lake.kept_versions import Version
-from resources.lake.past_partitions import PastPartitions, versions_of
+from resources.files.local_files import partition_of, stem_of
+from resources.lake.columns import from_array, has_vectors, unknown_table
+from resources.lake.facts import Facts, time_text
+from resources.lake.file_hash import WrongHash, change_time
 from resources.lake.row_groups import RowGroupWriter, read_rows, row_group_size
-from resources.lake.storage.local import LocalStorage
 from resources.lake.storage.opening import open_storage
-from resources.lake.storage.storage import Changed, LakeStorage, Partition, Replacement, VersionStorage
-from resources.lake.verification import VERIFIED, FileKey, read_facts, verify_metadata, verify_rows
+from resources.lake.storage.storage import LakeStorage
+from resources.lake.verification import VERIFIED, FileKey, verify_metadata, verify_rows
+from resources.lake.versions import (
+    VERSIONS,
+    KeptFile,
+    PastPartitions,
+    Version,
+    keep_metadata,
+    kept_facts,
+    kept_files,
+    version_key,
+    versions_of,
+)
 
-ACCUMULATED = (*sorted(APPEND_ONLY), "score.drift")
-"""The tables with rows of earlier publications, which no other rows can rebuild: a copy of each file is kept."""
+Partition = tuple[str, str]
+"""A table and a partition of it."""
+SNAPSHOT_ATTEMPTS = 10
+"""Attempts to copy the files of an object store while no other process writes."""
+REPLACE_ATTEMPTS = 100
+"""Attempts to replace a partition that other hosts replace at the same time."""
 
 
 class Lake:
@@ -44,13 +57,12 @@ class Lake:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.storage = open_storage(root) if isinstance(root, str | Path) else root
-        self.kept: VersionStorage = self.storage.versions
         self._rows = RowCache()
         self._clock = clock
         self._past: PastPartitions | None = None
         self._is_snapshot = False
         self.left_out: dict[str, list[str]] = {}
-        """Of a snapshot: by table, the partitions that it lacks because their files are damaged."""
+        """Of a snapshot: by table, the partitions that it lacks because their files cannot be used."""
 
     @property
     def root(self) -> str:
@@ -64,13 +76,13 @@ class Lake:
 
     def listing_view(self) -> "Lake":
         """Return a view for decisions over many partitions. In an object store it may be some seconds old."""
-        return self._on(self.storage.listing_view())
+        return self._viewing(self.storage.listing_view())
 
-    def _on(self, storage: LakeStorage) -> "Lake":
+    def _viewing(self, storage: LakeStorage) -> "Lake":
         if storage is self.storage:
             return self
         view = copy(self)  # with the same cache of rows
-        view.storage, view.kept = storage, storage.versions
+        view.storage = storage
         return view
 
     def write(
@@ -87,7 +99,9 @@ class Lake:
         The replaced version is kept. Raises BadInput with column and row of an invalid value and for a view of a past
         moment, and the errors of `rows`; then the old file remains.
         """
-        return self._write(table, partition, rows, fingerprint, meta)
+        facts = self._write(table, partition, rows, fingerprint, meta)
+        assert facts is not None  # nothing is expected of the replaced version
+        return facts
 
     def update(
         self,
@@ -98,19 +112,35 @@ class Lake:
         fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
-        """Replace a partition by `change(rows)` of its rows: none if it is missing or has another version's columns.
+        """Replace a partition by `change(rows)` of its rows (`accumulated`).
 
         No other update gets lost: locally a lock excludes it, and in an object store `change` is called again if the
         partition was replaced meanwhile. Raises the errors of `read` and `write`.
         """
-        with self.storage.update_lock(table):
+        with self.storage.lock(f"{table}.update"):
             while True:
-                lake = self._on(self.storage.pinned_view())
-                state = lake.state(table, partition)
-                is_there = state is not None and not lake.is_former(table, partition)
-                rows = lake.read(table, partition) if is_there else []
-                with suppress(Changed):
-                    return self._write(table, partition, change(rows), fingerprint, meta, (state,))
+                state = self.state(table, partition)
+                rows = change(self.accumulated(table, partition))
+                facts = self._write(table, partition, rows, fingerprint, meta, (state,))
+                if facts is not None:
+                    return facts
+
+    def accumulated(self, table: str, partition: str) -> list[Any]:
+        """Return the rows of a table that each publication extends, and that nothing else can rebuild; [] if missing.
+
+        If the file is damaged or was deleted, return those of the newest intact version. Raises DamagedFile if there
+        is none.
+        """
+        try:
+            return self.read(table, partition)
+        except (DamagedFile, MissingData) as wrong:
+            for file in reversed(kept_files(self.storage, table, partition).get(partition, [])):
+                with suppress(DamagedFile, FileNotFoundError), self._opened(table, file.key) as (opened, _):
+                    names = [column.name for column in columns(table)]
+                    return list(read_rows(table, pq.ParquetFile(opened), names))
+            if isinstance(wrong, DamagedFile):
+                raise
+            return []
 
     def _write(
         self,
@@ -120,72 +150,89 @@ class Lake:
         fingerprint: str,
         meta: Mapping[str, str] | None,
         expects: tuple[FileState | None] | None = None,
-    ) -> Facts:
+    ) -> Facts | None:
+        """Write a partition. With `expects`, return None if the replaced version has another state."""
         if self._past is not None:
             raise BadInput(f"the lake as of {self._past.moment} cannot be changed. Write to the lake itself.")
-        path = self.path(table, partition)
-        former = self._replaceable(table, partition)
-        only: list[Any] | None = None
-
-        def write(file: IO[bytes]) -> Facts:
-            nonlocal only
+        key = self._key(table, partition)
+        with self.storage.new_file(key) as file:
             with RowGroupWriter(table, file) as writer:
                 writer.write(rows)
-                facts = Facts(
-                    writer.digest,
-                    fingerprint,
-                    writer.rows,
-                    dict(meta or {}),
-                    table_columns(table),
-                    writer.quarantined,
-                    writer.content,
-                )
-                facts = facts.at(self._clock()).after(former)
-                only = writer.only
+                facts = writer.facts(fingerprint, dict(meta or {}), time_text(self._clock()))
                 writer.describe(facts.footer())
-            return facts
-
-        new = Replacement(
-            write,
-            lambda: self._replaceable(table, partition),
-            table not in APPEND_ONLY,
-            expects,
-            lambda: self.damage(table, partition) is not None,
-            table in ACCUMULATED,
+            for _ in range(REPLACE_ATTEMPTS):
+                with self.storage.lock(table):
+                    current = self.storage.state(key)
+                    if expects is not None and expects != (current,):
+                        return None
+                    former = self._replaceable(table, key, current)
+                    timed = facts.after(former)
+                    if timed.written != facts.written:
+                        change_time(file, timed.written)
+                        facts = timed
+                    state = current
+                    if former is None or former != facts:
+                        state = self._replace(table, partition, file, facts, former, current)
+                if state is not None:
+                    is_cached = writer.only is not None and not has_vectors(table)
+                    self._rows.put(
+                        self.path(table, partition), state if is_cached else None, writer.only or ()
+                    )
+                    return facts
+                time.sleep(uniform(0, 0.1))
+        raise StoreBusy(
+            f"{table} of {partition} was replaced by other writers {REPLACE_ATTEMPTS} times in a row. Rerun when fewer "
+            "runs write it."
         )
-        facts, state = self.storage.replace(table, partition, new)
-        self._rows.put(path, None if has_vectors(table) or only is None else state, only or ())
-        return facts
 
-    def _replaceable(self, table: str, partition: str) -> Facts | None:
-        """Return the metadata of a partition that a write replaces; None if there is none, or if it cannot be read."""
+    def _replaceable(self, table: str, key: str, state: FileState | None) -> Facts | None:
+        """Return the metadata of a file that a write replaces and keeps; None if there is none, or if it is damaged."""
         try:
-            return self.facts(table, partition)
-        except DamagedFile:
-            with suppress(WrongHash, KeyError, BadInput, OSError), self._open(table, partition) as file:
-                return verify_metadata(table, file)  # only the rows are damaged
+            return self.facts_of(table, key, state)
+        except (BadInput, FileNotFoundError):
             return None
-        except BadInput:
-            return None
+
+    def _replace(
+        self,
+        table: str,
+        partition: str,
+        file: IO[bytes],
+        facts: Facts,
+        former: Facts | None,
+        current: FileState | None,
+    ) -> FileState | None:
+        """Keep the current version and replace it. Return the new state; None if another host was faster."""
+        key = self._key(table, partition)
+        if former is not None:
+            kept = version_key(table, partition, former)
+            try:
+                if former.content == facts.content and table not in APPEND_ONLY:
+                    keep_metadata(self.storage, kept, former)
+                else:
+                    self.storage.keep(key, current, kept)
+            except FileNotFoundError:
+                return None
+        state = self.storage.commit(file, key, current)
+        if table in APPEND_ONLY and state is not None:  # one earlier version is enough: it has the same rows
+            for earlier in kept_files(self.storage, table, partition).get(partition, [])[:-1]:
+                self.storage.delete(earlier.key)
+        return state
 
     def versions(self, table: str, partition: str) -> list[Version]:
         """Return the versions of a partition, newest first; the first is the current one."""
-        current = self if self._past is None else self._past.current
-        return versions_of(current, self.kept, table, partition)
+        return versions_of(self if self._past is None else self._past.current, table, partition)
 
     def as_of(self, moment: datetime) -> "Lake":
         """Return a read-only view of the lake as it was at a moment with a time zone.
 
-        Reading rows that `memflow gc` removed raises MissingData. Files without a time, which a former version of
-        memflow wrote, count as having always existed.
+        Reading rows that were removed (garbage_collection.py) raises MissingData.
         """
-        storage = self.storage.listing_view()
-        view = Lake(storage, self._clock)
-        view._past = PastPartitions(Lake(storage), self.kept, moment)
+        view = Lake(self.storage.listing_view(), self._clock)
+        view._past = PastPartitions(Lake(view.storage), moment)
         return view
 
     def removed_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a past moment whose rows `memflow gc` has removed; none for the lake itself."""
+        """Return the partitions of a past moment whose rows were removed; none for the lake itself."""
         return [] if self._past is None else self._past.removed(table)
 
     def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
@@ -203,21 +250,18 @@ class Lake:
 
         With `episodes`, yield only the rows of these episodes. Raises the errors of `read`.
         """
-        lake = self._on(self.storage.pinned_view())
-        path, state = lake.path(table, partition), lake.state(table, partition)
-        if vectors and has_vectors(table):
-            state = None
-        kept = self._rows.get(path, state) if state else None
+        path, state = self.path(table, partition), self.state(table, partition)
+        is_cached = not (vectors and has_vectors(table))
+        kept = self._rows.get(path, state) if is_cached and state else None
         if kept is not None:
             yield from kept if episodes is None else (row for row in kept if row.episode_id in episodes)
             return
-        with lake._reading(table, partition, vectors) as (parquet, names):
-            if episodes is not None or state is None or parquet.num_row_groups > 1:
+        with self._reading(table, partition, vectors, state=state) as (parquet, names, state):
+            if episodes is not None or not is_cached or parquet.num_row_groups > 1:
                 yield from read_rows(table, parquet, names, episodes)
                 return
             rows = list(read_rows(table, parquet, names))
-        if state == lake.state(table, partition):
-            self._rows.put(path, state, rows)
+        self._rows.put(path, state, rows)
         yield from rows
 
     def columns(self, table: str, partition: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -232,14 +276,14 @@ class Lake:
 
         With `encoded`, texts are dictionary arrays: each different text of a batch is decoded once.
         """
-        with self._reading(table, partition, vectors=True, encoded=encoded) as (parquet, _):
+        with self._reading(table, partition, vectors=True, encoded=encoded) as (parquet, *_):
             yield from parquet.iter_batches(row_group_size(table), columns=names, use_threads=False)
 
     def rows_at(self, table: str, partition: str, places: Collection[int]) -> list[Any]:
         """Return the rows with these numbers, in stored order; other row groups are not read."""
         row, wanted, first = TABLES[table], sorted(places), 0
         found = []
-        with self._reading(table, partition, vectors=True, encoded=True) as (parquet, _):
+        with self._reading(table, partition, vectors=True, encoded=True) as (parquet, *_):
             for number in range(parquet.num_row_groups):
                 end = first + parquet.metadata.row_group(number).num_rows
                 within = [place - first for place in wanted if first <= place < end]
@@ -253,7 +297,7 @@ class Lake:
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
-        with self._reading(table, partition, vectors) as (parquet, names):
+        with self._reading(table, partition, vectors) as (parquet, names, _):
             return parquet.read(names, use_threads=False)
 
     def read_all(self, table: str, partitions: Iterable[str]) -> list[Any]:
@@ -261,59 +305,83 @@ class Lake:
         return [row for partition in partitions for row in self.read(table, partition)]
 
     def facts(self, table: str, partition: str) -> Facts | None:
-        """Return the metadata of a partition; None if it was never materialized."""
+        """Return the metadata of a partition; None if it was never materialized. Raises DamagedFile."""
         if self._past is not None:
             return self._past.facts(table, partition)
-        self.path(table, partition)  # for the errors of unknown names
-        return self.storage.facts(table, partition, lambda: self._stored_facts(table, partition))
+        key = self._key(table, partition)
+        try:
+            return self.facts_of(table, key, self.storage.state(key))
+        except FileNotFoundError:
+            return None
+
+    def facts_of(self, table: str, key: str, state: FileState | None = None) -> Facts:
+        """Return the metadata of the file with a key. Raises DamagedFile and FileNotFoundError.
+
+        On first use, a local file is verified whole, and of an object in a store its metadata.
+        """
+        state = state or self.storage.state(key)
+        if reason := VERIFIED.reason(self._file_key(key, state)):
+            raise self._damaged(table, key, reason)
+        address = f"{self.root}/{key}"
+        cached = self.storage.facts_cache.get(address, state)
+        if cached is not None:
+            return Facts(*cached)
+        try:
+            file, state = self.storage.open_end(key, state)
+            with file:
+                facts = verify_rows(table, file) if self.local else verify_metadata(table, file)
+        except WrongHash as wrong:
+            raise self._found_damaged(table, key, state, str(wrong)) from None
+        if self.local:
+            VERIFIED.put(state, "")
+        self.storage.facts_cache.put(address, state, list(asdict(facts).values()))
+        return facts
 
     def state(self, table: str, partition: str) -> FileState | None:
         """Return a value that differs for every version of a partition; None if it is missing or of the past."""
-        self.path(table, partition)
-        return None if self._past is not None else self.storage.state(table, partition)
-
-    def _stored_facts(self, table: str, partition: str) -> Facts | None:
-        """Return the metadata in a file, which is verified: a local file whole, of an object its footer."""
         key = self._key(table, partition)
-        try:
-            with self._open(table, partition) as file:
-                return self._verify(table, partition, file, key, whole=self.local)
-        except MissingData:
-            return None
+        return None if self._past is not None else self.storage.state(key)
 
-    def _key(self, table: str, partition: str) -> FileKey | None:
-        """Return what identifies a verified file: its state, for an object in a store with its address."""
-        state = self.state(table, partition)
-        return state if self.local or state is None else (self.path(table, partition), state)
+    def _file_key(self, key: str, state: FileState | None) -> FileKey | None:
+        """Return what identifies a verified file: its state, for an object in a store with its key."""
+        return state if self.local or state is None else (f"{self.root}/{key}", state)
 
-    def _verify(
-        self, table: str, partition: str, file: pa.NativeFile, key: FileKey | None, whole: bool = True
-    ) -> Facts:
-        """Compare an open file with its hashes, unless this was done in this state. Return its metadata.
+    @contextmanager
+    def _opened(
+        self, table: str, key: str, state: FileState | None = None
+    ) -> Iterator[tuple[pa.NativeFile, FileState | None]]:
+        """Open a file that is verified, now or earlier in this state. Raises DamagedFile and FileNotFoundError."""
+        reason = ""
+        for _ in range(2):
+            file, state = self.storage.open(key, state)
+            with file:
+                reason = self._verify(table, key, file, state)
+                if not reason:
+                    file.seek(0)
+                    yield file, state
+                    return
+            if not self.storage.discard(key, state):  # the copy in a local cache may be what is damaged
+                break
+            VERIFIED.forget(self._file_key(key, state))
+        raise self._found_damaged(table, key, state, reason)
 
-        Raises DamagedFile, and BadInput if memflow did not write the file.
-        """
-        reason = VERIFIED.reason(key)
-        try:
-            if reason is None:
-                facts = verify_rows(table, file) if whole else verify_metadata(table, file)
-                VERIFIED.put(key if whole else None, "")
-                return facts
-            if not reason:
-                return read_facts(table, file)[1]
-        except WrongHash as wrong:
-            reason = str(wrong)
-            VERIFIED.put(key, reason)
-            if isinstance(self.storage, LocalStorage) and self._past is None:
-                self.storage.forget_facts(table, partition)
-        except KeyError:
-            raise BadInput(
-                f"{self.path(table, partition)} was not written by memflow. Move it away, then rerun "
-                f"{rebuild_command(table, partition)}."
-            ) from None
-        except (pa.ArrowException, OSError, ValueError) as wrong:
-            reason = f"it cannot be read as Parquet: {wrong}"
-        raise self._damaged(table, partition, reason)
+    def _verify(self, table: str, key: str, file: pa.NativeFile, state: FileState | None) -> str:
+        """Return why an open file cannot be used; "" if it is intact. Each state is read once in a process."""
+        reason = VERIFIED.reason(self._file_key(key, state))
+        if reason is None:
+            try:
+                verify_rows(table, file)
+                reason = ""
+            except WrongHash as wrong:
+                reason = str(wrong)
+            VERIFIED.put(self._file_key(key, state), reason)
+        return reason
+
+    def _found_damaged(self, table: str, key: str, state: FileState | None, reason: str) -> DamagedFile:
+        """Remember that a file is damaged, so that its partition is not up to date. Return the error."""
+        VERIFIED.put(self._file_key(key, state), reason)
+        self.storage.facts_cache.put(f"{self.root}/{key}", state, None)
+        return self._damaged(table, key, reason)
 
     def damage(self, table: str, partition: str) -> str | None:
         """Return why the file of a partition cannot be used, as far as is known; None if it is intact or missing."""
@@ -339,69 +407,49 @@ class Lake:
                 return True
         except DamagedFile:
             return False
-        except BadInput:
-            return True  # missing, or of another version
-
-    def restore_copy(self, table: str, partition: str) -> bool:
-        """Replace a damaged or deleted file by its copy, if there is an intact one. Return whether it was replaced."""
-        if not isinstance(self.storage, LocalStorage):
-            return False
-        is_there = self.state(table, partition) is not None
-        if is_there and self.damage(table, partition) is None:
-            return False
-        path = self.path(table, partition)
-        try:
-            with pa.OSFile(str(self.storage.copy_path(path))) as file:
-                verify_rows(table, file)
-        except (OSError, WrongHash, KeyError):
-            return False
-        if is_there:
-            self.storage.set_aside(path)
-        with self.storage.copy_path(path).open("rb") as source:
-            replace_file(Path(path), lambda file: shutil.copyfileobj(source, file))
-        return True
-
-    def deleted_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table that have a copy and no file."""
-        if not isinstance(self.storage, LocalStorage) or self._past is not None:
-            return []
-        return sorted({*self.storage.copied_partitions(table)} - {*self.partitions(table)})
+        except MissingData:
+            return True
 
     def check(self, table: str, partition: str) -> Facts:
         """Read the whole file of a partition again, not a cached copy, compare its hashes, and return its metadata.
 
-        Raises DamagedFile, MissingData, and BadInput if memflow did not write the file.
+        Raises DamagedFile and MissingData.
         """
         key = self._key(table, partition)
-        VERIFIED.forget(key)
-        with self._open(table, partition, stored=True) as file:
-            return self._verify(table, partition, file, key)
+        state = self.storage.state(key)
+        VERIFIED.forget(self._file_key(key, state))
+        self.storage.discard(key, state)
+        with self._reading(table, partition, vectors=False):
+            facts = self.facts(table, partition)
+        assert facts is not None  # it was read
+        return facts
+
+    def check_version(self, table: str, file: KeptFile) -> None:
+        """Read a replaced version whole, and compare its hashes. Raises DamagedFile."""
+        with suppress(FileNotFoundError):
+            if file.is_removed:
+                kept_facts(self, table, file)
+            else:
+                with self._opened(table, file.key):
+                    return
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist in the lake, sorted."""
         if self._past is not None:
             return list(self._past.of(table))
-        self.folder(table)
-        return sorted(self.storage.partitions(table))
-
-    def is_former(self, table: str, partition: str) -> bool:
-        """Return whether the partition has the columns of another memflow version; False if it cannot be read."""
-        try:
-            facts = self.facts(table, partition)
-        except BadInput:
-            return False
-        return facts is not None and not facts.of_current(table)
+        folder = self._folder_key(table)
+        return sorted(
+            partition_of(key.removeprefix(f"{folder}/").removesuffix(".parquet"))
+            for key in self.storage.files(folder)
+            if key.endswith(".parquet")
+        )
 
     def current_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table, sorted, without damaged ones and those with another version's columns."""
+        """Return the partitions of a table, sorted, without those whose file cannot be used."""
         found = self.partitions(table)
         if self._is_snapshot:
             return found
-        return [
-            name
-            for name in found
-            if (facts := self.intact_facts(table, name)) is not None and facts.of_current(table)
-        ]
+        return [name for name in found if self.intact_facts(table, name) is not None]
 
     @contextmanager
     def snapshot(
@@ -417,132 +465,177 @@ class Lake:
             if root is None:
                 yield self
                 return
-            lake = self._on(self.storage.snapshot_view(tables))
             files: dict[Partition, Path] = {}
+            for _ in range(SNAPSHOT_ATTEMPTS):
+                lake = self._viewing(self.storage.listing_view(fresh=True))
+                states = lake._states(tables)
+                files = {
+                    (table, partition): root / table.replace(".", "/") / f"{stem_of(partition)}.parquet"
+                    for table in tables
+                    for partition in lake.partitions(table)
+                    if only is None or partition in only
+                }
+                lake._place(files)
+                if self._viewing(self.storage.listing_view(fresh=True))._states(tables) == states:
+                    break
             left_out: dict[str, list[str]] = {}
-            for table in tables:
-                folder = root / table.replace(".", "/")
-                folder.mkdir(parents=True)
-                for partition in lake.partitions(table):
-                    if (only is not None and partition not in only) or lake.is_former(table, partition):
-                        continue
-                    if lake.damage(table, partition) is None:
-                        files[table, partition] = folder / f"{stem_of(partition)}.parquet"
-                    else:
-                        left_out.setdefault(table, []).append(partition)
-            lake._copy(files)
             for (table, partition), at in files.items():
-                if not lake._is_intact(table, partition, at):
-                    at.unlink(missing_ok=True)
+                if not self._is_intact(table, partition, at):
+                    at.unlink()
                     left_out.setdefault(table, []).append(partition)
             still = Lake(root)
             still._is_snapshot = True
             still.left_out = left_out
             yield still
 
-    def _is_intact(self, table: str, partition: str, at: Path) -> bool:
-        """Return whether a copy of a partition's file in a snapshot has the bytes that memflow wrote."""
-        try:
-            state = FileState.of(at.stat())
-        except FileNotFoundError:  # removed rows of a past moment, or a damaged object
-            return self._past is not None
-        if VERIFIED.reason(state) == "":
-            return True
-        try:
-            with pa.OSFile(str(at)) as file:
-                self._verify(table, partition, file, state)
-        except BadInput:
-            return False
-        return True
+    def _states(self, tables: Sequence[str]) -> dict[str, FileState | None]:
+        """Return the state of each file of some tables of an object store; {} for a folder or a past moment."""
+        if self.local or self._past is not None:
+            return {}
+        keys = (key for table in tables for key in self.storage.files(self._folder_key(table)))
+        return {key: self.storage.state(key) for key in keys}
 
-    def _copy(self, files: Mapping[Partition, Path]) -> None:
+    def _place(self, files: Mapping[Partition, Path]) -> None:
         """Place the files of partitions at these paths; none for rows of a past moment that were removed."""
+        for folder in {at.parent for at in files.values()}:
+            folder.mkdir(parents=True, exist_ok=True)
         if self._past is None:
-            self.storage.copy(files)
+            self.storage.place([(self._key(*partition), at) for partition, at in files.items()])
             return
         for (table, partition), at in files.items():
             facts = self._past.facts(table, partition)
-            if facts is not None:
-                self.storage.copy_version(table, partition, facts, at)
+            for key in () if facts is None else self._past_keys(table, partition, facts):
+                self.storage.place([(key, at)])
+                if facts is not None and at.exists():
+                    with suppress(WrongHash), pa.OSFile(str(at)) as file:
+                        if _is_version(table, file, facts):
+                            break
+                    at.unlink()
+
+    def _is_intact(self, table: str, partition: str, at: Path) -> bool:
+        """Return whether a file in a snapshot has the bytes that memflow wrote, or is missing."""
+        try:
+            state = FileState.of(at.stat())
+        except FileNotFoundError:  # removed meanwhile, or of a past moment
+            return True
+        with pa.OSFile(str(at)) as file:
+            reason = VERIFIED.reason(state)
+            try:
+                if reason is None:
+                    verify_rows(table, file)
+                    VERIFIED.put(state, "")
+            except WrongHash as wrong:
+                reason = str(wrong)
+                if self._past is None:
+                    key = self._key(table, partition)
+                    self._found_damaged(table, key, state if self.local else self.storage.state(key), reason)
+        return not reason
 
     def folder(self, table: str) -> str:
-        """Return the folder of a table's files."""
+        """Return the folder or address of a table's files."""
+        return f"{self.root}/{self._folder_key(table)}"
+
+    def _folder_key(self, table: str) -> str:
         if table not in TABLES:
             raise unknown_table(table)
-        return self.storage.folder(table)
+        return table.replace(".", "/")
 
     def path(self, table: str, partition: str) -> str:
-        """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
+        """Return the path or address of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
+        key = self._key(table, partition)
+        facts = None if self._past is None else self._past.facts(table, partition)
+        if facts is not None:
+            keys = self._past_keys(table, partition, facts)
+            key = next((kept for kept in keys if self.storage.state(kept) is not None), key)
+        return f"{self.root}/{key}"
+
+    def _key(self, table: str, partition: str) -> str:
         if not partition:
             raise BadInput(
                 f"the partition name for the table {table} is empty. Pass `domain` or `domain/assistant`."
             )
-        self.folder(table)
-        facts = None if self._past is None else self._past.facts(table, partition)
-        if facts is not None:
-            return self.storage.version_path(table, partition, facts)
-        return self.storage.path(table, partition)
+        return f"{self._folder_key(table)}/{stem_of(partition)}.parquet"
 
     @contextmanager
     def _reading(
-        self, table: str, partition: str, vectors: bool, *, encoded: bool = False
-    ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
-        """Open a partition. Yield the file and the names of its columns, with or without vectors.
+        self,
+        table: str,
+        partition: str,
+        vectors: bool,
+        *,
+        encoded: bool = False,
+        state: FileState | None = None,
+    ) -> Iterator[tuple[pq.ParquetFile, list[str], FileState | None]]:
+        """Open a partition. Yield the file, the names of its columns, with or without vectors, and its state.
 
-        With `encoded`, columns of texts are read as dictionary arrays.
+        With `encoded`, columns of texts are read as dictionary arrays. `state` is the known state of the file.
         """
-        lake = self._on(self.storage.pinned_view())
-        key = lake._key(table, partition)
-        try:
-            with lake._open(table, partition) as file:
-                if VERIFIED.reason(key) != "":
-                    lake._verify(table, partition, file, key)
-                file.seek(0)
-                parquet = pq.ParquetFile(file)
-                there = parquet.schema_arrow.remove_metadata()
-                if there != schema(table):
-                    raise _other_columns(table, partition, self, there)
-                if encoded:
-                    texts = [each.name for each in there if pa.types.is_string(each.type)]
-                    parquet = pq.ParquetFile(file, metadata=parquet.metadata, read_dictionary=texts)
-                yield (
-                    parquet,
-                    [each.name for each in columns(table) if vectors or each.type != list[float]],
-                )
-        except (pa.ArrowException, OSError) as wrong:
-            raise self._damaged(table, partition, f"it cannot be read as Parquet: {wrong}") from wrong
+        texts = [column.name for column in columns(table) if column.type is str] if encoded else None
+        names = [column.name for column in columns(table) if vectors or column.type != list[float]]
+        with self._open(table, partition, state) as (file, opened):
+            try:
+                yield pq.ParquetFile(file, read_dictionary=texts), names, opened
+            except (pa.ArrowException, OSError) as wrong:
+                reason = f"it cannot be read as Parquet: {wrong}"
+                raise self._damaged(table, self._key(table, partition), reason) from wrong
 
-    def _open(self, table: str, partition: str, *, stored: bool = False) -> pa.NativeFile:
-        if self._past is not None:
-            return self._open_past(self._past, table, partition)
-        try:
-            return (self.storage.open_stored if stored else self.storage.open)(table, partition)
-        except FileNotFoundError:
-            raise MissingData(
-                f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
-                f"{_asset_key(table)} for this partition, or run {rebuild_command(table, partition)}."
-            ) from None
+    @contextmanager
+    def _open(
+        self, table: str, partition: str, state: FileState | None = None
+    ) -> Iterator[tuple[pa.NativeFile, FileState | None]]:
+        key = self._key(table, partition)
+        with ExitStack() as stack:
+            try:
+                if self._past is not None:
+                    opened = self._open_past(stack, table, partition, self._past)
+                else:
+                    opened = stack.enter_context(self._opened(table, key, state))
+            except FileNotFoundError:
+                raise MissingData(
+                    f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
+                    f"{table.replace('.', '/')} for this partition, or run {rebuild_command(table, partition)}."
+                ) from None
+            yield opened
 
-    def _open_past(self, past: PastPartitions, table: str, partition: str) -> pa.NativeFile:
+    def _open_past(
+        self, stack: ExitStack, table: str, partition: str, past: PastPartitions
+    ) -> tuple[pa.NativeFile, FileState | None]:
         facts = past.facts(table, partition)
-        if facts is not None:
+        for key in () if facts is None else self._past_keys(table, partition, facts):
             with suppress(FileNotFoundError):
-                return self.storage.open_version(table, partition, facts)
-        reason = "did not exist yet" if facts is None else "was removed by `memflow gc`"
+                file, state = stack.enter_context(self._opened(table, key))
+                if facts is not None and _is_version(table, file, facts):
+                    return file, state
+        reason = "did not exist yet" if facts is None else "was removed by `memflow doctor --clean`"
         raise MissingData(
             f"{table} of {partition} as of {past.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."
         )
 
-    def _damaged(self, table: str, partition: str, reason: str) -> DamagedFile:
-        """Return the error for a damaged file: which file, why, and the command that repairs it."""
-        return DamagedFile(
-            f"{self.path(table, partition)} is damaged: {reason}. Run `memflow repair`, which rebuilds it without "
-            "requests where the ledger has the answers."
+    def _past_keys(self, table: str, partition: str, facts: Facts) -> Iterator[str]:
+        """Yield the keys at which the rows of a version may be: a writer keeps them before it replaces the file."""
+        version = None if self._past is None else self._past.of(table).get(partition)
+        yield from () if version is None else version.keys
+        yield self._key(table, partition)
+        kept = kept_files(self.storage, table, partition).get(partition, [])
+        yield from (file.key for file in kept if file.has_content(facts))
+
+    def _damaged(self, table: str, key: str, reason: str) -> DamagedFile:
+        """Return the error for a file that cannot be used: which file, why, and what to do."""
+        partition = partition_of(key.rpartition("/")[2].removesuffix(".parquet"))
+        advice = (
+            "Delete it: `--as-of` then does not know these rows."
+            if key.startswith(VERSIONS)
+            else f"Run {rebuild_command(table, partition)}, which rebuilds it: answers come from the "
+            "ledger, changed requests are asked again."
         )
+        return DamagedFile(f"{self.root}/{key} is damaged: {reason}. {advice}")
 
 
-def _asset_key(table: str) -> str:
-    return table.replace(".", "/")
+def _is_version(table: str, file: pa.NativeFile, facts: Facts) -> bool:
+    """Return whether an open file has the rows of a version."""
+    found = verify_metadata(table, file)
+    file.seek(0)
+    return found.content == facts.content
 
 
 def rebuild_commands(partitions: Iterable[str]) -> list[str]:
@@ -561,19 +654,3 @@ def rebuild_command(table: str, partition: str) -> str:
     if table in ("raw.records", "score.comparisons", "score.history", "score.leaderboard", "score.drift"):
         return "`memflow run`"
     return f"`{rebuild_commands([partition])[0]}`"
-
-
-def _other_columns(table: str, partition: str, lake: Lake, found: pa.Schema) -> BadInput:
-    wanted = schema(table)
-    missing = [name for name in wanted.names if name not in found.names]
-    unknown = [name for name in found.names if name not in wanted.names]
-    differences = [
-        f"it lacks {', '.join(missing)}" if missing else "",
-        f"it has {', '.join(unknown)}" if unknown else "",
-    ]
-    return BadInput(
-        f"{lake.path(table, partition)} was written by another version of memflow: "
-        f"{' and '.join(filter(None, differences)) or 'its columns have other types'}. Rebuild it with "
-        f"{rebuild_command(table, partition)}, or move the lake {lake.root} away and rerun everything. Answers "
-        "come from the ledger; requests whose prompt, model or parameters changed since are asked again."
-    )

@@ -6,18 +6,18 @@ lake.py handles paths, atomic replacement and caches; columns.py handles Arrow t
 import hashlib
 import io
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from memflow.records import TABLES
+from memflow.records import MEASURED, TABLES, columns
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.lake.columns import from_array, has_vectors, schema, to_arrays, validate
-from resources.lake.facts import table_columns
-from resources.lake.file_hash import HASH_KEY, LAYOUT, LAYOUT_KEY, PLACEHOLDER, footer_with_hash
-from resources.lake.row_digest import RowDigest
+from resources.lake.facts import Facts
+from resources.lake.file_hash import HASH_KEY, PLACEHOLDER, footer_with_hash
 
 GROUP_ROWS, VECTOR_GROUP_ROWS = 8192, 1024
 """Rows of a row group, without and with a vector."""
@@ -33,9 +33,9 @@ def row_group_size(table: str) -> int:
 class RowGroupWriter:
     """A context manager that writes the rows of a table to one Parquet file.
 
-    After `write`, `digest` is the content hash without measured columns, `content` a hash of the whole content, `rows`
-    the number of rows, and `quarantined` the number of rows with a reason. `only` has the rows if the file has a single
-    row group, otherwise None.
+    After `write`, `digest` is the hash of the rows without measured columns, as Arrow messages of ROWS_AT_ONCE rows,
+    `content` a hash of the whole content, `rows` the number of rows, and `quarantined` the number of rows with a
+    reason. `only` has the rows if the file has a single row group, otherwise None.
     """
 
     def __init__(self, table: str, file: IO[bytes]) -> None:
@@ -45,7 +45,8 @@ class RowGroupWriter:
         self.digest = ""
         self.content = ""
         self.only: list[Any] | None = []
-        self._file = _HashedFile(file, table_columns(table))
+        self._digest = hashlib.sha256()
+        self._file = _HashedFile(file)
         self._parquet = pq.ParquetWriter(self._file, schema(table), compression="zstd")
 
     def __enter__(self) -> "RowGroupWriter":
@@ -59,44 +60,58 @@ class RowGroupWriter:
 
     def write(self, rows: Iterable[Any]) -> None:
         """Write rows, and compute their content hash. Raises BadInput with column and row of an invalid value."""
-        hashed = RowDigest(self.table)
         remaining = iter(rows)
         size = row_group_size(self.table)
-        while batches := list(self._batches(islice(remaining, size), hashed)):
+        while batches := list(self._batches(islice(remaining, size))):
             group = pa.Table.from_batches(
                 batches
             ).combine_chunks()  # the same file whatever the size of the batches
             del batches
             self._parquet.write_table(group)
-        self.digest = hashed.hexdigest()
+        self.digest = self._digest.hexdigest()[:32]
         self.content = self._file.hexdigest()  # before the footer, which has the metadata
 
-    def _batches(self, rows: Iterator[Any], hashed: RowDigest) -> Iterator[pa.RecordBatch]:
+    def _batches(self, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one row group as Arrow batches, and add them to their content hash."""
         is_first = self.rows == 0
         while batch := validate(self.table, list(islice(rows, ROWS_AT_ONCE)), self.rows):
-            arrays = to_arrays(self.table, batch, self.rows)
-            # Measurements of a run are no part of the content hash: neither columns nor rows.
-            hashed.update([row for row in batch if getattr(row, "metric", None) not in EFFICIENCY_NAMES])
+            whole = _record_batch(self.table, batch, self.rows)
+            # Measurements of a run are no part of the digest: neither columns nor rows.
+            kept = [row for row in batch if getattr(row, "metric", None) not in EFFICIENCY_NAMES]
+            compared = whole if len(kept) == len(batch) else _record_batch(self.table, kept)
+            self._digest.update(compared.select(_compared_columns(self.table)).serialize())
             self.only = [*(self.only or ()), *batch] if is_first else None
             self.rows += len(batch)
             self.quarantined += sum(getattr(row, "reason", None) is not None for row in batch)
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema(self.table))
+            yield whole
+
+    def facts(self, fingerprint: str, meta: Mapping[str, str], written: str) -> Facts:
+        """Return the metadata of the written rows."""
+        return Facts(self.digest, fingerprint, self.rows, meta, self.quarantined, self.content, written)
 
     def describe(self, metadata: Mapping[str, str]) -> None:
         """Add key-value metadata to the Parquet file, with a place for the hash of its footer (file_hash.py)."""
-        self._parquet.add_key_value_metadata({**metadata, LAYOUT_KEY: LAYOUT, HASH_KEY: PLACEHOLDER})
+        self._parquet.add_key_value_metadata({**metadata, HASH_KEY: PLACEHOLDER})
+
+
+def _record_batch(table: str, rows: list[Any], first: int = 0) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(to_arrays(table, rows, first), schema=schema(table))
+
+
+@cache
+def _compared_columns(table: str) -> list[str]:
+    return [column.name for column in columns(table) if column.name not in MEASURED]
 
 
 class _HashedFile(io.RawIOBase):
-    """A file for writing that hashes what is written. `seed` starts the hash.
+    """A file for writing that hashes what is written.
 
     From `hold_back` on, the bytes are collected: they are the footer, which `write_footer` writes with its hash.
     """
 
-    def __init__(self, file: IO[bytes], seed: str) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._running = hashlib.sha256(seed.encode())
+        self._running = hashlib.sha256()
         self._footer: bytearray | None = None
 
     def writable(self) -> bool:

@@ -118,7 +118,7 @@ def _has_tables(connection: Connection, url: str) -> bool:
     if existing and columns != {name: set(table.columns.keys()) for name, table in tables.tables.items()}:
         raise BadSettings(
             f"the ledger {without_password(url)} was written by another version of memflow. Choose another `home` or "
-            "`ledger` in memflow.toml, or move it away, to begin anew."
+            "`ledger` in memflow.toml, or move it away, to start over."
         )
     return bool(existing)
 
@@ -179,8 +179,8 @@ def damaged_file(url: str, reason: str) -> StoreFailed:
     new = None if path is None else path.with_suffix(".recovered.sqlite")
     return StoreFailed(
         f"the ledger {without_password(url)} is damaged ({reason}). End all memflow processes, rescue its rows with "
-        f"`sqlite3 {path} .recover | sqlite3 {new}` (of sqlite.org), and rename the new file to the old "
-        "one, or restore a backup (docs/how-to/recovery.md); then rerun."
+        f"`sqlite3 {path} .recover | sqlite3 {new}` (with the program of sqlite.org), and rename the new file to the "
+        "old one, or restore a backup (docs/how-to/recovery.md); then rerun."
     )
 
 

@@ -83,7 +83,7 @@ def read_vectors(connection: Connection, digests: Sequence[str]) -> dict[str, Ti
 def valid_completion(values: Row) -> Completion | None:
     """Return the completion with the values of COMPLETION_COLUMNS; None if one of them is impossible."""
     *others, estimated = values
-    completion = Completion(*others, bool(estimated))
+    completion = Completion(*(*others, bool(estimated)))
     counts = [getattr(completion, name) for name in _COUNTS]
     is_possible = (
         completion.end in STORED_ENDS

@@ -112,10 +112,6 @@ class ServerConnection:
         assert self._hello is not None
         return self._hello
 
-    def forbid(self, reason: str) -> None:
-        """Do not start the server: let every request raise ServerDown with this reason."""
-        self._down = reason
-
     async def reset(self, space: str) -> None:
         """Empty a space, or create it."""
         self._spaces[space] = _Space()

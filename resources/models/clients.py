@@ -32,7 +32,6 @@ from resources.memory_servers.stored_checks import require_check
 from resources.model_proxy.access import GuardedConnection
 from resources.model_proxy.opening import given_variables, open_access, reaches_loopback
 from resources.model_proxy.server import ModelProxy
-from resources.models.budgeted_scripted import BudgetedScriptedChat
 from resources.models.event_loop import detached
 from resources.models.folder_embedder import FolderEmbedder
 from resources.settings.chat_models import COMMAND_LINE
@@ -43,9 +42,6 @@ BUSY_S = 0.002
 """Seconds for one iteration of an event loop that has little to do."""
 PAUSE_S = 0.01
 """Seconds between two looks at a busy event loop."""
-
-UNSTARTED = "http://unstarted.invalid/v1"
-"""The address of a server that is not started, because the budget admits no request."""
 
 T = TypeVar("T")
 
@@ -111,11 +107,8 @@ class Clients:
             )
             self._memory_servers[key] = server, GuardedConnection(server, access)
         server, connection = self._memory_servers[key]
-        if self._sends_nothing:
-            server.forbid(f"the memory server {name} is not started, because no request may be sent.")
-        else:
-            hello = await connection.hello()  # so that a server that cannot be started ends the step
-            require_check(name, own, self.settings.home, hello)
+        hello = await connection.hello()  # so that a server that cannot be started ends the step
+        require_check(name, own, self.settings.home, hello)
         return connection
 
     async def model_proxy(self) -> ModelProxy:
@@ -173,11 +166,6 @@ class Clients:
             self._opened.pop(key, None)
             raise
 
-    @property
-    def _sends_nothing(self) -> bool:
-        """Whether the budget admits no request, as in `memflow repair`: everything comes from the ledger."""
-        return self.budget is not None and self.budget.is_empty
-
     async def _open_chat(self, name: str) -> Chat:
         settings = self.settings
         model = settings.model(name)
@@ -188,14 +176,10 @@ class Clients:
             elif model.model == SHIFTED:
                 answers = shifted_handlers(answers)
             label, sampling = model.fingerprint(), model.sampling()
-            if self.budget is not None and self.budget.covers_scripted:
-                return BudgetedScriptedChat(answers, name=label, sampling=sampling, budget=self.budget)
             return ScriptedChat(answers, name=label, sampling=sampling)
-        served = model.kind == "vllm" and not self._sends_nothing
         # Starting a server takes minutes, in which other models are called.
-        url = model.url or UNSTARTED
-        if served:
-            url = await asyncio.to_thread(self.servers.url, name)
+        is_served = model.kind == "vllm"
+        url = await asyncio.to_thread(self.servers.url, name) if is_served else model.url
         of_command = name.startswith(COMMAND_LINE)
         chat = OpenAIChat(
             url=url,
@@ -215,7 +199,7 @@ class Clients:
                 timeout=model.timeout,
                 response_bytes=model.response_bytes,
                 setting="--url" if of_command else f"`url` of model {name} in memflow.toml",
-                known_outage=partial(self.servers.outage, name) if served else lambda: None,
+                known_outage=partial(self.servers.outage, name) if is_served else lambda: None,
             ),
         )
         return await self._stack.enter_async_context(chat)

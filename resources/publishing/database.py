@@ -1,7 +1,6 @@
 """The published DuckDB file `memflow.duckdb` for other tools: tables of scores, and views over the lake's other tables.
 
-The file is written under a temporary name and then renamed, so readers see the old or the new file. If nothing else
-has changed the published file, a copy is updated with the changed partitions only. The tables' rows have no order.
+The file is built under a temporary name and then renamed, so readers see the old or the new file.
 """
 
 import secrets
@@ -9,23 +8,18 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from memflow.errors import BadInput, StoreBusy
-from memflow.fingerprint import digest
-from memflow.pipeline import WRITERS
 from memflow.records import TABLES
 from memflow.scoring.catalog import catalog_rows
 from resources.files.disks import explained_writes, failed_write
-from resources.files.file_cache import FileState
 from resources.lake.lake import Lake
-from resources.lake.partition_catalog import PartitionCatalog
-from resources.publishing.record import PublishedRecord, hash_of
-from resources.publishing.sql_files import VIEWS, change_text, escaped, literal, table_text, view_text
+from resources.publishing.record import hash_of, write_record
+from resources.publishing.sql_files import VIEWS, escaped, literal, table_text, view_text
 
 METRICS = "score.metrics"
 """The table of the catalog of metrics, which is not in the lake."""
@@ -40,14 +34,12 @@ FOR_WRITING: dict[str, str | bool | int | float | list[str]] = {
 }
 """More threads insert the rows of many small files with up to half as much CPU time again, and no earlier. Rows that
 need no order are written while they are read, and not held until the end of the statement."""
-MOST_GROWTH = 3
-"""A file that has grown to this multiple is built again, since DuckDB does not reuse all space of deleted rows."""
 
 
 def publish_database(lake: Lake, path: Path) -> None:
     """Write the score tables, and views over the other tables, to the DuckDB file `path`.
 
-    Raises StoreBusy if the lake changed during every attempt, BadInput for a duplicate key.
+    Raises StoreBusy if files of the lake were replaced during every attempt, BadInput for a duplicate key.
     """
     with explained_writes(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,19 +48,25 @@ def publish_database(lake: Lake, path: Path) -> None:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 with _file_to_build(written) as built:
-                    record = _write(lake, path, built)
+                    _build(lake, built)
                 break
             except duckdb.Error as wrong:
                 written.unlink(missing_ok=True)
                 if failed := failed_write(wrong, path.parent):
                     raise failed from wrong
+                if not isinstance(wrong, duckdb.IOException):  # it would fail again
+                    raise BadInput(
+                        f"cannot write {path}: {wrong}. The tables of this version of memflow contradict each other; "
+                        "update memflow, then rerun."
+                    ) from wrong
                 if attempt == ATTEMPTS:
                     raise StoreBusy(
                         f"cannot write {path} after {ATTEMPTS} attempts: {wrong}. Rerun when no other run writes."
                     ) from wrong
                 time.sleep(PAUSE_S * 2**attempt)
+        hashed = hash_of(written)
         written.replace(path)
-        record.write(path)
+        write_record(path, hashed)
     finally:
         written.unlink(missing_ok=True)
 
@@ -98,63 +96,17 @@ def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
         connection.from_arrow(pa.Table.from_pylist(catalog_rows())).insert_into(METRICS)
 
 
-def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
-    """Write the database to the file `written`, from a copy of `path` if possible. Return its record."""
+def _build(lake: Lake, written: Path) -> None:
+    """Build the database in the file `written`."""
     tables = [table for table in TABLES if table.startswith(STAGE) or not lake.local]
-    catalog = PartitionCatalog(lake, tables, None)
-    versions = {
-        table: {
-            name: entry.version for name, entry in catalog.of(table).items() if entry.facts.of_current(table)
-        }
-        for table in tables
-    }
     views = {table: _view_over(lake, table) for table in TABLES if table not in tables}
-    layout = digest(views, [table_text(table) for table in TABLES], _metrics_and_views(), duckdb.__version__)
-    former = PublishedRecord.read(path)
-    if not lake.local or former.layout != layout or not _copy(path, written, former):
-        former = PublishedRecord()
-    changed = {
-        table: [
-            name for name, version in held.items() if former.partitions.get(table, {}).get(name) != version
-        ]
-        for table, held in versions.items()
-    }
-    with (
-        lake.snapshot(tables, {name for names in changed.values() for name in names}) as still,
-        duckdb.connect(written, config=FOR_WRITING) as connection,
-    ):
-        if not former.layout:
-            _create(connection, tables, views)
-        for table, names in changed.items():
-            gone = former.partitions.get(table, {}).keys() - (versions[table].keys() - set(names))
-            if WRITERS[table].scope == "all" and gone:
-                _replace_rows(connection, still, table, names)
-                continue
-            if gone:
-                connection.execute(change_text(table), {"gone": sorted(gone)})
-            _insert(connection, still, table, names)
-    state = FileState.of(written.stat()) or ()
-    built_bytes = former.built_bytes or written.stat().st_size
-    return PublishedRecord(state, built_bytes, versions, layout, hash_of(written))
+    with lake.snapshot(tables) as still, duckdb.connect(written, config=FOR_WRITING) as connection:
+        _create(connection, views)
+        for table in tables:
+            _insert(connection, still, table, still.current_partitions(table))
 
 
-def _copy(path: Path, written: Path, record: PublishedRecord) -> bool:
-    """Copy the published file. Return False if it differs from the record or has grown too much."""
-    with suppress(FileNotFoundError):
-        state = FileState.of(path.stat())
-        if (
-            state is not None
-            and [*state] == [*record.file]
-            and state.size <= MOST_GROWTH * record.built_bytes
-        ):
-            shutil.copyfile(path, written)
-            if FileState.of(path.stat()) == state and record.hash in ("", hash_of(written)):
-                return True
-            written.unlink()  # another process has replaced the file, or it is damaged
-    return False
-
-
-def _create(connection: duckdb.DuckDBPyConnection, tables: Sequence[str], views: dict[str, str]) -> None:
+def _create(connection: duckdb.DuckDBPyConnection, views: dict[str, str]) -> None:
     """Create the empty tables, the catalog of metrics, and the views."""
     for table in TABLES:
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {table.partition('.')[0]}")
@@ -186,16 +138,6 @@ def _insert_at_once(
     connection.sql(f"FROM {parquet_files(lake, table, partitions)}").insert_into(table)
 
 
-def _replace_rows(
-    connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]
-) -> None:
-    """Replace all rows of a table by the rows of the given partitions, if any; equal rows are not rewritten."""
-    rows = parquet_files(lake, table, partitions) if partitions else f"{table} LIMIT 0"
-    connection.execute(f"CREATE TEMP TABLE lake_rows AS FROM {rows}")
-    connection.execute(change_text(table))
-    connection.execute("DROP TABLE lake_rows")
-
-
 def _view_over(lake: Lake, table: str) -> str:
     """Return the SQL statement for a table outside the scores: a view over its files, or an empty table."""
     current = lake.current_partitions(table)
@@ -211,7 +153,3 @@ def parquet_files(lake: Lake, table: str, partitions: Sequence[str]) -> str:
     """Return the SQL expression that reads the Parquet files of partitions. A view cannot have parameters."""
     paths = (literal(escaped(lake.path(table, partition))) for partition in partitions)
     return f"read_parquet([{', '.join(paths)}], {ONLY_COLUMNS})"
-
-
-def _metrics_and_views() -> list[Any]:
-    return [table_text(METRICS), *(view_text(view) for view in VIEWS), catalog_rows()]

@@ -31,8 +31,8 @@ from memflow.scoring.measures import STANDARD, MeanMeasure
 from memflow.scoring.published_health import AssistantHealth
 from memflow.scoring.stages import EvaluationRows
 from resources.lake.facts import Facts
-from resources.lake.kept_versions import Version
 from resources.lake.lake import Lake
+from resources.lake.versions import Version
 from resources.publishing.comparisons import VerdictSource, valid_test_probes, verdict_values
 from resources.publishing.health import stored_health
 from resources.settings.settings import Settings
@@ -88,14 +88,14 @@ def drift_table(settings: Settings, lake: Lake) -> list[Drift]:
 def new_drift(lake: Lake) -> list[Drift]:
     """Return the drift after the changes that the current leaderboard is the first to publish."""
     published = lake.facts("score.leaderboard", ALL)
-    if published is None or published.since is None:
+    if published is None:
         return []
     time = published.since.isoformat(timespec="milliseconds")
     return [row for row in _stored(lake) if row.published_at == time]
 
 
 def _stored(lake: Lake) -> list[Drift]:
-    return lake.read(DRIFT, ALL) if ALL in lake.partitions(DRIFT) and not lake.is_former(DRIFT, ALL) else []
+    return lake.accumulated(DRIFT, ALL)
 
 
 def _adjust_by_publication(rows: Sequence[Drift]) -> list[Drift]:
@@ -105,7 +105,7 @@ def _adjust_by_publication(rows: Sequence[Drift]) -> list[Drift]:
 
 
 def _input_changes(settings: Settings, lake: Lake) -> Iterator[InputChange]:
-    moments = [each.since for each in lake.versions("score.leaderboard", ALL) if each.since is not None]
+    moments = [each.since for each in lake.versions("score.leaderboard", ALL)]
     probes = cache(lambda domain: lake.versions(PROBES, domain))
     for partition in lake.current_partitions(VERDICTS):
         domain = partition.partition("/")[0]
@@ -146,7 +146,7 @@ def _current_at(versions: Sequence[Version], moment: datetime) -> Facts | None:
 def _compare(
     domain: Domain, assistant: str, change: InputChange, past: Lake, lake: Lake
 ) -> list[Drift] | None:
-    """Return the drift of a change; None if `memflow gc` removed the rows before it, or a former memflow wrote them."""
+    """Return the drift of a change; None if the rows before it were removed or cannot be read."""
     inputs = [json.loads(each.meta[INPUTS]) for each in (change.before, change.after)]
     if not changed_inputs(*inputs):
         return []

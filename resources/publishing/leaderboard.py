@@ -115,7 +115,6 @@ def damaged_partitions(settings: Settings, lake: Lake) -> list[str]:
             partition
             for table in (*SCORED, STATES)
             for partition in lake.partitions(table)
-            if settings.has_domain(partition.partition("/")[0])
-            and (lake.damage(table, partition) is not None or lake.is_former(table, partition))
+            if settings.has_domain(partition.partition("/")[0]) and lake.damage(table, partition) is not None
         }
     )

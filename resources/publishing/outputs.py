@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from resources.indexes.file_hashes import IndexHashes, index_name
-from resources.lake.lake import ACCUMULATED, Lake
+from resources.lake.lake import Lake
 from resources.publishing.record import is_intact
 from resources.settings.settings import Settings
 
@@ -33,28 +33,10 @@ def restore_outputs(
     return restored
 
 
-def restore_accumulated(lake: Lake) -> list[str]:
-    """Restore the tables with rows of earlier publications from their copies, if damaged or deleted.
-
-    Return their names. An object store keeps no copies.
-    """
-    if not lake.local:
-        return []
-    return [
-        table
-        for table in ACCUMULATED
-        for partition in (
-            *(name for name in lake.partitions(table) if not lake.verify(table, name)),
-            *lake.deleted_partitions(table),
-        )
-        if lake.restore_copy(table, partition)
-    ]
-
-
 def needs_index(settings: Settings, lake: Lake, partition: str) -> bool:
     """Return whether the search index of a partition with entries is missing, or was built from other entries."""
     facts = lake.intact_facts(INDEXES, partition)
-    if facts is None or not facts.of_current(INDEXES):
+    if facts is None:
         return False
     domain, _, assistant = partition.partition("/")
     return not indexes(settings).is_current(index_name(domain, assistant), facts.content)

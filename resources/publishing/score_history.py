@@ -18,8 +18,7 @@ PARTITION = "all"
 
 def history_rows(settings: Settings, lake: Lake, run: str, scores: Sequence[Score]) -> list[PublishedScore]:
     """Return the whole history after a run publishes these scores."""
-    is_stored = PARTITION in lake.partitions(TABLE) and not lake.is_former(TABLE, PARTITION)
-    return _extended(lake.read(TABLE, PARTITION) if is_stored else [], settings, lake, run, scores)
+    return _extended(lake.accumulated(TABLE, PARTITION), settings, lake, run, scores)
 
 
 def add_to_history(

@@ -1,4 +1,4 @@
-"""The SQL files of sql/: named queries, the definitions of tables and views, and changes of published tables.
+"""The SQL files of sql/: named queries, and the definitions of tables and views.
 
 resources/publishing/warehouse.py runs the SQL.
 """
@@ -25,11 +25,6 @@ def table_text(table: str) -> str:
 def view_text(view: str) -> str:
     """Return the SQL statement that creates or replaces a view of VIEWS."""
     return _text(*_place("views", view))
-
-
-def change_text(table: str) -> str:
-    """Return the SQL statements that delete outdated rows from a table of the published database."""
-    return _text(*_place("changes", table))
 
 
 def literal(text: str) -> str:

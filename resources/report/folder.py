@@ -73,12 +73,12 @@ class ReportFolder:
             self._hashes[name] = self._former_hashes[name]
 
     def is_intact(self, name: str) -> bool:
-        """Return whether a data file is there as it was written. A former version stored no hashes."""
+        """Return whether a data file is there as it was written."""
         try:
             found = self.path(name).read_bytes()
         except OSError:
             return False
-        return self._former_hashes.get(name, "") in ("", _hash_of(found))
+        return self._former_hashes.get(name) == _hash_of(found)
 
     def put_page(self, name: str, content: bytes) -> None:
         """Write a file beside the data files, such as index.html, if its content changed."""
@@ -120,7 +120,7 @@ class ReportFolder:
             found = without_check(found)
             if found["format"] != FORMAT:
                 return {}
-            self._former_hashes = dict(found.get("hashes", {}))
+            self._former_hashes = dict(found["hashes"])
             return dict(found["files"])
         except FileNotFoundError:
             if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):

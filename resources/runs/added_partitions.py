@@ -69,24 +69,6 @@ def with_added_partitions(settings: Settings) -> Settings:
     return settings.model_copy(update=added)
 
 
-def partition_variables(settings: Settings) -> dict[str, str]:
-    """Return the environment variables that give a process on another host the partitions of these settings.
-
-    The file of added partitions is in the home folder, which other hosts do not have.
-    """
-    added = with_added_partitions(settings)
-    memories = {
-        name: {"path": each.path}
-        for name, each in added.memories.items()
-        if name not in settings.memories and each.path
-    }
-    return {
-        "MEMFLOW_DOMAINS": json.dumps(added.domains),
-        "MEMFLOW_ASSISTANTS": json.dumps(added.assistants),
-        **({"MEMFLOW_MEMORIES": json.dumps(memories)} if memories else {}),
-    }
-
-
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
     """Yield the JSON object of each line of the file of added partitions; skip damaged lines."""
     if not file.exists():

@@ -66,7 +66,7 @@ def protocol_meta(table: str, settings: Settings, domain: Domain, assistant: str
 
 
 def stored_values(lake: Lake, domain: Domain, assistant: str) -> dict[str, Any] | None:
-    """Return the values stored with an assistant's verdicts; None if an older version stored none.
+    """Return the values stored with an assistant's verdicts; None if none are stored.
 
     The variants are those that the domain's profile shows now, since every variant is stored.
     """

@@ -72,7 +72,7 @@ class BudgetLimits(StrictModel):
 
 
 class History(StrictModel):
-    """What `memflow gc` keeps of the rows that later runs replaced."""
+    """What `memflow doctor --clean` keeps of the rows that later runs replaced."""
 
     days: float = Field(
         30, ge=0, le=36_500, description="Remove rows that were replaced longer ago, in days."

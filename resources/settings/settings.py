@@ -22,6 +22,7 @@ from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.repeats import memory_name, plain_name, with_repeats
 from memflow.suggestions import unknown_name
+from resources.files.lake_format import check_format
 from resources.files.sqlite_urls import sqlite_path, sqlite_url
 from resources.memory_servers.declaration import declared_server
 from resources.settings.chat_models import Model
@@ -196,7 +197,8 @@ class Settings(SettingsFields):
 def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings of `path`, MEMFLOW_SETTINGS or ./memflow.toml, overridden by the environment, then by `over`.
 
-    Raises BadSettings with the source, the setting, its value, and what is allowed.
+    Raises BadSettings with the source, the setting, its value, and what is allowed, and OtherVersion for a home that
+    another version of memflow wrote.
     """
     named = path or (Path(os.environ["MEMFLOW_SETTINGS"]) if "MEMFLOW_SETTINGS" in os.environ else None)
     if named is not None and not named.is_file():
@@ -223,7 +225,10 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
             name: resolve_dataset(own, folder, data) for name, own in settings.own_datasets.items()
         },
     }
-    return settings.model_copy(update=resolved)
+    settings = settings.model_copy(update=resolved)
+    if "://" not in settings.lake_root:
+        check_format(settings.home, Path(settings.lake_root))
+    return settings
 
 
 def example() -> str:

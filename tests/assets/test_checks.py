@@ -10,13 +10,14 @@ import dagster as dg
 import pytest
 
 from assets.checks import BLOCKING, WARNING, _evaluated
-from assets.definitions import build_defs, build_resources
+from assets.definitions import build_defs
 from assets.partitions import pair
 from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import RuleResult
 from memflow.checks.expectations import expectations_of
 from memflow.cli.executor import QUIET
 from memflow.pipeline import STEPS
+from resources.configurable import configurable_resources
 from resources.lake.facts import RUN
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
@@ -71,23 +72,19 @@ DAMAGES = {
 def build(home: Path, damage: Damage) -> dg.ExecuteInProcessResult:
     """Run the job generate_domain on a lake that damages the probes."""
     settings = Settings(home=home)
-    resources = build_resources(settings)
-    try:
-        with dg.DagsterInstance.ephemeral() as instance:
-            for job, partition, lake in (
-                ("ingest_datasets", "memorybench_sample", resources["lake"]),
-                ("generate_domain", DOMAIN, Damaged(home / "lake", damage)),
-            ):
-                definitions = build_defs(settings, {**resources, "lake": lake})
-                result = definitions.resolve_job_def(job).execute_in_process(
-                    partition_key=partition,
-                    instance=instance,
-                    run_config={"loggers": QUIET},
-                    raise_on_error=False,
-                )
-            return result
-    finally:
-        resources["models"].close()
+    with dg.DagsterInstance.ephemeral() as instance:
+        for job, partition, lake in (
+            ("ingest_datasets", "memorybench_sample", Lake(home / "lake")),
+            ("generate_domain", DOMAIN, Damaged(home / "lake", damage)),
+        ):
+            definitions = build_defs(settings, configurable_resources(settings, lake))
+            result = definitions.resolve_job_def(job).execute_in_process(
+                partition_key=partition,
+                instance=instance,
+                run_config={"loggers": QUIET},
+                raise_on_error=False,
+            )
+        return result
 
 
 def failed(result: dg.ExecuteInProcessResult) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -223,19 +220,15 @@ def test_asset_check_lists_only_rules_of_the_benchmark_of_its_domain(tmp_path: P
 
 def test_asset_check_without_partition_covers_all_partitions(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    resources = build_resources(settings)
     build(tmp_path, list)
-    lake: Lake = resources["lake"]
+    lake = Lake(tmp_path / "lake")
     rows = lake.read("question.probes", DOMAIN)
     lake.write("question.probes", DOMAIN, unknown_kind(rows), fingerprint="test")
     key = dg.AssetCheckKey(KEYS["question.probes"], BLOCKING)
-    try:
-        with dg.DagsterInstance.ephemeral() as instance:
-            job = build_defs(settings, resources).resolve_implicit_global_asset_job_def()
-            alone = job.get_subset(asset_selection=set(), asset_check_selection={key})
-            result = alone.execute_in_process(instance=instance, raise_on_error=False)
-    finally:
-        resources["models"].close()
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = build_defs(settings).resolve_implicit_global_asset_job_def()
+        alone = job.get_subset(asset_selection=set(), asset_check_selection={key})
+        result = alone.execute_in_process(instance=instance, raise_on_error=False)
     [check] = result.get_asset_check_evaluations()
     assert (check.asset_check_key, check.passed) == (key, False)
     assert failed(result)["valid_probe_kind"][1]["unexpected"] == 1
@@ -243,31 +236,23 @@ def test_asset_check_without_partition_covers_all_partitions(tmp_path: Path) -> 
 
 def test_asset_check_fails_on_an_empty_lake(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    resources = build_resources(settings)
     key = dg.AssetCheckKey(KEYS["question.probes"], BLOCKING)
-    try:
-        with dg.DagsterInstance.ephemeral() as instance:
-            job = build_defs(settings, resources).resolve_implicit_global_asset_job_def()
-            alone = job.get_subset(asset_selection=set(), asset_check_selection={key})
-            result = alone.execute_in_process(instance=instance, raise_on_error=False)
-    finally:
-        resources["models"].close()
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = build_defs(settings).resolve_implicit_global_asset_job_def()
+        alone = job.get_subset(asset_selection=set(), asset_check_selection={key})
+        result = alone.execute_in_process(instance=instance, raise_on_error=False)
     assert not result.success
     assert result.get_asset_check_evaluations() == []
 
 
 def test_materializing_a_single_asset_runs_only_checks_of_that_asset(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    resources = build_resources(settings)
     key = dg.AssetKey(["score", "attributions"])
-    try:
-        with dg.DagsterInstance.ephemeral() as instance:
-            build(tmp_path, list)
-            job = build_defs(settings, resources).resolve_job_def("evaluate_memory")
-            for each in (job, job.get_subset(asset_selection={key})):
-                result = each.execute_in_process(partition_key=pair(DOMAIN, "none"), instance=instance)
-    finally:
-        resources["models"].close()
+    with dg.DagsterInstance.ephemeral() as instance:
+        build(tmp_path, list)
+        job = build_defs(settings).resolve_job_def("evaluate_memory")
+        for each in (job, job.get_subset(asset_selection={key})):
+            result = each.execute_in_process(partition_key=pair(DOMAIN, "none"), instance=instance)
     assert [check.asset_check_key for check in result.get_asset_check_evaluations()] == [
         dg.AssetCheckKey(key, BLOCKING)
     ]
@@ -286,16 +271,14 @@ def test_checks_of_a_step_name_the_table_of_each_rule(tmp_path: Path) -> None:
 
 def test_great_expectations_check_reports_an_invalid_raw_record(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    resources = build_resources(settings)
     damage = Damaged(tmp_path / "lake", lambda rows: [replace(rows[0], sha256="?"), *rows[1:]])
     damage.table = "raw.records"
-    try:
-        with dg.DagsterInstance.ephemeral() as instance:
-            job = build_defs(settings, {**resources, "lake": damage}).resolve_job_def("ingest_datasets")
-            result = job.execute_in_process(
-                partition_key="memorybench_sample", instance=instance, raise_on_error=False
-            )
-    finally:
-        resources["models"].close()
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = build_defs(settings, configurable_resources(settings, damage)).resolve_job_def(
+            "ingest_datasets"
+        )
+        result = job.execute_in_process(
+            partition_key="memorybench_sample", instance=instance, raise_on_error=False
+        )
     table, rule = failed(result)["expect_column_values_to_match_regex sha256"]
     assert (table, rule["unexpected"]) == ("raw.records", 1)

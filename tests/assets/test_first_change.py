@@ -53,11 +53,11 @@ def test_sensor_requests_users_when_the_simulator_changed_after_the_first_run(tm
 
 def test_models_are_recorded_only_of_domains_and_assistants_without_a_failed_run() -> None:
     domain, other, failed = (
-        PlannedRun("domain", "a", bool),
-        PlannedRun("domain x assistant", "a", bool, "full"),
-        PlannedRun("domain x assistant", "b", bool, "recent"),
+        PlannedRun("domain", "a"),
+        PlannedRun("domain x assistant", "a", "full"),
+        PlannedRun("domain x assistant", "b", "recent"),
     )
-    outcome = Outcome(ran=[domain, PlannedRun("domain", "b", bool)], up_to_date=[other])
+    outcome = Outcome(ran=[domain, PlannedRun("domain", "b")], up_to_date=[other])
     assert outcome.complete == (["a", "b"], ["full"])
     outcome.failed = [(failed, "no server answers")]
     assert outcome.complete == (["a"], ["full"])

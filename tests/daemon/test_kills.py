@@ -9,7 +9,6 @@ import pytest
 from stub import stub_process
 
 from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment, request_digests
-from resources.runs.leases import LEASES, holder_of, is_leased
 
 pytestmark = [pytest.mark.daemon, pytest.mark.kill]
 
@@ -70,7 +69,11 @@ def test_backfill_of_a_killed_memflow_dev_ends_by_itself(
     for what in ("worker", "daemon"):
         assert home.kill(what)
     await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S)
-    assert home.partitions(backfill) == {partition: ["SUCCESS"] for partition in PARTITIONS}
+    ended = home.partitions(backfill)
+    assert {partition: runs[0] for partition, runs in ended.items()} == dict.fromkeys(PARTITIONS, "SUCCESS")
+    assert sum(map(len, ended.values())) <= len(PARTITIONS) + 1, (
+        "the run of the killed worker is retried once"
+    )
     assert (home.claimed_slots(), home.runs_in_progress()) == (0, 0)
     assert not known.intersection(request_digests(log)[killed:]), "requested again what the ledger contained"
 
@@ -90,7 +93,6 @@ def test_two_memflow_runs_beside_a_backfill_that_was_stopped_request_nothing_sto
     backfill = home.backfill("evaluate_memory", PARTITIONS)
     await_requests(log, 3)
     home.stop()
-    assert not any(is_leased(path) for path in (home.instance_folder / LEASES).rglob("*") if path.is_file())
     assert "FAILURE" not in home.statuses(), "an interrupted run continues"
     time.sleep(2)  # the answers in flight are logged
     known, stopped = home.stored_digests(), len(request_digests(log))
@@ -112,4 +114,3 @@ def test_two_memflow_runs_beside_a_backfill_that_was_stopped_request_nothing_sto
     assert (home.claimed_slots(), home.runs_in_progress()) == (0, 0)
     assert not known.intersection(request_digests(log)[stopped:])
     assert home.contents() == undisturbed
-    assert holder_of(home.instance_folder / LEASES / "dev") is not None

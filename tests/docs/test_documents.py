@@ -46,8 +46,8 @@ def parse(arguments: list[str]) -> None:
     """Parse a command line without running it. Raise an error that names an unknown command or option."""
     command, path = get_command(app), "memflow"
     context = command.make_context(path, list(arguments))
-    while hasattr(command, "resolve_command"):
-        name, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+    while hasattr(command, "resolve_command") and (words := [*context._protected_args, *context.args]):
+        name, command, rest = command.resolve_command(context, words)
         context = command.make_context(name, rest, parent=context)
 
 

@@ -1,14 +1,11 @@
-"""Fixtures for event logs and ledgers, and a PostgreSQL server if its programs are installed."""
+"""Fixtures for ledgers, and a PostgreSQL server if its programs are installed."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import dagster as dg
 import pytest
 import sqlalchemy as sa
-from checked_graph import build_job, execute
-from event_logs import CHECKS, OURS, SHIPPED, folder_with, opened
 
 from bench.measure import postgres_server
 from resources.ledger.tables import tables
@@ -53,29 +50,3 @@ def either_url(request: pytest.FixtureRequest) -> str:
     name = "url" if request.param == "sqlite" else "postgres_ledger_url"
     url: str = request.getfixturevalue(name)
     return url
-
-
-@pytest.fixture(autouse=True)
-def _batched_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Dagster store planned events in batches."""
-    monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "1000")
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """Return the folder of a Dagster instance that uses memflow's event log."""
-    return folder_with(tmp_path / "home", OURS)
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[dg.EventLogEntry]:
-    """Return the events of a real run with checks, in the order in which Dagster stores them."""
-    folder = folder_with(tmp_path_factory.mktemp("recorded"), SHIPPED)
-    events: list[dg.EventLogEntry] = []
-    with opened(folder) as instance:
-        storage = instance.event_log_storage
-        store = storage.store_event
-        storage.store_event = lambda event: (events.append(event), store(event))  # type: ignore[method-assign]
-        execute(build_job(CHECKS), instance, "a")
-    assert len(events) > 3 * CHECKS
-    return events

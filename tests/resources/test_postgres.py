@@ -97,7 +97,6 @@ def test_compose_file_binds_ports_to_localhost_and_sets_every_variable() -> None
         assert services[name]["depends_on"][needed]["condition"] == "service_healthy"
         assert services[needed]["healthcheck"]["test"]
     settings = yaml.safe_load(SETTINGS["resources/instance/deployment.yaml"].read_text(encoding="utf-8"))
-    storages = [settings[name] for name in ("run_storage", "event_log_storage", "schedule_storage")]
-    asked = {value["env"] for each in storages for value in each["config"]["postgres_db"].values()}
+    asked = {value["env"] for value in settings["storage"]["postgres"]["postgres_db"].values()}
     for name in ("code", "webserver", "daemon"):
         assert {*asked, HOSTS_VARIABLE} <= set(services[name]["environment"]), name

@@ -8,7 +8,7 @@ import textwrap
 
 import duckdb
 import pytest
-from event_logs import PYTHONPATH
+from python_path import PYTHONPATH
 
 from resources.lake.lake import Lake
 from resources.publishing.warehouse import Warehouse

@@ -131,8 +131,8 @@ def test_as_of_of_compare_is_the_moment_of_operands_without_one(answers: Answers
 
 
 @pytest.mark.pipeline
-def test_runs_lists_every_publication_and_gc_keeps_the_current_and_the_previous_rows(
-    answers: Answers, call: Call
+def test_runs_lists_every_publication_and_clean_keeps_the_current_and_the_previous_rows(
+    answers: Answers, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = call("show", "history")
     assert [(row["publication"], row["domain"], row["assistant"], row["state"]) for row in before] == [
@@ -148,7 +148,9 @@ def test_runs_lists_every_publication_and_gc_keeps_the_current_and_the_previous_
     for row in before:
         if row["domain"] == DOMAIN:
             assert row["value"] == accuracy([*answers.values()][row["publication"] - 1], row["assistant"])
-    assert call("gc", "--older-than", "0d", "--larger-than", "0KB")["bytes"] > 0
+    monkeypatch.setenv("MEMFLOW_HISTORY__DAYS", "0")
+    monkeypatch.setenv("MEMFLOW_HISTORY__GIGABYTES", "0")
+    assert call("doctor", "--clean")["bytes"] > 0
     *_, previous, current = answers
     assert leaderboard(call) == answers[current]
     assert leaderboard(call, "--as-of", previous.isoformat()) == answers[previous]

@@ -35,7 +35,7 @@ WORKER = textwrap.dedent(
     """
     import sys
     from pathlib import Path
-    from assets.definitions import build_defs, build_resources
+    from assets.definitions import build_defs
     from assets.partitions import pair
     from memflow.cli.executor import QUIET
     from resources.instance.instance import open_instance
@@ -43,8 +43,7 @@ WORKER = textwrap.dedent(
 
     home, domain, assistant, times, publishes = sys.argv[1:]
     settings = load(over={"home": Path(home), "domains": [domain]})
-    resources = build_resources(settings)
-    definitions = build_defs(settings, resources)
+    definitions = build_defs(settings)
 
     def run(job, opened, partition=None):
         result = definitions.resolve_job_def(job).execute_in_process(
@@ -57,7 +56,6 @@ WORKER = textwrap.dedent(
             run("evaluate_memory", opened, pair(domain, assistant))
             if publishes == "yes" and time % 5 == 4:
                 run("publish_leaderboard", opened)
-    resources["models"].close()
     """
 )
 

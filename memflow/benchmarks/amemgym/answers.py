@@ -5,9 +5,10 @@ the number of options.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import cache, lru_cache, reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal, cast
+from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
@@ -23,8 +24,8 @@ PeriodSummary = Annotated[str, StringConstraints(strip_whitespace=True, min_leng
 """What a period is about. Published ones have 800 characters on average and 1,158 at most (the same users)."""
 Schema = Mapping[str, list[str]]
 """State variables and their possible values."""
-CACHED_VALUES = 32
-"""Types of values that are cached, for requests that follow one another. A type takes some 150 kB."""
+_VALUES: WeakValueDictionary[Any, type["Values"]] = WeakValueDictionary()
+"""The types of values that are in memory anyway. A type takes some 150 kB, so that no type is kept for later."""
 
 
 class _Bounded(BaseModel):
@@ -201,17 +202,16 @@ def questions_of(questions: int, variables: int, values: int) -> type[DraftQuest
 
 def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
     """Return Values with one of its values for each variable of `schema`; `optional` allows null as well."""
-    return _values_of(tuple((name, tuple(values)) for name, values in schema.items()), optional)
-
-
-@lru_cache(CACHED_VALUES)
-def _values_of(schema: tuple[tuple[str, tuple[str, ...]], ...], optional: bool) -> type[Values]:
+    key = (tuple((name, tuple(values)) for name, values in schema.items()), optional)
+    if (known := _VALUES.get(key)) is not None:
+        return known
     fields: dict[str, Any] = {}
-    for number, (name, values) in enumerate(schema):
-        one_of = _one_of(values)
+    for number, (name, values) in enumerate(schema.items()):
+        one_of = _one_of(tuple(values))
         # An alias, because a published variable need not be a Python name and may shadow an attribute.
         fields[f"variable_{number}"] = (one_of | None if optional else one_of, Field(alias=name))
-    return _narrowed(Values, **fields)
+    narrowed: type[Values] = _narrowed(Values, **fields)
+    return _VALUES.setdefault(key, narrowed)
 
 
 def refinement_of(names: tuple[str, ...]) -> type[Refinement]:

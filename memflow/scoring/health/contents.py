@@ -172,24 +172,25 @@ def _of_entries(
 
 
 def _states_of(episode: EpisodeObservation, name: str) -> Iterator[tuple[int, int | None]]:
-    """Yield when the entries behind a recalled id were written and retired.
+    """Yield when the entries behind the recalled id of an unstored item were written and retired.
 
     The entries of a server without an export begin with the read that first returned them, so nothing is known of an
     item before that.
     """
-    if name in episode.entries:
-        entry = episode.entries[name]
-        yield entry.since, entry.until
-    elif unstored(name) and not (episode.server is not None and episode.server.export == "none"):
+    if unstored(name) and not (episode.server is not None and episode.server.export == "none"):
         item = name.split(":", 2)[2]
         yield from ((e.since, e.until) for e in episode.entries.values() if e.item_id == item)
 
 
 def _is_future(episode: EpisodeObservation, name: str, read: ProbeRead) -> bool:
+    if (entry := episode.entries.get(name)) is not None:
+        return entry.since > read.sequence
     moments = [*_states_of(episode, name)]
     return bool(moments) and all(since > read.sequence for since, _ in moments)
 
 
 def _is_retired(episode: EpisodeObservation, name: str, read: ProbeRead) -> bool:
+    if (entry := episode.entries.get(name)) is not None:
+        return entry.until is not None and entry.until <= read.sequence
     moments = [*_states_of(episode, name)]
     return bool(moments) and all(until is not None and until <= read.sequence for _, until in moments)

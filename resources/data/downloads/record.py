@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from memflow.errors import DownloadFailed
-from resources.files.checked_json import with_check, without_check
 
 FOLDER = ".memflow"
-"""The folder below the data folder with the record, the lock and the partial files."""
+"""The folder below the data folder with the record, the lock and unfinished downloads."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def read_records(folder: Path) -> dict[str, DownloadRecord]:
     path = record_path(folder)
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-        return {row["url"]: DownloadRecord(**without_check(row)) for row in rows}
+        return {row["url"]: DownloadRecord(**row) for row in rows}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, KeyError) as wrong:
@@ -51,9 +50,8 @@ def read_records(folder: Path) -> dict[str, DownloadRecord]:
 
 def write_record(folder: Path, added: DownloadRecord) -> None:
     """Add a download to the record of a data folder, or replace that of the same address."""
-    records = {**read_records(folder), added.url: added}
+    rows = [asdict(record) for record in {**read_records(folder), added.url: added}.values()]
     path = record_path(folder)
     written = path.with_name(f"{path.name}.new")
-    rows = [with_check(asdict(each)) for each in records.values()]
     written.write_text(f"{json.dumps(rows, ensure_ascii=False, indent=2)}\n", encoding="utf-8")
     written.replace(path)

@@ -1,4 +1,4 @@
-"""The requests that a lake sends to an object store, its address, and the sentences for failed requests.
+"""The address of a lake in an object store, and the sentences for failed requests.
 
 Credentials and the server's address are in the environment (AWS_*, GOOGLE_*, AZURE_*), never in the settings.
 obstore_client.py sends the requests.
@@ -6,8 +6,6 @@ obstore_client.py sends the requests.
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from memflow.errors import BadSettings
@@ -24,49 +22,20 @@ CREDENTIALS = {
 
 @dataclass(frozen=True)
 class StoredObject:
-    """The content of an object and the tag of this version."""
+    """The content of an object, or its last bytes, and the tag and size of this version."""
 
     content: bytes
     tag: str
+    size: int
 
 
 @dataclass(frozen=True)
 class ListedObject:
-    """An object in a list: its key, its size in bytes, the tag of its version, and the store's time of the write."""
+    """An object in a list: its key, its size in bytes, and the tag of its version."""
 
     key: str
     bytes: int
     tag: str
-    modified: datetime
-
-
-class ObjectStore(Protocol):
-    """The requests that a lake needs. Every method raises StoreFailed if the store does not answer."""
-
-    @property
-    def address(self) -> str:
-        """The address below which the keys are."""
-        ...
-
-    def get(self, key: str) -> StoredObject | None:
-        """Return an object; None if it is missing."""
-        ...
-
-    def create(self, key: str, content: bytes) -> str | None:
-        """Create an object. Return its tag; None if the key exists."""
-        ...
-
-    def swap(self, key: str, content: bytes, tag: str) -> str | None:
-        """Replace the version of an object with this tag. Return the new tag; None if the object has another tag."""
-        ...
-
-    def list(self, prefix: str) -> list[ListedObject]:
-        """Return the objects below a prefix, which ends with a slash."""
-        ...
-
-    def delete(self, key: str) -> None:
-        """Delete an object; do nothing if it is missing."""
-        ...
 
 
 def check_address(address: str) -> None:

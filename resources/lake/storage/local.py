@@ -1,36 +1,25 @@
-"""A lake in a folder: one Parquet file per table and partition, written under a temporary name, synced and renamed.
+"""A lake in a folder. Files are written under temporary names, synced and renamed; kept versions are hard links."""
 
-Replaced versions are hard links (kept_versions.py). The metadata of files is cached by their state (file_cache.py).
-"""
-
+import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
-from datetime import UTC, datetime
-from os import stat
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyarrow import fs
 
+from resources.files.disks import explained_writes
 from resources.files.file_cache import FileCache, FileState
-from resources.files.local_files import can_link, link_file, lock_file, partition_of, replace_file, stem_of
-from resources.lake.facts import Facts
-from resources.lake.kept_versions import TIME, KeptVersions, content_of
-from resources.lake.storage.storage import Partition, Replacement
+from resources.files.lake_format import mark_lake
+from resources.files.local_files import can_link, link_file, lock_file, replace_file, sync_folder
 
 SNAPSHOTS = ".snapshots"
-CACHE = ".cache/facts-5"
+CACHE = ".cache/facts-6"
 """The cache of facts of verified files, below the lake's root; the number is the version of its content."""
-DAMAGED = ".damaged"
-"""The folder of damaged files, below the lake's root."""
-COPIES = ".copies"
-"""The folder of copies, below the lake's root."""
-UPDATE_LOCK = ".update-lock"
+LOCKS = ".locks"
 
 
 class LocalStorage:
@@ -40,137 +29,101 @@ class LocalStorage:
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(Path(root).expanduser().absolute()).rstrip("/")
-        self.versions = KeptVersions(self.root)
-        self._cache = FileCache(f"{self.root}/{CACHE}", self.root)
+        self.facts_cache = FileCache(f"{self.root}/{CACHE}", self.root)
         self._files = fs.LocalFileSystem()
 
-    def folder(self, table: str) -> str:
-        """Return the folder of a table."""
-        return f"{self.root}/{table.replace('.', '/')}"
+    def _path(self, key: str) -> str:
+        return f"{self.root}/{key}"
 
-    def path(self, table: str, partition: str) -> str:
-        """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
-        return f"{self.folder(table)}/{stem_of(partition)}.parquet"
+    def files(self, folder: str) -> dict[str, int]:
+        """Return the size in bytes of each file below a folder, by key, except temporary ones."""
+        selector = fs.FileSelector(self._path(folder), allow_not_found=True, recursive=True)
+        return {
+            info.path.removeprefix(f"{self.root}/"): info.size
+            for info in self._files.get_file_info(selector)
+            if info.is_file and info.extension != "writing"
+        }
 
-    def partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table."""
-        listed = self._files.get_file_info(fs.FileSelector(self.folder(table), allow_not_found=True))
-        return [
-            partition_of(info.base_name.removesuffix(".parquet"))
-            for info in listed
-            if info.is_file and info.extension == "parquet"
-        ]
-
-    def state(self, table: str, partition: str) -> FileState | None:
-        """Return the state of a partition's file; None if it is missing."""
+    def state(self, key: str) -> FileState | None:
+        """Return the state of a file; None if it is missing."""
         try:
-            return FileState.of(stat(self.path(table, partition)))  # noqa: PTH116  (a Path takes longer than the call)
+            return FileState.of(os.stat(self._path(key)))  # noqa: PTH116  (a Path takes longer than the call)
         except FileNotFoundError:
             return None
 
-    def facts(self, table: str, partition: str, of_file: Callable[[], Facts | None]) -> Facts | None:
-        """Return the metadata of a partition, cached by the state of its file; None if it is missing."""
-        path, state = self.path(table, partition), self.state(table, partition)
-        if state is None:
-            return None
-        cached = self._cache.get(path, state)
-        if cached is not None:
-            return Facts(*cached)
-        facts = of_file()
-        if facts is not None and self.state(table, partition) == state:
-            self._cache.put(path, state, list(asdict(facts).values()))
-        return facts
+    def open(self, key: str, state: FileState | None = None) -> tuple[pa.NativeFile, FileState | None]:
+        """Open a file, and return its state. Raises FileNotFoundError."""
+        while True:
+            before = self.state(key)
+            file = self._files.open_input_file(self._path(key))
+            if self.state(key) == before:
+                return file, before
+            file.close()  # replaced meanwhile
 
-    def forget_facts(self, table: str, partition: str) -> None:
-        """Forget the cached metadata of a file, so that it is read again: the file is damaged."""
-        self._cache.put(self.path(table, partition), self.state(table, partition), None)
+    def open_end(self, key: str, state: FileState | None) -> tuple[pa.NativeFile, FileState | None]:
+        """Open a file, and return its state. Raises FileNotFoundError."""
+        return self.open(key)
 
-    def set_aside(self, path: str) -> Path:
-        """Keep a damaged file below `.damaged`, under its name with the time. Return where."""
-        name = f"{path.removeprefix(f'{self.root}/')}.{datetime.now(UTC).strftime(TIME)}"
-        kept = Path(self.root, DAMAGED, name)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            kept.hardlink_to(path)
-        except OSError:  # a disk without hard links
-            shutil.copyfile(path, kept)
-        return kept
-
-    def open(self, table: str, partition: str) -> pa.NativeFile:
-        """Open the file of a partition. Raises FileNotFoundError if it is missing."""
-        return self._files.open_input_file(self.path(table, partition))
-
-    def open_stored(self, table: str, partition: str) -> pa.NativeFile:
-        """Open the file of a partition. Raises FileNotFoundError if it is missing."""
-        return self.open(table, partition)
-
-    def replace(self, table: str, partition: str, new: Replacement) -> tuple[Facts, FileState | None]:
-        """Write a partition, and replace its file after the former version is kept."""
-        facts: list[Facts] = []
-
-        def write(file: IO[bytes]) -> None:
-            facts.append(new.write(file))
-
-        @contextmanager
-        def replacing() -> Iterator[None]:
-            with self.versions.locked(table):
-                former, is_damaged = new.former(), new.is_damaged()
-                if is_damaged:
-                    self.set_aside(self.path(table, partition))
-                if former is not None and former != facts[0] and new.keeps_former:
-                    differs = content_of(former) != content_of(facts[0]) and not is_damaged
-                    path = self.path(table, partition)
-                    self.versions.keep(table, stem_of(partition), path, former, with_rows=differs)
-                yield
-
-        path = self.path(table, partition)
-        state = replace_file(Path(path), write, replacing)
-        if new.is_copied:
-            with Path(path).open("rb") as source:
-                replace_file(self.copy_path(path), lambda file: shutil.copyfileobj(source, file))
-        return facts[0], state
-
-    def copy_path(self, path: str) -> Path:
-        """Return the path of the copy of a file whose rows nothing else can rebuild."""
-        return Path(self.root, COPIES, path.removeprefix(f"{self.root}/"))
-
-    def copied_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table that have a copy."""
-        folder = self.copy_path(self.folder(table))
-        return [partition_of(path.stem) for path in folder.glob("[!.]*.parquet")]
+    def discard(self, key: str, state: FileState | None) -> bool:
+        """Return False: there are no copies of files."""
+        return False
 
     @contextmanager
-    def update_lock(self, table: str) -> Iterator[None]:
-        """Exclude other processes that change the rows of a partition on the basis of its current ones."""
-        with lock_file(Path(self.versions.folder(table)) / UPDATE_LOCK):
+    def lock(self, table: str) -> Iterator[None]:
+        """Exclude other processes that replace partitions of a table."""
+        with lock_file(Path(self.root, LOCKS, table)):
             yield
 
-    def listing_view(self) -> "LocalStorage":
+    @contextmanager
+    def new_file(self, key: str) -> Iterator[IO[bytes]]:
+        """Create a temporary file beside the file. Raises StoreFailed if the disk is full or read-only."""
+        mark_lake(Path(self.root))
+        path = Path(self._path(key))
+        written = path.with_name(f".{path.stem}.{token_hex(8)}.writing")
+        with explained_writes(path.parent):
+            mark_lake(Path(self.root))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with written.open("x+b") as file:
+                    yield file
+            finally:
+                with suppress(OSError):
+                    written.unlink(missing_ok=True)
+
+    def commit(self, file: IO[bytes], key: str, expected: FileState | None) -> FileState | None:
+        """Sync and rename a temporary file. The caller holds the lock, so that no other process is in between."""
+        path = Path(self._path(key))
+        file.flush()
+        os.fsync(file.fileno())
+        state = FileState.of(os.fstat(file.fileno()))
+        Path(file.name).replace(path)
+        sync_folder(path.parent)
+        return state
+
+    def keep(self, key: str, state: FileState | None, at: str) -> None:
+        """Create a hard link to the current version, or a copy on a disk without links."""
+        kept = Path(self._path(at))
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(self._path(key), kept)
+        except (FileExistsError, FileNotFoundError):
+            if not kept.exists():
+                raise
+        except OSError:  # a disk without hard links
+            with Path(self._path(key)).open("rb") as source:
+                replace_file(kept, lambda file: shutil.copyfileobj(source, file))
+
+    def create(self, key: str, content: bytes) -> None:
+        """Create a small file, or replace it by the same content."""
+        replace_file(Path(self._path(key)), lambda file: file.write(content))
+
+    def delete(self, key: str) -> None:
+        """Delete a file; do nothing if it is missing."""
+        Path(self._path(key)).unlink(missing_ok=True)
+
+    def listing_view(self, *, fresh: bool = False) -> "LocalStorage":
         """Return the storage itself: a look at a file costs microseconds."""
         return self
-
-    def pinned_view(self) -> "LocalStorage":
-        """Return the storage itself: an open file is one version."""
-        return self
-
-    def snapshot_view(self, tables: Sequence[str]) -> "LocalStorage":
-        """Return the storage itself: the links of a snapshot are created at once."""
-        return self
-
-    def open_version(self, table: str, partition: str, facts: Facts) -> pa.NativeFile:
-        """Open the rows of a version. A writer keeps rows before it replaces the file, so they may move meanwhile."""
-        for path in self._version_paths(table, partition, facts):
-            with suppress(FileNotFoundError):
-                file = self._files.open_input_file(path)
-                if _has_content(file, facts):
-                    return file
-                file.close()
-        raise FileNotFoundError(self.version_path(table, partition, facts))
-
-    def version_path(self, table: str, partition: str, facts: Facts) -> str:
-        """Return the path of the kept file if there is one, else of the current one."""
-        kept, current, _ = self._version_paths(table, partition, facts)
-        return kept if Path(kept).is_file() else current
 
     @contextmanager
     def snapshot_folder(self) -> Iterator[Path | None]:
@@ -184,31 +137,8 @@ class LocalStorage:
         finally:
             shutil.rmtree(root, ignore_errors=True)
 
-    def copy(self, files: Mapping[Partition, Path]) -> None:
-        """Create hard links to the current files of partitions."""
-        for (table, partition), at in files.items():
-            link_file(Path(self.path(table, partition)), at)
-
-    def copy_version(self, table: str, partition: str, facts: Facts, at: Path) -> None:
-        """Create a hard link to the rows of a version; none if they were removed."""
-        for path in self._version_paths(table, partition, facts):
+    def place(self, files: Sequence[tuple[str, Path]]) -> None:
+        """Create hard links to files, unless they are missing."""
+        for key, at in files:
             with suppress(FileNotFoundError):
-                at.hardlink_to(path)
-                with self._files.open_input_file(str(at)) as file:
-                    if _has_content(file, facts):
-                        return
-                at.unlink()
-
-    def _version_paths(self, table: str, partition: str, facts: Facts) -> tuple[str, str, str]:
-        kept = self.versions.content_path(table, stem_of(partition), content_of(facts))
-        return kept, self.path(table, partition), kept
-
-
-def _has_content(file: pa.NativeFile, facts: Facts) -> bool:
-    """Return whether a Parquet file has the rows of a version."""
-    try:
-        stored = pq.read_metadata(file).metadata or {}
-    except (pa.ArrowException, OSError, ValueError):
-        return True  # a damaged file, which its reader verifies
-    key = b"memflow.content" if facts.content else b"memflow.digest"
-    return stored.get(key, b"").decode() == content_of(facts)
+                link_file(Path(self._path(key)), at)

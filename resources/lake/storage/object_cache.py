@@ -1,11 +1,12 @@
-"""The local cache of a lake in an object store: fetched objects as files, in a folder of bounded size.
+"""The local cache of a lake in an object store: fetched versions of objects as files, in a folder of bounded size.
 
-Objects never change, so a cached file is right for ever. Its hash is compared when a process first uses it. Any number
-of processes share the folder.
+A version never changes, so a cached file is right for ever; the lake compares its hash when a process first reads it.
+Any number of processes share the folder.
 """
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -16,8 +17,8 @@ from tempfile import gettempdir, mkdtemp
 from threading import Lock
 
 from memflow.errors import BadSettings
+from resources.files.file_cache import FileState
 from resources.files.local_files import can_link
-from resources.lake.storage.pointers import ObjectName
 
 FOLDER_VARIABLE, SIZE_VARIABLE = "MEMFLOW_CACHE", "MEMFLOW_CACHE_GB"
 MOST_GB = 10.0
@@ -26,43 +27,43 @@ EVICT_EVERY = 50
 
 
 class ObjectCache:
-    """A folder of cached objects, with the texts of pointers, and snapshots as links to objects."""
+    """A folder of cached versions of objects, and snapshots as links to them."""
 
     def __init__(self, folder: Path, most_bytes: int | None = None) -> None:
         self.folder = folder
         self.most_bytes = _most_bytes() if most_bytes is None else most_bytes
-        self._verified: set[str] = set()
         self._stored = 0
         self._lock = Lock()
 
-    def find(self, name: ObjectName) -> Path | None:
-        """Return the file of an object; None if it is not cached, or if the cached file is damaged."""
-        path = self.folder / "objects" / name.name
+    def path(self, key: str, state: FileState) -> Path:
+        """Return the path of a version of an object, which need not be cached."""
+        hashed = sha256(f"{key} {state.mtime_ns} {state.size} {state.inode}".encode()).hexdigest()[:32]
+        return self.folder / "objects" / f"{hashed}.parquet"
+
+    def find(self, key: str, state: FileState) -> Path | None:
+        """Return the file of a version of an object; None if it is not cached."""
+        path = self.path(key, state)
         try:
-            if name.name not in self._verified or path.stat().st_size != name.size:
-                if not name.describes(path.read_bytes()):
-                    path.unlink(missing_ok=True)
-                    return None
-                self._verified.add(name.name)
-            os.utime(path)  # recently used
+            if path.stat().st_size != state.size:
+                return None
+            os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))  # recently used
         except OSError:
             return None
         return path
 
-    def store(self, name: ObjectName, file: bytes) -> Path | None:
-        """Store a fetched object. Return its file; None if the folder cannot be written, for example on a full disk."""
-        path = self.folder / "objects" / name.name
+    def store(self, key: str, state: FileState, content: bytes) -> Path | None:
+        """Store a version of an object. Return its file; None if the folder cannot be written, as on a full disk."""
+        path = self.path(key, state)
         written = path.with_name(f".{token_hex(8)}.writing")
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            written.write_bytes(file)
+            written.write_bytes(content)
             written.replace(path)
         except OSError:
             with suppress(OSError):
                 written.unlink(missing_ok=True)
             return None
         with self._lock:
-            self._verified.add(name.name)
             self._stored += 1
             is_due = self._stored % EVICT_EVERY == 1
         if is_due:
@@ -76,7 +77,7 @@ class ObjectCache:
             for path in (self.folder / "objects").iterdir():
                 with suppress(OSError):
                     seen = path.stat()
-                    found.append((seen.st_mtime, seen.st_size, path))
+                    found.append((seen.st_atime, seen.st_size, path))
         total = sum(size for _, size, _ in found)
         for _, size, path in sorted(found):
             if total <= self.most_bytes:

@@ -1,51 +1,43 @@
-"""A lake in an object store: immutable objects, and a pointer per partition that is swapped conditionally.
+"""A lake in an object store: the keys of a local lake, each object replaced conditionally.
 
-A writer creates a new object, then a record of the version that it replaces, then swaps the pointer if it is still the
-one that was read. So a reader sees one version or the other, and of two hosts that write a partition the later swap is
-current and the earlier one is in the history. object_versions.py keeps and removes replaced versions.
+A write names the version that it replaces by its tag, and fails if another writer was faster. So of two hosts that
+write a partition, the later one is current and the earlier one is a kept version. Objects are read from a local cache.
 """
 
 import shutil
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import copy
+from hashlib import sha256
 from pathlib import Path
-from random import uniform
-from secrets import token_hex
 from tempfile import TemporaryFile
+from threading import Lock
+from typing import IO, TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from memflow.errors import DamagedFile, StoreBusy
-from resources.files.file_cache import FileState
-from resources.files.local_files import partition_of, stem_of
-from resources.lake.facts import Facts
-from resources.lake.kept_versions import content_of
-from resources.lake.storage.client import ObjectStore
-from resources.lake.storage.keys import errors_named_by, object_folder, pointer_folder, pointer_key
+from memflow.errors import StoreFailed
+from resources.files.file_cache import FileCache, FileState
+from resources.lake.file_hash import footer_length
+from resources.lake.storage.client import ListedObject, StoredObject
 from resources.lake.storage.object_cache import ObjectCache
-from resources.lake.storage.object_versions import GRACE_S, ListedVersions, ObjectVersions
-from resources.lake.storage.opened_lake import OpenedLake
-from resources.lake.storage.pointer_views import (
-    FixedPointers,
-    ListedPointers,
-    NewestPointers,
-    PinnedPointers,
-    PointerView,
-    fixed_pointers,
-    in_threads,
-)
-from resources.lake.storage.pointers import ObjectName, Pointer, TextCache
-from resources.lake.storage.storage import Changed, Partition, Replacement
+from resources.lake.storage.obstore_client import probe_conditions
+from resources.lake.storage.storage import errors_named_by
 
-SWAPS = 100
-"""Attempts to swap a pointer that other writers swap at the same time."""
-READS = 5
-"""Attempts to read a partition whose object was removed after its pointer was read."""
-_WRITES: dict[str, Counter[str]] = {}
-"""The number of swaps of this process, by address and table."""
+if TYPE_CHECKING:
+    from resources.lake.storage.obstore_client import ObstoreClient
+
+LISTED_S = 5.0
+"""Seconds for which a list of objects is used by decisions over many partitions."""
+END_BYTES = 1 << 17
+"""Bytes that are read from the end of a large object for its metadata; a smaller one is fetched whole."""
+THREADS = 16
+"""Concurrent requests."""
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 class ObjectStorage:
@@ -53,281 +45,188 @@ class ObjectStorage:
 
     local = False
 
-    def __init__(
-        self,
-        store: ObjectStore,
-        cache: ObjectCache,
-        *,
-        keeps_texts: bool = True,
-        grace_s: float = GRACE_S,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, store: "ObstoreClient", cache: ObjectCache) -> None:
         self.store = store
         self.root = store.address
         self.cache = cache
-        self.grace_s = grace_s
-        self._clock = clock
-        texts = TextCache(cache.folder / "texts-1") if keeps_texts else None
-        self._lake = OpenedLake(store)
-        self.newest = NewestPointers(store, texts, _WRITES.setdefault(self.root, Counter()))
-        self.versions = ObjectVersions(store, self.newest, grace_s)
-        self._view: PointerView = self.newest
-        self._damaged: dict[str, str] = {}
-        """Why objects that this process tried to read cannot be used, by key."""
+        self.facts_cache = FileCache(cache.folder / "facts-6", None)
+        self.writes = [0]
+        """The number of this process's writes, after which listing views list again."""
+        self._tags: dict[FileState, str] = {}
+        self._lock = Lock()
+        self._may_write = False
 
-    @contextmanager
-    def former_layout_accepted(self) -> Iterator[None]:
-        """Allow a copy of files of the former layout at the same address. Then mark the lake as complete."""
-        self._lake.accept_former_layout()
-        yield
-        self._lake.mark()
+    def files(self, folder: str) -> dict[str, int]:
+        """Return the size in bytes of each object below a folder, by key: one request for each thousand."""
+        return {each.key: each.bytes for each in self._listed(folder)}
 
-    def folder(self, table: str) -> str:
-        """Return the address of the pointers of a table."""
-        return f"{self.root}/{pointer_folder(table)}"
+    def state(self, key: str) -> FileState | None:
+        """Return the state of an object; None if it is missing."""
+        with errors_named_by(key, "read"):
+            found = self.store.head(key)
+        return None if found is None else self._state(found.tag, found.bytes)
 
-    def path(self, table: str, partition: str) -> str:
-        """Return the address of the pointer of a partition."""
-        return f"{self.root}/{pointer_key(table, stem_of(partition))}"
+    def open(self, key: str, state: FileState | None = None) -> tuple[pa.NativeFile, FileState | None]:
+        """Open the current version of an object, or the version `state` if it is cached."""
+        found, state = self._fetch(key, state)
+        return pa.OSFile(str(found)) if isinstance(found, Path) else pa.BufferReader(found), state
 
-    def partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table: one request for each thousand."""
-        self._lake.check_layout()
-        return [partition_of(stem) for stem in self._view.stems(table)]
+    def open_end(self, key: str, state: FileState | None) -> tuple[pa.NativeFile, FileState | None]:
+        """Open the cached file of an object, or fetch its last bytes, of which the metadata is a part."""
+        if state is not None and self.cache.find(key, state) is None and state.size > END_BYTES:
+            found = self._get(key, state.size - END_BYTES)
+            if found is not None and footer_length(found.content) <= len(found.content):
+                return pa.BufferReader(found.content), self._state(found.tag, found.size)
+        return self.open(key, state)
 
-    def state(self, table: str, partition: str) -> FileState | None:
-        """Return a value that differs for every version of a partition; None if it is missing."""
-        pointer = self._pointer(table, partition)
-        return None if pointer is None else pointer.state
+    def discard(self, key: str, state: FileState | None) -> bool:
+        """Delete the cached file of a version. Return whether there was one."""
+        cached = None if state is None else self.cache.find(key, state)
+        if cached is not None:
+            cached.unlink(missing_ok=True)
+        return cached is not None
 
-    def facts(self, table: str, partition: str, of_file: Callable[[], Facts | None]) -> Facts | None:
-        """Return the metadata of a partition, which is in its pointer; None if it is missing."""
-        pointer = self._pointer(table, partition)
-        if pointer is not None and pointer.object.key in self._damaged:
-            raise DamagedFile(self._damaged[pointer.object.key])
-        return None if pointer is None else pointer.facts
-
-    def open(self, table: str, partition: str) -> pa.NativeFile:
-        """Open the current object of a partition. Raises FileNotFoundError if the partition is missing."""
-        return _opened(self._fetch_current(table, partition))
-
-    def open_stored(self, table: str, partition: str) -> pa.NativeFile:
-        """Fetch the current object of a partition from the store, whatever is cached, and open it."""
-        return _opened(self._fetch_current(table, partition, from_cache=False))
-
-    def replace(self, table: str, partition: str, new: Replacement) -> tuple[Facts, FileState | None]:
-        """Create the object of a new version, and swap the pointer of the partition to it."""
-        with errors_named_by(table, stem_of(partition), "written"):
-            self._lake.prepare_writes()
-        with TemporaryFile() as complete:
-            facts = new.write(complete)
-            complete.seek(0)
-            file = complete.read()
-        stem = stem_of(partition)
-        created: ObjectName | None = None
-        created_at = 0.0
-        for attempt in range(SWAPS):
-            current, tag = self._current(table, stem, new)
-            former = None if current is None else current.facts
-            timed = facts.after(former)
-            if (
-                current is not None
-                and current.object.key not in self._damaged
-                and content_of(current.facts) == content_of(facts)
-                and self._exists(current)
-            ):
-                name = current.object  # it is in use until the swap, which fails if it is not
-                if former == facts:
-                    return current.facts, current.state
-            else:
-                # `memflow gc` removes what nothing refers to after the grace period.
-                if created is None or self._clock() - created_at > self.grace_s / 2:
-                    created_at = self._clock()
-                    created = self._create(table, stem, content_of(facts), file)
-                name = created
-            if current is not None and former is not None and former != facts and new.keeps_former:
-                self.versions.keep(table, stem, current)
-            pointer = Pointer(name, timed, token_hex(8))
-            if self._swap(table, stem, pointer, tag):
-                # A process that was suspended for so long may have swapped to an object that was removed.
-                if (
-                    name is not created
-                    or self._clock() - created_at <= self.grace_s / 2
-                    or self._exists(pointer)
-                ):
-                    return timed, pointer.state
-                continue
-            time.sleep(uniform(0, min(0.01 * 2**attempt, 1.0)))
-        raise StoreBusy(
-            f"{table} of {partition} was replaced by other writers {SWAPS} times in a row. Rerun when fewer runs write "
-            "it."
-        )
-
-    def update_lock(self, table: str) -> AbstractContextManager[None]:
-        """Do nothing: a swap fails if another process has changed the partition."""
+    def lock(self, table: str) -> AbstractContextManager[None]:
+        """Do nothing: a commit fails if another process has replaced the object."""
         return nullcontext()
 
-    def listing_view(self) -> "ObjectStorage":
+    def new_file(self, key: str) -> AbstractContextManager[IO[bytes]]:
+        """Create a temporary file. Raises BadSettings if the store ignores the conditions of requests."""
+        with errors_named_by(key, "written"), self._lock:
+            if not self._may_write:
+                probe_conditions(self.store)
+                self._may_write = True
+        return TemporaryFile()
+
+    def commit(self, file: IO[bytes], key: str, expected: FileState | None) -> FileState | None:
+        """Replace the version of an object with the state `expected`. Return None if it has another state."""
+        file.seek(0)
+        content = file.read()
+        with errors_named_by(key, "written"):
+            if expected is None:
+                tag = self.store.create(key, content)
+            else:
+                tag = self.store.swap(key, content, self._tags[expected])
+            if tag is None:
+                # The answer to an attempt that succeeded may have been lost.
+                found = self.store.get(key)
+                tag = found.tag if found is not None and found.content == content else None
+        if tag is None:
+            return None
+        self.writes[0] += 1
+        state = self._state(tag, len(content))
+        self.cache.store(key, state, content)
+        return state
+
+    def keep(self, key: str, state: FileState | None, at: str) -> None:
+        """Store the version with this state under the key `at`. Raises FileNotFoundError if it was replaced."""
+        found, fetched = self._fetch(key, state)
+        if fetched != state:
+            raise FileNotFoundError(key)
+        with errors_named_by(key, "written"):
+            self.store.create(at, found.read_bytes() if isinstance(found, Path) else found)
+
+    def create(self, key: str, content: bytes) -> None:
+        """Create a small object, unless it exists."""
+        with errors_named_by(key, "written"):
+            self.store.create(key, content)
+
+    def delete(self, key: str) -> None:
+        """Delete an object; do nothing if it is missing."""
+        with errors_named_by(key, "removed"):
+            self.store.delete(key)
+        self.writes[0] += 1
+
+    def listing_view(self, *, fresh: bool = False) -> "ObjectStorage":
         """Return a view with one list per table, which is used for some seconds."""
-        if self._view is not self.newest:
-            return self
-        view = self._with(ListedPointers(self.newest))
-        view.versions = ListedVersions(self.versions)
-        return view
-
-    def pinned_view(self) -> "ObjectStorage":
-        """Return a view that reads each pointer once."""
-        return self._with(PinnedPointers(self._view))
-
-    def snapshot_view(self, tables: Sequence[str]) -> "ObjectStorage":
-        """Return a view in which these tables are as they were at one moment."""
-        self._lake.check_layout()
-        return (
-            self if isinstance(self._view, FixedPointers) else self._with(fixed_pointers(self.newest, tables))
-        )
-
-    def open_version(self, table: str, partition: str, facts: Facts) -> pa.NativeFile:
-        """Open the rows of a version, current or kept. Raises FileNotFoundError if they were removed."""
-        return _opened(self._fetch_version(table, partition, facts))
-
-    def version_path(self, table: str, partition: str, facts: Facts) -> str:
-        """Return the address below which the rows of a version are."""
-        return f"{self.root}/{object_folder(table, stem_of(partition))}/{content_of(facts)}"
+        return ListedObjects(self)
 
     def snapshot_folder(self) -> AbstractContextManager[Path | None]:
         """Create an empty folder in the cache."""
         return self.cache.snapshot_folder()
 
-    def copy(self, files: Mapping[Partition, Path]) -> None:
-        """Fetch the objects of partitions concurrently, and place them at these paths, except damaged ones."""
+    def place(self, files: Sequence[tuple[str, Path]]) -> None:
+        """Fetch objects concurrently, and place them at these paths, unless they are missing."""
 
-        def place(item: tuple[Partition, Path]) -> None:
-            (table, partition), at = item
-            with suppress(DamagedFile):
-                _place(self._fetch_current(table, partition), at)
+        def place(item: tuple[str, Path]) -> None:
+            with suppress(FileNotFoundError):
+                _place(self._fetch(item[0])[0], item[1])
 
-        in_threads(place, files.items())
+        in_threads(place, files)
 
-    def copy_version(self, table: str, partition: str, facts: Facts, at: Path) -> None:
-        """Place the rows of a version at a path; do nothing if they were removed."""
+    def _listed(self, folder: str) -> list[ListedObject]:
         try:
-            _place(self._fetch_version(table, partition, facts), at)
-        except FileNotFoundError:
-            return
+            return self.store.list(f"{folder}/")
+        except StoreFailed as failed:
+            table = ".".join(part for part in folder.split("/")[-2:])
+            raise StoreFailed(f"the partitions of {table} cannot be listed: {failed}") from None
 
-    def _with(self, view: PointerView) -> "ObjectStorage":
-        other = copy(self)
-        other._view = view
-        return other
+    def _state(self, tag: str, size: int) -> FileState:
+        """Return the state of the version with a tag."""
+        hashed = sha256(tag.encode()).hexdigest()
+        state = FileState(int(hashed[:12], 16), size, int(hashed[12:27], 16))
+        self._tags[state] = tag
+        return state
 
-    def _pointer(self, table: str, partition: str) -> Pointer | None:
-        stem = stem_of(partition)
-        with errors_named_by(table, stem, "read"):
-            self._lake.check_layout()
-        return self._view.get(table, stem)
+    def _get(self, key: str, start: int = 0) -> StoredObject | None:
+        with errors_named_by(key, "read"):
+            return self.store.get(key, start)
 
-    def _current(self, table: str, stem: str, new: Replacement) -> tuple[Pointer | None, str | None]:
-        """Return the pointer that a write replaces, and its tag; a damaged pointer has only a tag."""
-        try:
-            pointer, tag = self.newest.tagged(table, stem)
-        except DamagedFile:
-            pointer, tag = None, self.newest.tag(table, stem)
-        if new.expects is not None and new.expects != (None if pointer is None else pointer.state,):
-            raise Changed(f"{table} of {partition_of(stem)}")
-        return pointer, tag
-
-    def _exists(self, pointer: Pointer) -> bool:
-        folder = pointer.object.key.rpartition("/")[0]
-        return any(
-            each.key == pointer.object.key and each.bytes == pointer.object.size
-            for each in self.store.list(f"{folder}/")
-        )
-
-    def _create(self, table: str, stem: str, content: str, file: bytes) -> ObjectName:
-        name = ObjectName.create(object_folder(table, stem), content, file)
-        with errors_named_by(table, stem, "written"):
-            self.store.create(name.key, file)  # an existing one is that of an attempt whose answer was lost
-        self.cache.store(name, file)
-        return name
-
-    def _swap(self, table: str, stem: str, pointer: Pointer, tag: str | None) -> bool:
-        """Swap the pointer that has this tag. Return whether the new one is in the store."""
-        key, text = pointer_key(table, stem), pointer.text()
-        with errors_named_by(table, stem, "written"):
-            done = self.store.create(key, text) if tag is None else self.store.swap(key, text, tag)
-            if done is None:
-                # The answer to an attempt that succeeded may have been lost.
-                found = self.store.get(key)
-                done = found.tag if found is not None and found.content == text else None
-        if done is None:
-            return False
-        if self.newest.texts is not None:
-            self.newest.texts.store(key, done, text.decode())
-        self.newest.writes[table] += 1
-        return True
-
-    def _fetch_current(self, table: str, partition: str, *, from_cache: bool = True) -> Path | bytes:
-        """Return the file of the current object, or its content where the cache cannot store it."""
-        stem, pointer = stem_of(partition), None
-        view = self
-        for attempt in range(READS):
-            pointer = view._pointer(table, partition)
-            if pointer is None:
-                raise FileNotFoundError(self.path(table, partition))
-            found = self._fetch(table, stem, pointer.object, from_cache=from_cache)
-            if found is not None:
-                return found
-            if isinstance(self._view, FixedPointers):
-                break
-            view = self._with(self.newest)  # the pointer may have been swapped and the object removed
-            time.sleep(0.02 * attempt)
-        raise self._damage(
-            table, stem, None if pointer is None else pointer.object, "is missing from the store"
-        )
-
-    def _fetch_version(self, table: str, partition: str, facts: Facts) -> Path | bytes:
-        stem = stem_of(partition)
-        with errors_named_by(table, stem, "read"):
-            for name in self.versions.names(table, stem, facts):
-                found = self._fetch(table, stem, name)
-                if found is not None:
-                    return found
-        raise FileNotFoundError(self.version_path(table, partition, facts))
-
-    def _fetch(
-        self, table: str, stem: str, name: ObjectName, *, from_cache: bool = True
-    ) -> Path | bytes | None:
-        """Return an object from the cache or the store; None if it is missing. Raises DamagedFile."""
-        if name.key in self._damaged:
-            raise DamagedFile(self._damaged[name.key])  # also if the cache has an intact copy
-        cached = self.cache.find(name) if from_cache else None
-        if cached is not None:
-            return cached
-        for _ in range(2):  # a transfer may be damaged too
-            with errors_named_by(table, stem, "read"):
-                found = self.store.get(name.key)
-            if found is None:
-                return None
-            if name.describes(found.content):
-                return self.cache.store(name, found.content) or found.content
-        raise self._damage(table, stem, name, "is damaged: its content differs from the hash in its name")
-
-    def _damage(self, table: str, stem: str, name: ObjectName | None, reason: str) -> DamagedFile:
-        """Return the error for an object, and remember it, so that the partition is not up to date."""
-        key = "" if name is None else name.key
-        found = (
-            f"the object {self.root}/{key} of {table} of {partition_of(stem)} {reason}. Run `memflow repair`, which "
-            "rebuilds it without requests where the ledger has the answers."
-        )
-        self._damaged[key] = found
-        return DamagedFile(found)
+    def _fetch(self, key: str, state: FileState | None = None) -> tuple[Path | bytes, FileState]:
+        """Return the cached file or the content of an object, with its state. Raises FileNotFoundError."""
+        state = state or self.state(key)
+        cached = None if state is None else self.cache.find(key, state)
+        if state is not None and cached is not None:
+            return cached, state
+        found = None if state is None else self._get(key)
+        if found is None:
+            raise FileNotFoundError(f"{self.root}/{key}")
+        state = self._state(found.tag, found.size)
+        return self.cache.store(key, state, found.content) or found.content, state
 
 
-def _opened(found: Path | bytes) -> pa.NativeFile:
-    return pa.OSFile(str(found)) if isinstance(found, Path) else pa.BufferReader(found)
+class ListedObjects(ObjectStorage):
+    """The files of a lake from one list per folder, which is repeated after some seconds and after a write."""
+
+    def __init__(self, storage: ObjectStorage, clock: Callable[[], float] = time.monotonic) -> None:
+        self.__dict__ |= copy(storage).__dict__
+        self._clock = clock
+        self._folders: dict[str, tuple[float, int, dict[str, ListedObject]]] = {}
+
+    def listing_view(self, *, fresh: bool = False) -> "ObjectStorage":
+        """Return the view itself, or with `fresh` another one without lists."""
+        return ListedObjects(self) if fresh else self
+
+    def state(self, key: str) -> FileState | None:
+        """Return the listed state of an object; None if it is missing."""
+        depth = 3 if key.startswith(".") else 2
+        found = self._folder("/".join(key.split("/")[:depth])).get(key)
+        return None if found is None else self._state(found.tag, found.bytes)
+
+    def _listed(self, folder: str) -> list[ListedObject]:
+        depth = 3 if folder.startswith(".") else 2
+        listed = self._folder("/".join(folder.split("/")[:depth])).values()
+        return [each for each in listed if each.key.startswith(f"{folder}/")]
+
+    def _folder(self, folder: str) -> dict[str, ListedObject]:
+        known, now = self._folders.get(folder), self._clock()
+        if known is None or known[0] + LISTED_S < now or known[1] != self.writes[0]:
+            listed = {each.key: each for each in super()._listed(folder)}
+            known = self._folders[folder] = (now, self.writes[0], listed)
+        return known[2]
+
+
+def in_threads(call: Callable[[S], T], items: Iterable[S]) -> list[T]:
+    """Return the results of concurrent calls, in the order of the items."""
+    every = list(items)
+    if len(every) < 2:
+        return [call(item) for item in every]
+    with ThreadPoolExecutor(min(THREADS, len(every))) as threads:
+        return list(threads.map(call, every))
 
 
 def _place(found: Path | bytes, at: Path) -> None:
+    at.unlink(missing_ok=True)  # of an attempt before
     if isinstance(found, bytes):
         at.write_bytes(found)
         return

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from secrets import token_hex
 from threading import Lock
 from typing import Any
 
 import obstore
 from obstore.store import MemoryStore, from_url
 
-from memflow.errors import StoreFailed
+from memflow.errors import BadSettings, StoreFailed
 from resources.lake.storage.client import ListedObject, StoredObject, check_address, sentence
 
 RETRIES: dict[str, Any] = {
@@ -40,16 +41,23 @@ class ObstoreClient:
         self._store = store
         self._lock = Lock()
 
-    def get(self, key: str) -> StoredObject | None:
-        """Return an object; None if it is missing."""
-        with self._request("get"):
-            try:
-                found = obstore.get(self._store, key)
-                return StoredObject(bytes(found.bytes()), found.meta["e_tag"] or "")
-            except (FileNotFoundError, obstore.exceptions.NotFoundError) as missing:
-                if "NoSuchBucket" in str(missing):
-                    raise
-                return None
+    def get(self, key: str, start: int = 0) -> StoredObject | None:
+        """Return an object, or its bytes from `start` on; None if it is missing."""
+        with self._request("get"), _none_if_missing():
+            options: Any = {"range": {"offset": start}} if start else {}
+            found = obstore.get(self._store, key, options=options)
+            return StoredObject(bytes(found.bytes()), found.meta["e_tag"] or "", found.meta["size"])
+        return None
+
+    def head(self, key: str) -> ListedObject | None:
+        """Return the tag and size of an object; None if it is missing.
+
+        One byte is fetched, because the answer to a HEAD request does not state why it failed.
+        """
+        with self._request("head"), _none_if_missing():
+            found = obstore.get(self._store, key, options={"range": (0, 1)}).meta
+            return ListedObject(key, found["size"], found["e_tag"] or "")
+        return None
 
     def create(self, key: str, content: bytes) -> str | None:
         """Create an object. Return its tag; None if the key exists."""
@@ -63,18 +71,13 @@ class ObstoreClient:
 
     def swap(self, key: str, content: bytes, tag: str) -> str | None:
         """Replace the version of an object with this tag. Return the new tag; None if the object has another tag."""
-        with self._request("swap"):
+        with self._request("swap"), _none_if_missing():
             try:
                 put = obstore.put(self._store, key, content, mode={"e_tag": tag}, use_multipart=False)
-            except (
-                FileNotFoundError,
-                obstore.exceptions.PreconditionError,
-                obstore.exceptions.NotFoundError,
-            ) as changed:
-                if "NoSuchBucket" in str(changed):
-                    raise
+            except obstore.exceptions.PreconditionError:
                 return None
-        return put["e_tag"] or ""
+            return put["e_tag"] or ""
+        return None
 
     def list(self, prefix: str) -> list[ListedObject]:
         """Return the objects below a prefix, which ends with a slash. The store returns 1,000 at a time."""
@@ -82,19 +85,12 @@ class ObstoreClient:
             found = [each for page in obstore.list(self._store, prefix) for each in page]
         with self._lock:
             self.requests["list"] += (len(found) - 1) // 1000 if found else 0
-        return [
-            ListedObject(each["path"], each["size"], each["e_tag"] or "", each["last_modified"])
-            for each in found
-        ]
+        return [ListedObject(each["path"], each["size"], each["e_tag"] or "") for each in found]
 
     def delete(self, key: str) -> None:
         """Delete an object; do nothing if it is missing."""
-        with self._request("delete"):
-            try:
-                obstore.delete(self._store, key)
-            except (FileNotFoundError, obstore.exceptions.NotFoundError) as missing:
-                if "NoSuchBucket" in str(missing):
-                    raise
+        with self._request("delete"), _none_if_missing():
+            obstore.delete(self._store, key)
 
     @contextmanager
     def _request(self, kind: str) -> Iterator[None]:
@@ -106,6 +102,36 @@ class ObstoreClient:
             raise StoreFailed(
                 sentence(self.address, error)
             ) from None  # the cause may contain a signed request
+
+
+@contextmanager
+def _none_if_missing() -> Iterator[None]:
+    """End the block without an error if the object is missing."""
+    try:
+        yield
+    except (FileNotFoundError, obstore.exceptions.NotFoundError) as missing:
+        if "NoSuchBucket" in str(missing):
+            raise
+
+
+def probe_conditions(store: ObstoreClient) -> None:
+    """Raise BadSettings if a store does not support the conditional requests on which a lake depends."""
+    key = f"probes/{token_hex(8)}"
+    tag = store.create(key, b"1")
+    try:
+        second = None if store.create(key, b"2") is None else "creates an object that exists (If-None-Match)"
+        if second is None and tag and store.swap(key, b"3", '"0123456789abcdef0123456789abcdef"') is not None:
+            second = "replaces an object of another version (If-Match)"
+        if second is None and (not tag or store.swap(key, b"4", tag) is None):
+            second = "does not replace an object of a known version (If-Match)"
+    finally:
+        store.delete(key)
+    if second is not None:
+        raise BadSettings(
+            f"the store of {store.address} {second}, so writers would overwrite each other. Use a folder, or a "
+            "store with conditional writes, such as Amazon S3, Google Cloud Storage, Azure Blob Storage or "
+            "a current MinIO."
+        )
 
 
 _MEMORY: dict[str, Any] = {}

@@ -47,5 +47,5 @@ def _open_object_storage(address: str) -> LakeStorage:
 
     client = open_client(address)
     if address.startswith("memory:"):  # its tags are numbers, which other processes give to other content
-        return ObjectStorage(client, ObjectCache(Path(mkdtemp(prefix="memflow-lake-"))), keeps_texts=False)
+        return ObjectStorage(client, ObjectCache(Path(mkdtemp(prefix="memflow-lake-"))))
     return ObjectStorage(client, ObjectCache(cache_folder(address)))

@@ -102,16 +102,16 @@ def test_read_sheet_names_the_line_of_an_invalid_item(keyed, old, new, told) -> 
         read_sheet(folder)
 
 
-def test_read_key_rejects_a_modified_missing_or_unrelated_key_file(keyed) -> None:
+def test_read_key_rejects_an_invalid_missing_or_unrelated_key_file(keyed) -> None:
     folder, sheet = keyed
-    change(folder / "key.jsonl", "option_2", "option_1")
-    with pytest.raises(BadInput, match=r"key.jsonl was modified"):
-        read_key(folder, sheet)
     other = make_sheet(header(keyed=True, seed=1), sheet.units)
     with pytest.raises(BadInput, match="the key of a different sheet"):
         read_key(folder, other)
-    (folder / "key.jsonl").unlink()
-    with pytest.raises(MissingData, match=r"key.jsonl is missing"):
+    change(folder / "key.json", "option_2", "none of the labels")
+    with pytest.raises(BadInput, match=r"key.json, line 1, labels.a#0"):
+        read_key(folder, sheet)
+    (folder / "key.json").unlink()
+    with pytest.raises(MissingData, match=r"key.json is missing"):
         read_key(folder, sheet)
 
 

@@ -3,9 +3,8 @@
 from typing import Annotated, Literal
 
 import pytest
+from bounded_types import assert_bounded, unbounded
 from pydantic import BaseModel, Field
-
-from memflow.chat.bounds import assert_bounded, unbounded
 
 
 class Part(BaseModel):

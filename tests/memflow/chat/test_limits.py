@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import pytest
+from bounded_types import assert_bounded
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError
 
 from memflow.chat.asking import ask
-from memflow.chat.bounds import assert_bounded
 from memflow.chat.limits import (
     ITEMS,
     TEXT,

@@ -83,7 +83,7 @@ def test_init_command_writes_example_settings_and_overwrites_only_with_force(emp
 def test_init_command_writes_the_settings_of_dagster_for_a_ray_cluster(empty) -> None:
     assert "DAGSTER_HOME" in empty("init", "dagster.yaml", "--cluster", "ray").stdout
     written = Path("dagster.yaml").read_text(encoding="utf-8")
-    assert "resources.runs.ray_launcher" in written
+    assert "class: RayRunLauncher" in written
     assert "--force" in empty.error("init", "dagster.yaml", "--cluster", "ray")
     assert empty("init", "dagster.yaml", "--cluster", "ray", "--force").exit_code == 0
     assert Path("dagster.yaml").read_text(encoding="utf-8") == written

@@ -103,15 +103,6 @@ def test_open_comparison_states_how_many_episodes_would_settle_it() -> None:
     )
 
 
-def test_open_comparison_states_that_its_episodes_cannot_be_significant() -> None:
-    few = replace(ROW, better=None, p_adjusted=0.75, n_episodes=6, family=20)
-    assert power_note(few) == (
-        "accuracy cannot be significant with 6 episodes and 20 comparisons: the sign-flip test needs at least 10 "
-        "episodes."
-    )
-    assert "cannot be significant" not in str(power_note(replace(few, n_episodes=10)))
-
-
 def test_family_of_adjusted_p_values_is_declared() -> None:
     rows = [replace(ROW, family=2), replace(ROW, slice="period 1", family=6)]
     assert family_note(rows) == (

@@ -4,17 +4,15 @@ import fnmatch
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
-from download_origin import LIMITS, OriginServer, serving
+from download_origin import OriginServer, serving
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.origins import Download, RemoteFile
 from resources.data.data_folder import default_data_folder
-from resources.data.downloads import transfer
 from resources.settings.settings import load
 
 CONTENT = b'{"instruction": "i", "input": "q", "answer": "a"}\n'
@@ -35,7 +33,6 @@ def origin(monkeypatch: pytest.MonkeyPatch) -> Iterator[OriginServer]:
         download = Download("https://page", (RemoteFile(url, "lexeval/5_2.json"),), terms="Read the terms.")
         known["lexeval_judge"] = replace(known["lexeval_judge"], download=download)
         monkeypatch.setattr(registry, "datasets", lambda: known)
-        monkeypatch.setattr(transfer, "Transfer", partial(transfer.Transfer, limits=LIMITS))
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         yield state
 
@@ -73,17 +70,6 @@ def test_accepted_data_set_is_downloaded_and_then_present(empty, origin, folder)
     assert row["folder"] == str(folder / "lexeval")
 
 
-def test_interrupted_download_is_continued_by_the_next_command(empty, origin, folder) -> None:
-    origin.files["5_2.json"].cuts = [10] * 4
-    served = origin.files["5_2.json"]
-    served.statuses = [200, 404]
-    assert "does not exist any more" in empty.error("data", "get", "lexeval_judge", "--yes")
-    served.cuts = []
-    assert empty("data", "get", "lexeval_judge", "--yes").exit_code == 0
-    assert (folder / "lexeval/5_2.json").read_bytes() == CONTENT
-    assert origin.downloads()[-1]["Range"] == "bytes=10-"
-
-
 def test_domain_option_downloads_its_missing_data_sets(empty, origin, folder) -> None:
     Path("memflow.toml").write_text(
         '[own_domains.mine]\nbenchmark = "memorybench"\ndatasets = ["lexeval_judge", "memorybench_sample"]\n'
@@ -113,7 +99,7 @@ def test_data_command_shows_license_size_and_command_of_missing_data_sets(empty,
     rows = {row["dataset"]: row for row in empty.json("data")["datasets"]}
     assert set(rows) == set(registry.datasets())
     assert (rows["personas_sample"]["state"], rows["personas_sample"]["ships"]) == ("present", True)
-    assert rows["foodcom"]["how"] in " ".join(empty("data").stdout.split())
+    assert rows["membench_participation"]["how"] in " ".join(empty("data").stdout.split())
     locomo = rows["locomo"]
     assert (locomo["state"], locomo["published_bytes"]) == ("missing", 2_805_274)
     assert locomo["command"] == "memflow data get locomo" and locomo["licence"] == "CC BY-NC 4.0"

@@ -49,14 +49,6 @@ def test_export_of_users_overwrites_an_existing_file_only_with_force(users) -> N
     assert len(written()) == 3
 
 
-def test_export_of_users_lists_an_omitted_user_with_the_reason(users) -> None:
-    first, *rest = users.lake.read("utterance.turns", DOMAIN)
-    users.write("utterance.turns", DOMAIN, [replace(first, reason="it tells nothing"), *rest])
-    shown = users("export", "users", DOMAIN, "users.json").stdout
-    assert "Left out" in shown and "it tells nothing" in shown
-    assert first.episode_id not in written()
-
-
 @pytest.mark.parametrize(
     ("domain", "file", "reason"),
     [

@@ -41,7 +41,7 @@ def text_of(summary: Summary, width: int) -> str:
 @pytest.mark.parametrize("width", [80, 140])
 def test_summary_states_faulty_and_suspect_memories_and_what_to_do(width: int) -> None:
     found = scores("good", "odd", "deaf")
-    summary = Summary(found, found, [], [], {}, 4, 0, [], "x.duckdb", [])
+    summary = Summary(Outcome(ran=[PlannedRun("all")] * 4), found, found)
     lines = [" ".join(line.split()) for line in text_of(summary, width).splitlines()]
     assert "good 0.500 96 100%" in lines and "odd (suspect) 0.500 96 100%" in lines
     assert "deaf (faulty) not measured 0 of 96 0%" in lines
@@ -66,9 +66,7 @@ def test_summary_states_faulty_and_suspect_memories_and_what_to_do(width: int) -
 def test_exit_code_of_run(
     empty: Any, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], failed: bool, code: int
 ) -> None:
-    ran = [
-        PlannedRun("domain x assistant", "amemgym_demo", lambda: True, assistant=name) for name in names
-    ] + [PlannedRun("all", None, lambda: True)]
+    ran = [PlannedRun("domain x assistant", "amemgym_demo", name) for name in names] + [PlannedRun("all")]
     outcome = Outcome(ran=ran, scores=scores(*names), failed=[(ran[0], "it broke")] if failed else [])
     monkeypatch.setattr(memflow.cli.pipeline, "run_pipeline", lambda *arguments: outcome)
     result = empty("run", "--demo", "--domain", "amemgym_demo", "--memory", "none")
@@ -78,8 +76,8 @@ def test_exit_code_of_run(
 def test_faulty_memory_of_another_run_does_not_change_the_exit_code(
     empty: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran = [PlannedRun("domain x assistant", "amemgym_demo", lambda: True, assistant="none")]
-    outcome = Outcome(ran=[*ran, PlannedRun("all", None, lambda: True)], scores=scores("none", "deaf"))
+    ran = [PlannedRun("domain x assistant", "amemgym_demo", "none")]
+    outcome = Outcome(ran=[*ran, PlannedRun("all")], scores=scores("none", "deaf"))
     monkeypatch.setattr(memflow.cli.pipeline, "run_pipeline", lambda *arguments: outcome)
     assert empty("run", "--demo", "--domain", "amemgym_demo", "--memory", "none").exit_code == 0
 

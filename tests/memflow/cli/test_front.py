@@ -5,7 +5,7 @@ import pytest
 COMMANDS = (
     *("run", "plan", "dev", "show", "export", "sql"),
     *("domains", "memories", "data", "models", "init", "doctor"),
-    *("ledger", "repair", "gc", "copy-lake"),
+    "ledger",
 )
 SUBCOMMANDS = (
     *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),

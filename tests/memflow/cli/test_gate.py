@@ -215,15 +215,6 @@ def _digest(lines: list[str]) -> str:
     return digest(lines)
 
 
-def test_single_episode_cannot_be_decided(changing: Home) -> None:
-    values = np.full((EPISODES, PROBES), np.nan)
-    values[0] = 0
-    write(changing, "recent", values)
-    data = decided(changing, "recent", "--baseline", "full")
-    assert data["exit_code"] == 2
-    assert {each["reason"] for each in data["decisions"]} == {"1 episode; a decision needs at least 6"}
-
-
 def test_verdicts_without_values_cannot_be_decided(changing: Home, stored: Home) -> None:
     data = decided(stored, "none", "--baseline", "full")
     assert data["exit_code"] == 2

@@ -42,14 +42,6 @@ def test_show_keys_as_json_counts_questions_and_agreement(annotated):
     }  # fmt: skip
 
 
-def test_show_keys_as_text_lists_counts_and_drop_reasons(annotated):
-    shown = annotated("show", "keys", DOMAIN).stdout
-    lines = [line.split() for line in shown.splitlines()]
-    assert ["all", "22", "18", "4", "0", "86%", "82%", "86%", "100%"] in lines
-    assert "dropped, 2 x: annotator and verifier disagree at checkpoint 1, 2, 3" in shown
-    assert "4 change never, 10 change once, 4 change twice" in shown
-
-
 @pytest.mark.parametrize(
     ("domain", "says"),
     [

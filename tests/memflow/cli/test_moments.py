@@ -1,4 +1,4 @@
-"""`--as-of`: earlier states of the lake in `show` and `sql`, and `memflow gc`."""
+"""`--as-of`: earlier states of the lake in `show` and `sql`, and `memflow doctor --clean`."""
 
 import shutil
 from dataclasses import replace
@@ -60,32 +60,22 @@ def test_every_view_of_the_lake_accepts_as_of(rewritten, view):
     assert home.json("show", *view, "--as-of", last) == home.json("show", *view)
 
 
-def test_gc_removes_old_rows_only_without_dry_run_and_lists_them_by_table(rewritten):
+def test_doctor_clean_removes_rows_beyond_the_settings_and_lists_them_by_table(rewritten, monkeypatch):
     home, answers = rewritten
     first, second, last = answers
-    planned = home.json("gc", "--older-than", "0d", "--dry-run")
-    assert [(each["table"], each["versions"]) for each in planned["removed"]] == [(TABLE, 1)]
-    assert home.json("show", "leaderboard", "--as-of", first.isoformat()) == answers[first]
-    removed = home.json("gc", "--larger-than", "0MB")
-    assert removed["bytes"] == planned["bytes"] > 0
-    assert "was removed by `memflow gc`" in home.error("show", "leaderboard", "--as-of", first.isoformat())
+    untouched = home.json("doctor", "--clean")
+    assert untouched["removed"] == [] and untouched["kept_bytes"] > 0
+    monkeypatch.setenv("MEMFLOW_HISTORY__GIGABYTES", "0")
+    removed = home.json("doctor", "--clean")
+    assert [(row["table"], row["versions"]) for row in removed["removed"]] == [(TABLE, 1)]
+    assert removed["bytes"] > 0
+    assert "was removed by `memflow doctor --clean`" in home.error(
+        "show", "leaderboard", "--as-of", first.isoformat()
+    )
     for kept in (second, last):
         assert home.json("show", "leaderboard", "--as-of", kept.isoformat()) == answers[kept]
-    assert "is not a number with a unit" in home.error("gc", "--older-than", "many")
-
-
-def test_gc_keeps_recent_rows_with_the_default_settings(rewritten):
-    home, _ = rewritten
-    assert home.json("gc")["removed"] == []
-    assert home.json("gc")["kept_bytes"] > 0
-
-
-def test_sql_as_of_names_partitions_that_gc_removed(rewritten):
-    home, answers = rewritten
-    home("gc", "--larger-than", "0MB")
-    first = next(iter(answers))
     shown = home("sql", f"SELECT count(*) AS n FROM {TABLE}", "--as-of", first.isoformat())
-    assert "score.leaderboard of all" in shown.stderr and "memflow gc" in shown.stderr
+    assert "score.leaderboard of all" in shown.stderr and "memflow doctor --clean" in shown.stderr
 
 
 @pytest.fixture

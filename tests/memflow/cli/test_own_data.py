@@ -53,22 +53,6 @@ def test_init_keeps_an_existing_file_and_names_no_used_domain(empty, tmp_path: P
     assert found["domain"] == "own_dialogues_demo" and found["questions"] == 2
 
 
-def test_init_of_a_folder_and_of_several_files_reads_all_of_them(empty, tmp_path: Path) -> None:
-    write(tmp_path / "chats/a.jsonl", {**LINE, "questions": []})
-    (tmp_path / "chats/q.csv").write_text("dialogue,question,gold\nana,Where?,Rome\n", encoding="utf-8")
-    assert empty.json("init", "--data", "chats")["questions"] == 1
-    assert load().own_datasets["chats"].files == (
-        str(tmp_path / "chats/*.jsonl"),
-        str(tmp_path / "chats/*.csv"),
-    )
-    (tmp_path / "chats").rename(tmp_path / "chats [1]")
-    empty("init", "brackets.toml", "--data", "chats [1]")
-    assert Library(None, load(Path("brackets.toml")).datasets).found("chats_1")
-    (tmp_path / "chats [1]").rename(tmp_path / "chats")
-    both = empty.json("init", "other.toml", "--data", "chats/a.jsonl", "--data", "chats/q.csv")
-    assert both["questions"] == 1 and both["domain"] == "a"
-
-
 def test_init_states_problems_and_refuses_files_without_a_valid_dialogue(empty, tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", LINE, {"id": "b", "messages": "x"})
     shown = empty("init", "--data", "a.jsonl").stdout.splitlines()

@@ -103,17 +103,6 @@ def test_show_partitions_prints_data_sets_that_are_measured_as_published(measure
     assert "BM25-M 0.376 0.190" in shown  # (0.135916 - 0) / 0.361624
 
 
-def test_show_partitions_labels_a_sample_beside_published_scores(empty: Any) -> None:
-    sample, gap = "memorybench_siso~4", "sample of 4 of 20 test questions"
-    own = replace(SISO, domain=sample, incomplete=gap)
-    slices = ["all", *(f"dataset {name}" for name in ("nfcats", "scitechnews", "lexeval_qa"))]
-    scores = [score for name in slices for score in both(own, 0.5, variant="standard", slice=name)]
-    empty.write("score.leaderboard", "all", [*both(own, 0.75), *scores])
-    shown = " ".join(empty("show", "partitions", "--paper").stdout.split())
-    assert f"{sample}: {gap}" in shown and f"Number of assistants: {sample}: 1." in shown
-    assert empty.json("show", "partitions", "--paper")["incomplete"] == [f"{sample}: {gap}"]
-
-
 def test_show_partitions_without_results_names_the_command_to_run(empty: Any) -> None:
     message = empty.error("show", "partitions")
     assert "no partition of MemoryBench has results yet" in message and "--paper" in message

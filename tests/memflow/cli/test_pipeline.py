@@ -65,13 +65,26 @@ class Recorder:
         return f"id of {run.name}", "broken" if run.partition in self.failing else ""
 
 
-def planned(partition: str, *after: PlannedRun, up_to_date: bool = False) -> PlannedRun:
-    return PlannedRun("domain", partition, lambda: up_to_date, after=after)
+class Stored:
+    """Fingerprints by which the partition `stored` is up to date."""
+
+    def up_to_date(self, scope: str, partition: str, assistant: str) -> bool:
+        return partition == "stored"
+
+    def damaged(self, scope: str, partition: str, assistant: str) -> list[str]:
+        return []
 
 
-def executed(runs: Sequence[PlannedRun], recorder: Recorder, parallel: int) -> Outcome:
+def planned(partition: str, *after: PlannedRun) -> PlannedRun:
+    return PlannedRun("domain", partition, after=after)
+
+
+def executed(
+    runs: Sequence[PlannedRun], recorder: Recorder, parallel: int = 1, watcher: Silent | None = None
+) -> Outcome:
     outcome = Outcome()
-    Schedule(RunRequest((), (), parallel=parallel), Silent(), outcome, lambda: recorder).run(runs)  # type: ignore[arg-type,return-value]
+    request = RunRequest((), (), parallel=parallel)
+    Schedule(request, Stored(), watcher or Silent(), outcome, lambda: recorder).run(runs)  # type: ignore[arg-type,return-value]
     return outcome
 
 
@@ -90,7 +103,7 @@ def test_run_starts_after_all_runs_that_it_depends_on() -> None:
 
 
 def test_failed_run_skips_its_dependents_and_no_other_run() -> None:
-    bad, good = planned("bad"), planned("good", up_to_date=True)
+    bad, good = planned("bad"), planned("stored")
     after_bad, after_good, after_both = planned("a", bad), planned("b", good), planned("c", bad, good)
     outcome = executed([bad, good, after_bad, after_good, after_both], Recorder(failing=("bad",)), parallel=2)
     assert outcome.failed == [(bad, "broken")]
@@ -149,8 +162,7 @@ def test_signal_ends_the_schedule_also_if_it_arrives_while_a_callback_runs(numbe
 
     before = signal.getsignal(number)
     signaled = Signaled()
-    schedule = Schedule(RunRequest((), ()), Watching(), Outcome(), lambda: signaled)  # type: ignore[arg-type,return-value]
     with pytest.raises(KeyboardInterrupt):
-        schedule.run([planned("p"), planned("q")])
+        executed([planned("p"), planned("q")], signaled, watcher=Watching())
     assert signaled.interrupted and "q" not in "".join(signaled.began)
     assert signal.getsignal(number) == before

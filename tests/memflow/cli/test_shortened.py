@@ -6,6 +6,7 @@ import factories
 from rich.console import Console
 
 from memflow.chat.scripted import LABEL
+from memflow.cli.planned_runs import Outcome, PlannedRun
 from memflow.cli.summary import Summary
 from memflow.records import Score
 
@@ -25,8 +26,9 @@ def scores(domains: int, assistants: int, gaps: bool = False) -> list[Score]:
 
 
 def summary_of(found: list[Score], failed: int = 0) -> Summary:
-    reasons = [(f"evaluate_memory d · m{number}", f"reason {number}") for number in range(failed)]
-    return Summary(found, found, [], reasons, {}, len(found), 0, [], "x.duckdb", [])
+    runs = [PlannedRun("domain x assistant", "d", f"m{number}") for number in range(failed)]
+    reasons = [(run, f"reason {number}") for number, run in enumerate(runs)]
+    return Summary(Outcome(failed=reasons), found, found)
 
 
 def lines_of(summary: Summary, width: int) -> list[str]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import ModuleType
 
 import pytest
+from bounded_types import assert_bounded
 from memory_helpers import case
 
-from memflow.chat.bounds import assert_bounded
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
 from memflow.memories import registry

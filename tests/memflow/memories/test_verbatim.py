@@ -94,18 +94,6 @@ def test_newest_within_returns_newest_messages_in_budget_and_counts_dropped_toke
         assert sum(estimate(turn.content) for turn in longer) > budget
 
 
-async def test_full_memory_drops_the_oldest_messages_beyond_the_budget() -> None:
-    messages = [said(number, f"{number}" * 40) for number in range(6)]
-    whole, tight = Full(), Full(budget=25)
-    await whole.write(messages)
-    await tight.write(messages)
-    turns = (await whole.read("?")).messages
-    assert [turn.content for turn in turns] == [message.text for message in messages]
-    recall = await tight.read("?")
-    assert recall.sources == ("m4", "m5")
-    assert (recall.injected_tokens, recall.dropped_tokens) == (20, 40)
-
-
 async def test_full_memory_without_budget_and_window_drops_nothing() -> None:
     memory = Full()
     await memory.write([said(number, "a" * 4000) for number in range(500)])

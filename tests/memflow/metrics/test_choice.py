@@ -1,7 +1,7 @@
 import pytest
 
 from memflow.errors import BadInput
-from memflow.metrics.choice import accuracy, random_accuracy
+from memflow.metrics.choice import accuracy
 
 
 def test_accuracy_is_1_only_for_the_gold_option():
@@ -12,12 +12,3 @@ def test_accuracy_is_1_only_for_the_gold_option():
 def test_accuracy_rejects_an_option_that_does_not_exist(answer):
     with pytest.raises(BadInput, match="Pass a number from 1 to 3"):
         accuracy(answer, "2", 3)
-
-
-def test_random_accuracy_is_the_mean_of_1_over_the_number_of_options():
-    assert random_accuracy([2, 4]) == pytest.approx(0.375)
-
-
-def test_random_accuracy_rejects_an_empty_list_of_questions():
-    with pytest.raises(BadInput, match="`options` is empty"):
-        random_accuracy([])

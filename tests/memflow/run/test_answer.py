@@ -6,6 +6,7 @@ import weakref
 from dataclasses import replace
 
 import pytest
+from factories import row
 
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.registry import find_domain
@@ -23,10 +24,9 @@ DOMAIN = find_domain("membench_memdaily")
 
 
 def probe(number: int, checkpoint: int) -> Probe:
-    return Probe(
-        domain="d", probe_id=f"p{number}", episode_id="e", checkpoint=checkpoint, kind="choice", dataset="s",
-        metric="accuracy", question="?", options=["a", "b"], variables=[], gold="1", revealed="a", evidence=[],
-    )  # fmt: skip
+    return row(
+        Probe, probe_id=f"p{number}", episode_id="e", checkpoint=checkpoint, options=["a", "b"], revealed="a"
+    )
 
 
 class Waiting:

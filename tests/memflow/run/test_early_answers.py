@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 import pytest
+from factories import reply, row
 
 from memflow.errors import EndpointDown
 from memflow.memories.entries import EntryStore
@@ -18,11 +18,15 @@ from memflow.run.play import LAST, Event, PlayedEpisode, PlayedMessage
 
 
 def probe(number: int, checkpoint: int, after: str | None = None) -> Probe:
-    return Probe(
-        domain="d", probe_id=f"p{number}", episode_id="e", checkpoint=checkpoint, kind="choice", dataset="s",
-        metric="accuracy", question="?", options=["a", "b"], variables=[], gold="1", revealed="a", evidence=[],
+    return row(
+        Probe,
+        probe_id=f"p{number}",
+        episode_id="e",
+        checkpoint=checkpoint,
+        options=["a", "b"],
+        revealed="a",
         after=after,
-    )  # fmt: skip
+    )
 
 
 def played(*message_ids: str) -> PlayedEpisode:
@@ -52,16 +56,7 @@ class Asking:
         for each in probes:
             store = EntryStore.restored(history.items, history.sequence(each))
             self.asked.append((each.probe_id, [item.text for item in store.live()]))
-        reply = Reply(
-            domain="d",
-            assistant="a",
-            probe_id="",
-            episode_id="e",
-            checkpoint=0,
-            recalled=[],
-            recalled_sources=[],
-        )
-        return [replace(reply, probe_id=each.probe_id) for each in probes]
+        return [reply(probe_id=each.probe_id) for each in probes]
 
 
 async def other_tasks() -> None:

@@ -4,11 +4,12 @@ import json
 from dataclasses import replace
 
 import pytest
+from factories import record
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.errors import BadInput
-from memflow.records import Record, TranscriptMessage
+from memflow.records import TranscriptMessage
 from memflow.run.recording import (
     RecordedRun,
     Source,
@@ -145,16 +146,7 @@ def test_is_recording_recognizes_a_recording_by_its_first_line(text, found):
 @pytest.mark.parametrize("scripted", [True, False])
 def test_scripted_recording_marks_its_data_set_as_scripted(scripted):
     header, _ = read(recording_text(MADE.model_copy(update={"scripted": scripted}), [message(0)]))
-    plain = Record(
-        dataset="d",
-        record_id="u",
-        position=0,
-        source="f",
-        sha256="0",
-        licence="l",
-        origin="o",
-        content="{}",
-    )
-    record = replace(plain, record_id="run:header", content=header.model_dump_json())
-    assert header_of([plain, record]) == header and header_of([plain]) is None
-    assert scripted_meta([plain, record]) == ({"scripted": "yes"} if scripted else {})
+    plain = record(content="{}")
+    made = replace(plain, record_id="run:header", content=header.model_dump_json())
+    assert header_of([plain, made]) == header and header_of([plain]) is None
+    assert scripted_meta([plain, made]) == ({"scripted": "yes"} if scripted else {})

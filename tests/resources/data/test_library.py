@@ -42,7 +42,6 @@ def test_library_finds_a_complete_data_set_with_checksums(folder):
     assert library.sums(published()) == {"set/a.json": sum_of(ONE), "set/b.json": sum_of(TWO)}
     assert library.found(published())
     assert library.status_of(published()).state == "found"
-    assert not library.status_of(published()).checked
 
 
 def test_incomplete_data_set_error_names_missing_files(folder):
@@ -72,8 +71,8 @@ def test_missing_data_set_error_names_the_searched_folder(tmp_path):
 @pytest.mark.parametrize("files", [{"files": ("set/a.json",)}, {"files": (), "optional": ("set/a.json",)}])
 def test_library_rejects_a_file_with_a_wrong_checksum(folder, files):
     library = Library(folder)
-    right = library.status_of(published(**files, sums={"set/a.json": sum_of(ONE).upper()}))
-    assert (right.state, right.checked) == ("found", True)
+    right = published(**files, sums={"set/a.json": sum_of(ONE).upper()})
+    assert library.status_of(right).state == "found"
     dataset = published(**files, sums={"set/a.json": sum_of(TWO)})
     assert (library.status_of(dataset).state, library.status_of(dataset).wrong) == (
         "wrong checksum",
@@ -107,9 +106,10 @@ def test_library_caches_a_checksum_until_the_file_changes(folder, monkeypatch):
 
 
 def test_library_lists_every_data_set_and_rejects_an_unknown_name(tmp_path):
-    holdings = Library(tmp_path).status()
-    assert [holding.dataset.name for holding in holdings] == list(registry.datasets())
-    assert all(holding.state == "missing" for holding in holdings if not holding.dataset.ships)
+    library = Library(tmp_path)
+    assert list(library.known) == list(registry.datasets())
+    missing = [name for name, dataset in library.known.items() if not dataset.ships]
+    assert {library.status_of(name).state for name in missing} == {"missing"}
     assert Library(tmp_path).sums("locomo") == {}
     with pytest.raises(BadInput, match="there is no data set 'loco'"):
         Library(tmp_path).paths("loco")
@@ -153,7 +153,7 @@ def test_library_finds_a_user_data_set_by_file_pattern(tmp_path):
     ]
     with pytest.raises(MissingData, match=r"runs/\*/none.json of the data set .* is missing"):
         library.paths("none")
-    assert [holding.state for holding in library.status()] == ["found", "found", "missing"]
+    assert [library.status_of(name).state for name in library.known] == ["found", "found", "missing"]
     assert Library(tmp_path).dataset(published(files=("a*.json",))).files == ("a*.json",), (
         "published: as named"
     )

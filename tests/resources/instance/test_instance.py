@@ -10,9 +10,11 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
+from sqlalchemy.engine import make_url
 
 from memflow.errors import BadSettings
-from resources.instance.instance import dagster_home, open_instance
+from resources.instance.instance import dagster_home, open_instance, require_own_runs
 from resources.runs.recovery import IN_PROGRESS
 
 WORKER = textwrap.dedent(
@@ -107,12 +109,44 @@ def test_unreachable_database_is_reported_in_a_sentence_without_its_password(
     assert "the password" not in str(error.value)
 
 
-def test_edited_file_that_names_a_former_module_is_rejected_with_its_new_name(tmp_path: Path) -> None:
-    text = files("resources.instance").joinpath("instance.yaml").read_text(encoding="utf-8")
-    folder = dagster_home(tmp_path)
-    edited = text.replace("resources.runs.launcher", "resources.run_launcher").replace(
-        "max_concurrent_runs: 4", "max_concurrent_runs: 3"
-    )
-    (folder / "dagster.yaml").write_text(edited, encoding="utf-8")
-    with pytest.raises(BadSettings, match=r"Replace resources\.run_launcher by resources\.runs\.launcher$"):
+def test_settings_of_dagster_that_name_a_module_of_another_version_are_refused(tmp_path: Path) -> None:
+    settings = dagster_home(tmp_path) / "dagster.yaml"
+    former = settings.read_text(encoding="utf-8").replace("instance.event_log", "instance.former_log")
+    settings.write_text(former, encoding="utf-8")
+    with pytest.raises(
+        BadSettings, match=r"names resources\.instance\.former_log, which .*Move the file away"
+    ):
         dagster_home(tmp_path)
+
+
+def test_memflow_run_is_refused_where_a_cluster_starts_the_runs(tmp_path: Path) -> None:
+    folder = dagster_home(tmp_path)
+    launcher = {
+        "module": "dagster_ray",
+        "class": "RayRunLauncher",
+        "config": {"ray": {"address": "http://a:1"}},
+    }
+    (folder / "dagster.yaml").write_text(yaml.safe_dump({"run_launcher": launcher}), encoding="utf-8")
+    with (
+        open_instance(tmp_path) as opened,
+        pytest.raises(BadSettings, match=r"RayRunLauncher, .*set DAGSTER_HOME"),
+    ):
+        require_own_runs(opened.instance)
+
+
+@pytest.mark.parametrize("name", ["instance.yaml", "deployment.yaml", "deployment_ray.yaml"])
+def test_settings_of_dagster_are_valid(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres_url: str
+) -> None:
+    """Dagster refuses a launcher that cannot do what its monitoring is to do."""
+    url = make_url(postgres_url)
+    values = {"HOST": url.host, "PORT": url.port, "USER": url.username, "PASSWORD": "any", "DB": url.database}
+    for variable, value in values.items():
+        monkeypatch.setenv(f"DAGSTER_POSTGRES_{variable}", str(value))
+    monkeypatch.setenv("RAY_API_SERVER_ADDRESS", "http://127.0.0.1:1")
+    text = files("resources.instance").joinpath(name).read_text(encoding="utf-8")
+    (tmp_path / "dagster.yaml").write_text(text, encoding="utf-8")
+    with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
+        assert instance.run_monitoring_enabled and instance.run_retries_enabled
+        assert instance.run_launcher.supports_resume_run == (name == "deployment_ray.yaml")
+        assert not instance.run_retries_retry_on_asset_or_op_failure

@@ -15,7 +15,6 @@ from memflow.errors import BadInput
 from memflow.records import columns
 from resources.lake.columns import from_array, to_arrays
 from resources.lake.lake import Lake
-from resources.lake.row_digest import RowDigest
 
 TEXTS = st.sampled_from(["", "a", "ab", "中文"])
 ENTRIES = st.builds(
@@ -36,7 +35,7 @@ def test_row_groups_of_any_size_give_the_same_rows_and_facts(rows, size):
         facts = lake.write("memory.indexes", "d/a", iter(rows), fingerprint="f", meta={"run": "r"})
         parquet = pq.read_metadata(lake.path("memory.indexes", "d/a"))
         assert parquet.num_row_groups == -(-len(rows) // size)
-        assert (facts.rows, facts.digest) == (len(rows), RowDigest("memory.indexes").update(rows).hexdigest())
+        assert facts.rows == len(rows)
         assert Lake(folder).facts("memory.indexes", "d/a") == facts
         assert lake.read("memory.indexes", "d/a") == rows
         assert sum(batch.num_rows for batch in lake.batches("memory.indexes", "d/a")) == len(rows)

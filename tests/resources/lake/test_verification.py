@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import factories
-import pyarrow.parquet as pq
 import pytest
-from former_files import HASHES
+from valid_rows import valid_rows
 
 from memflow.errors import BadInput, DamagedFile
 from resources.lake.facts import Facts
-from resources.lake.kept_versions import RecordName
 from resources.lake.lake import VERIFIED, Lake
-from resources.lake.storage.local import COPIES, DAMAGED
+from resources.lake.versions import KeptFile, kept_facts, kept_files, remove_rows
 from resources.publishing.warehouse import Warehouse
 
 TABLE, PARTITION = "score.verdicts", "d/a"
@@ -77,7 +75,7 @@ def test_each_way_of_reading_refuses_a_flipped_bit(tmp_path: Path, table: str) -
         flip(path, bit)
         other = Lake(tmp_path / "lake")
         for look in WAYS:
-            with pytest.raises(DamagedFile, match=r"d,a\.parquet is damaged: .*Run `memflow repair`"):
+            with pytest.raises(DamagedFile, match=r"d,a\.parquet is damaged: .*Run `memflow run"):
                 look(other, table)
         found = Warehouse(other, tmp_path / "unused").sql(f"SELECT * FROM {table}")
         assert (found, found.left_out) == ([], {table: [PARTITION]})
@@ -117,32 +115,6 @@ def test_file_is_read_once_for_its_hash_in_each_process(lake: Lake, monkeypatch:
     assert len(calls) == 1
 
 
-def test_damaged_partition_is_kept_aside_when_it_is_written_again_with_its_former_time(lake: Lake) -> None:
-    path, facts = Path(lake.path(TABLE, PARTITION)), lake.facts(TABLE, PARTITION)
-    flip(path, 8 * 100)
-    damaged = path.read_bytes()
-    again = Lake(lake.root)
-    written = again.write(
-        TABLE, PARTITION, [verdict(n) for n in range(30)], fingerprint="f", meta={"run": "r1"}
-    )
-    assert (written, written.written) == (facts, facts.written)
-    [kept] = [each for each in Path(lake.root, DAMAGED).rglob("*") if each.is_file()]
-    assert kept.name.startswith("d,a.parquet.") and kept.read_bytes() == damaged
-    assert len(again.versions(TABLE, PARTITION)) == 1
-
-
-def test_file_of_a_former_version_is_compared_with_the_hash_of_its_rows(lake: Lake) -> None:
-    path = lake.path(TABLE, PARTITION)
-    stored, described = pq.read_table(path), pq.read_metadata(path).metadata
-    former = {name: value for name, value in described.items() if name not in (*HASHES, b"ARROW:schema")}
-    pq.write_table(stored.replace_schema_metadata(former), path)
-    assert Lake(lake.root).read(TABLE, PARTITION) == [verdict(n) for n in range(30)]
-    other = stored.slice(1)
-    pq.write_table(other.replace_schema_metadata(former), path)
-    with pytest.raises(DamagedFile, match="its rows changed"):
-        Lake(lake.root).read(TABLE, PARTITION)
-
-
 def test_metadata_must_not_contain_the_hash_itself(lake: Lake) -> None:
     key = "memflow.footer_hash"
     with pytest.raises(BadInput, match=r"contains memflow\.footer_hash"):
@@ -153,33 +125,45 @@ def test_metadata_must_not_contain_the_hash_itself(lake: Lake) -> None:
     assert Lake(lake.root).facts(TABLE, PARTITION).meta == {"x": f"{key} {'0' * 32}"}
 
 
-def test_flipped_bit_in_replaced_rows_or_their_record_is_refused(lake: Lake) -> None:
+def test_flipped_bit_in_replaced_or_removed_rows_is_refused(lake: Lake) -> None:
     before = lake.facts(TABLE, PARTITION)
     assert before is not None
     lake.write(TABLE, PARTITION, [verdict(1, 1.0)], fingerprint="g")
-    kept = lake.storage.versions
-    rows = Path(kept.content_path(TABLE, "d,a", before.content))
-    record = Path(kept.record_path(TABLE, "d,a", RecordName.of(before)))
-    assert isinstance(kept.read(TABLE, "d,a", RecordName.of(before)), Facts)
-    for path in (rows, record):
-        intact = path.read_bytes()
-        for bit in bits(path, 2):
-            flip(path, bit)
-            with pytest.raises(BadInput, match=r"is damaged|was removed"):
-                Lake(lake.root).as_of(before.since).read(TABLE, PARTITION)
-            path.write_bytes(intact)
+    [file] = kept_files(lake.storage, TABLE)[PARTITION]
+    assert kept_facts(lake, TABLE, file) == before
+    refuse_flips(lake, file, before)
+    remove_rows(lake, TABLE, file)
+    [removed] = kept_files(lake.storage, TABLE)[PARTITION]
+    assert removed.is_removed and kept_facts(lake, TABLE, removed) == before
+    refuse_flips(lake, removed, before)
 
 
-def test_damaged_history_is_restored_from_its_copy_and_lost_without_one(tmp_path: Path) -> None:
-    lake = Lake(tmp_path / "lake")
-    lake.write("score.history", "all", [], fingerprint="f")
-    path = Path(lake.path("score.history", "all"))
-    [copy] = Path(lake.root, COPIES).rglob("*.parquet")
+def refuse_flips(lake: Lake, file: KeptFile, before: Facts) -> None:
+    path = Path(lake.root, file.key)
     intact = path.read_bytes()
-    assert not lake.restore_copy("score.history", "all")
-    flip(path, 800)
-    assert Lake(lake.root).restore_copy("score.history", "all")
-    assert path.read_bytes() == intact and Lake(lake.root).read("score.history", "all") == []
-    flip(path, 800)
-    flip(copy, 900)
-    assert not Lake(lake.root).restore_copy("score.history", "all")
+    for bit in bits(path, 2):
+        flip(path, bit)
+        other = Lake(lake.root)
+        with pytest.raises(BadInput, match=r"is damaged"):
+            other.as_of(before.since).read(TABLE, PARTITION)
+        with pytest.raises(DamagedFile):
+            other.check_version(TABLE, file)
+        path.write_bytes(intact)
+
+
+@pytest.mark.parametrize("damage", ["flip", "delete"])
+def test_damaged_or_deleted_history_goes_on_from_the_version_before(tmp_path: Path, damage: str) -> None:
+    lake = Lake(tmp_path / "lake")
+    row = valid_rows()["score.history"][0]
+    for rows in ([row], [row, row], [row] * 3):
+        lake.write("score.history", "all", rows, fingerprint="f")
+    assert len(kept_files(lake.storage, "score.history")["all"]) == 1
+    path = Path(lake.path("score.history", "all"))
+    if damage == "flip":
+        flip(path, 800)
+    else:
+        path.unlink()
+    other = Lake(lake.root)
+    assert other.accumulated("score.history", "all") == [row, row]
+    other.update("score.history", "all", lambda rows: [*rows, row], fingerprint="f")
+    assert len(Lake(lake.root).read("score.history", "all")) == 3

@@ -1,15 +1,12 @@
 """The model clients of an event loop: the settings of a model reach its endpoint."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from stub import Stub, StubBehavior
 
-from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
-from memflow.chat.requests import ChatMessage, ChatRequest
-from memflow.errors import BudgetSpent, ChatError, ServerDown
+from memflow.errors import ChatError
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import EndpointEmbedder
 from resources.ledger.sql_ledger import SqlLedger
@@ -76,28 +73,3 @@ async def test_memory_tools_have_the_context_window_of_the_answering_model(tmp_p
         windows = [(await chats.tools(f"full@{name}")).window for name in models]
         assert windows == [32_768 - 8_192, None]
         await clients.close()
-
-
-async def test_no_server_is_started_if_the_budget_admits_no_request(tmp_path: Path) -> None:
-    """`memflow repair` sends no request: it needs neither vLLM nor a memory server."""
-    started = tmp_path / "started"
-    command = [sys.executable, "-c", f"open({str(started)!r}, 'w')"]
-    over = {
-        "home": tmp_path,
-        "models": {"m": {"kind": "vllm", "model": "tiny", "executable": str(tmp_path / "no_vllm")}},
-        "embedder": {"kind": "hashing"},
-        "memories": {"served": {"command": command}},
-    }
-    settings = load(over=over)
-    servers = VllmServers(settings.models, tmp_path)
-    with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        clients = Clients(settings, ledger, servers, Budget(calls=0))
-        account = RequestContext(run="r", stage="memory", domain="amemgym_demo", assistant="served@m")
-        tools = await Chats(clients, account, lambda *_: None).tools("served@m")
-        with pytest.raises(BudgetSpent):
-            await tools.chat.complete(ChatRequest("test/prompt", {}, (ChatMessage("user", "hello"),)))
-        assert tools.server is not None
-        with pytest.raises(ServerDown, match=r"memory server served is not started.*no request"):
-            await tools.server.hello()
-        await clients.close()
-    assert not started.exists() and servers.facts() == {}

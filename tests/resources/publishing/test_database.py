@@ -1,4 +1,4 @@
-"""memflow.duckdb: changes in a copy of the published file, and a rebuild where that file cannot be trusted."""
+"""memflow.duckdb: it follows the lake, and is replaced atomically beside readers and other writers."""
 
 import os
 import shutil
@@ -10,13 +10,14 @@ from pathlib import Path
 import duckdb
 import factories
 import pytest
-from event_logs import PYTHONPATH
 from measured_lake import DOMAINS, write_assistant, write_probes
+from python_path import PYTHONPATH
 
+from memflow.errors import BadInput
 from resources.lake.lake import Lake
 from resources.publishing import database as published_database
 from resources.publishing.database import publish_database
-from resources.publishing.record import RECORD
+from resources.publishing.record import RECORD, is_intact
 
 COUNT = "SELECT count(*), sum(value) FROM score.verdicts"
 
@@ -37,82 +38,54 @@ def path(lake: Lake, tmp_path: Path) -> Path:
     return tmp_path / "memflow.duckdb"
 
 
-@pytest.fixture
-def builds(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Return a list with an item for each database that is built from nothing."""
-    built: list[object] = []
-    create = published_database._create
-    monkeypatch.setattr(
-        published_database, "_create", lambda *given: (built.append(given), create(*given))[1]
-    )
-    return built
-
-
 def rows(path: Path, text: str = COUNT) -> list[tuple[object, ...]]:
     with duckdb.connect(path, read_only=True) as connection:
         return connection.execute(text).fetchall()
 
 
-def test_changed_partition_is_replaced_without_a_rebuild(
-    lake: Lake, path: Path, builds: list[object]
-) -> None:
-    before = rows(path)
+def test_changed_and_removed_partitions_are_those_of_the_next_file(lake: Lake, path: Path) -> None:
+    lake.write("score.leaderboard", "all", [factories.score()], fingerprint="given")
     write_assistant(lake, "comem_demo", "full", 1)
     publish_database(lake, path)
-    assert not builds
     verdicts = lake.read_all("score.verdicts", lake.partitions("score.verdicts"))
-    assert rows(path) == [(before[0][0], sum(row.value or 0 for row in verdicts))]
-
-
-def test_rows_of_a_removed_partition_are_deleted(lake: Lake, path: Path, builds: list[object]) -> None:
-    Path(lake.path("score.verdicts", "comem_demo/full")).unlink()
+    assert rows(path) == [(len(verdicts), sum(row.value or 0 for row in verdicts))]
+    assert rows(path, "SELECT count(*) FROM score.leaderboard") == [(1,)]
+    for table, partition in (("score.verdicts", "comem_demo/full"), ("score.leaderboard", "all")):
+        Path(lake.path(table, partition)).unlink()
     publish_database(lake, path)
-    assert not builds
     assert rows(path, "SELECT DISTINCT domain || assistant FROM score.verdicts ORDER BY ALL") == [
         ("comem_demonone",),
         ("memorybench_demofull",),
         ("memorybench_demonone",),
     ]
+    assert rows(path, "SELECT count(*) FROM score.leaderboard") == [(0,)]
 
 
-def test_rows_of_a_deleted_leaderboard_are_deleted(lake: Lake, path: Path, builds: list[object]) -> None:
-    lake.write("score.leaderboard", "all", [factories.score()], fingerprint="given")
-    publish_database(lake, path)
-    assert rows(path, "SELECT count(*) FROM score.leaderboard") == [(1,)]
-    Path(lake.path("score.leaderboard", "all")).unlink()
-    publish_database(lake, path)
-    assert not builds and rows(path, "SELECT count(*) FROM score.leaderboard") == [(0,)]
-
-
-def test_published_database_changed_by_another_program_is_rebuilt(
-    lake: Lake, path: Path, builds: list[object]
-) -> None:
-    before = rows(path)
+def test_changed_file_is_not_intact_and_a_copy_of_it_is(lake: Lake, path: Path, tmp_path: Path) -> None:
+    assert is_intact(path) and is_intact(path, whole=True)
+    shutil.copyfile(path, tmp_path / "copy")
+    (tmp_path / "copy").replace(path)
+    assert is_intact(path)
     with duckdb.connect(path) as connection:
         connection.execute("DELETE FROM score.verdicts")
-    publish_database(lake, path)
-    assert builds and rows(path) == before
+    assert not is_intact(path)
+    (path.parent / RECORD).write_text("[]")
+    assert is_intact(path) and not is_intact(path, whole=True)
 
 
-@pytest.mark.parametrize("record", [None, "", "[]", '{"unknown": 1}'])
-def test_published_database_without_a_valid_record_is_rebuilt(
-    lake: Lake, path: Path, builds: list[object], record: str | None
+def test_error_that_would_occur_again_is_not_retried(
+    lake: Lake, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = rows(path)
-    if record is None:
-        (path.parent / RECORD).unlink()
-    else:
-        (path.parent / RECORD).write_text(record)
-    publish_database(lake, path)
-    assert builds and rows(path) == before
+    attempts: list[object] = []
 
+    def fail(*given: object) -> None:
+        attempts.append(given)
+        raise duckdb.BinderException("table verdicts has 12 columns but 13 values were supplied")
 
-def test_published_database_above_the_maximum_growth_is_rebuilt(
-    lake: Lake, path: Path, builds: list[object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(published_database, "MOST_GROWTH", 0.9)
-    publish_database(lake, path)
-    assert builds
+    monkeypatch.setattr(published_database, "_insert", fail)
+    with pytest.raises(BadInput, match=r"cannot write .*12 columns but 13 values.*update memflow"):
+        publish_database(lake, path)
+    assert len(attempts) == 1
 
 
 def test_empty_published_table_becomes_a_view_with_its_first_partition(lake: Lake, path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from lake_stores import memory_lake
 
 import resources.publishing.database
-import resources.publishing.record
 from memflow.errors import BadInput, DamagedFile, StoreBusy
 from memflow.records import TABLES, columns
 from resources.lake.lake import Lake
@@ -249,7 +248,6 @@ def test_publishing_retries_if_another_process_replaces_a_file(filled, monkeypat
         assert connection.execute("SELECT count(*) FROM score.verdicts").fetchone() == (3,)
     assert looked[0] == looked[1] == looked[2]
     troubles = 1000
-    (filled.path.parent / resources.publishing.record.RECORD).unlink()
     with pytest.raises(StoreBusy, match="after 5 attempts: IO Error: No files found"):
         filled.publish()
     assert filled.path.exists()

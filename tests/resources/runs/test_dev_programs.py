@@ -1,4 +1,4 @@
-"""The programs of `memflow dev`: one per home, on a free port, restarted when they end, and ended with it."""
+"""The programs of `memflow dev`: one per home, on a free port, restarted when they end, and killed with it."""
 
 import os
 import signal
@@ -7,71 +7,113 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from leased_process import leased_process
 
 from memflow.errors import MemflowError
 from resources.process import default_signals
-from resources.runs.dev_programs import MAX_STARTS, end_survivors, hold_home, require_free_port
-from resources.runs.leases import LEASES, Holder, acquire, holder_of, is_leased, run_lease
+from resources.runs.dev_programs import MAX_STARTS, hold_home, require_free_port
 
 SUPERVISED = textwrap.dedent(
     """
     import os, sys
-    from pathlib import Path
     from resources.runs import dev_programs
     from resources.runs.dev_programs import Program, supervise
 
-    dev_programs.FIRST_PAUSE_S, dev_programs.LONGEST_PAUSE_S, dev_programs.POLL_S = 0.1, 0.1, 0.02
+    dev_programs.PAUSE_S, dev_programs.POLL_S = 0.05, 0.02
     programs = [
-        Program(name, [sys.executable, "-c", code], lambda: print("before", flush=True))
-        for name, code in zip(sys.argv[2::2], sys.argv[3::2])
+        Program(name, [name], lambda: print("before", flush=True)) for name in sys.argv[1:]
     ]
     try:
-        supervise(programs, Path(sys.argv[1]), os.environ, lambda sentence: print(sentence, flush=True))
+        supervise(programs, os.environ, lambda sentence: print(sentence, flush=True))
     except dev_programs.MemflowError as error:
         print("error:", error, flush=True)
     """
 )
-STEADY = "import time; time.sleep(600)"
+STEADY = textwrap.dedent(
+    """
+    import os, subprocess, sys, time
+    from pathlib import Path
+
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    Path(__file__).with_suffix(".pid").write_text(f"{os.getpid()} {child.pid}")
+    time.sleep(600)
+    """
+)
 
 
-def supervised(folder: Path, **programs: str) -> subprocess.Popen[str]:
-    named = [part for item in programs.items() for part in item]
-    return subprocess.Popen(
-        [sys.executable, "-c", SUPERVISED, str(folder), *named],
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=default_signals(),  # noqa: PLW1509
-    )
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """Return a folder with the modules `web` and `daemon`, which start a child, and `ending`."""
+    for name, code in (("web", STEADY), ("daemon", STEADY), ("ending", "raise SystemExit(7)")):
+        (tmp_path / f"{name}.py").write_text(code)
+    return tmp_path
 
 
-def await_true(holds: Callable[[], bool]) -> None:
+@pytest.fixture
+def supervised(programs: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Return a function that starts the supervision of modules in a session of its own."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*names: str) -> subprocess.Popen[str]:
+        path = os.pathsep.join((str(programs), str(Path(__file__).parents[3])))
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-c", SUPERVISED, *names],
+                env={**os.environ, "PYTHONPATH": path},
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+                preexec_fn=default_signals(),  # noqa: PLW1509
+            )
+        )
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def await_true(holds: Callable[[], object]) -> None:
     deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def lease_of(folder: Path, name: str) -> Path:
-    return folder / LEASES / name
+def processes(programs: Path, name: str, former: list[int] | None = None) -> list[int]:
+    """Wait until a program and its child run, others than the former. Return their process ids."""
+    path = programs / f"{name}.pid"
+    await_true(lambda: path.exists() and path.read_text() and numbers(path) != former)
+    return numbers(path)
+
+
+def numbers(path: Path) -> list[int]:
+    return [int(part) for part in path.read_text().split()]
+
+
+def has_ended(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
 
 
 def test_second_memflow_dev_of_a_home_is_refused_with_the_address_of_the_first(tmp_path: Path) -> None:
-    lease = hold_home(tmp_path, "http://127.0.0.1:3000")
-    with pytest.raises(MemflowError, match=rf"http://127\.0\.0\.1:3000 \(process {os.getpid()}\)"):
-        hold_home(tmp_path, "http://127.0.0.1:3001")
-    lease.release()
-    hold_home(tmp_path, "http://127.0.0.1:3001").release()
-    with leased_process(lease_of(tmp_path, "dev"), named=False), pytest.raises(MemflowError, match="already"):
-        hold_home(tmp_path, "http://127.0.0.1:3001")
+    with (
+        hold_home(tmp_path, "http://127.0.0.1:3000"),
+        pytest.raises(MemflowError, match=r"already runs on this home at http://127\.0\.0\.1:3000"),
+        hold_home(tmp_path, "http://127.0.0.1:3001"),
+    ):
+        pass
+    with hold_home(tmp_path, "http://127.0.0.1:3001"):
+        pass
 
 
-def test_port_that_is_in_use_is_reported_with_another(tmp_path: Path) -> None:
+def test_port_that_is_in_use_is_reported_with_another() -> None:
     with socket.socket() as used:
         used.bind(("127.0.0.1", 0))
         used.listen()
@@ -84,65 +126,29 @@ def test_port_that_is_in_use_is_reported_with_another(tmp_path: Path) -> None:
             require_free_port(host, wrong)
 
 
-def test_programs_that_survived_their_memflow_dev_are_ended(tmp_path: Path) -> None:
-    with leased_process(lease_of(tmp_path, "daemon")) as survivor:
-        assert end_survivors(tmp_path, ["webserver", "daemon"]) == ["daemon"]
-        assert survivor.wait(10) == -signal.SIGTERM
-    assert end_survivors(tmp_path, ["webserver", "daemon"]) == []
+def test_killed_program_is_started_again_without_what_it_left(programs: Path, supervised) -> None:
+    process = supervised("web", "daemon")
+    web, first = processes(programs, "web"), processes(programs, "daemon")
+    os.kill(first[0], signal.SIGKILL)
+    second = processes(programs, "daemon", first)
+    await_true(lambda: has_ended(first[1]))
+    assert not any(map(has_ended, (*web, *second)))
+    lines = [process.stdout.readline().strip() for _ in range(4)]
+    assert lines == ["before", "before", "before", "The daemon has ended and was started again."]
 
 
-def test_survivor_that_cannot_be_identified_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("resources.runs.dev_programs.GRACE_S", 0.1)
-    path = lease_of(tmp_path, "daemon")
-    with leased_process(path, named=False) as survivor:
-        with pytest.raises(MemflowError, match=f"daemon .*{path}"):
-            end_survivors(tmp_path, ["daemon"])
-        assert survivor.poll() is None
-
-
-def test_killed_program_is_started_again(tmp_path: Path) -> None:
-    process = supervised(tmp_path, webserver=STEADY, daemon=STEADY)
-    assert process.stdout is not None
-    try:
-        await_true(lambda: is_leased(lease_of(tmp_path, "daemon")))
-        await_true(lambda: holder_of(lease_of(tmp_path, "daemon")) is not None)
-        first, server = holder_of(lease_of(tmp_path, "daemon")), holder_of(lease_of(tmp_path, "webserver"))
-        assert first is not None
-        os.kill(first.pid, signal.SIGKILL)
-        await_true(lambda: holder_of(lease_of(tmp_path, "daemon")) not in (None, first))
-        assert holder_of(lease_of(tmp_path, "webserver")) == server
-        lines = [process.stdout.readline().strip() for _ in range(4)]
-        assert lines == ["before", "before", "The daemon has ended and is started again.", "before"]
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def test_program_that_ends_at_each_start_is_given_up(tmp_path: Path) -> None:
-    process = supervised(tmp_path, webserver=STEADY, daemon="raise SystemExit(7)")
+def test_program_that_ends_at_each_start_is_given_up_with_the_others(programs: Path, supervised) -> None:
+    process = supervised("web", "ending")
     shown, _ = process.communicate(timeout=120)
-    assert f"error: the daemon has ended {MAX_STARTS} times soon after its start (exit status 7)." in shown
-    assert not is_leased(lease_of(tmp_path, "webserver")), "the other program ends, too"
+    assert f"error: the ending has ended {MAX_STARTS} times soon after its start (exit status 7)." in shown
+    assert all(map(has_ended, processes(programs, "web")))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_ends_programs_and_runs(number: int, tmp_path: Path) -> None:
-    process = supervised(tmp_path, webserver=STEADY, daemon=STEADY)
-    with leased_process(run_lease(tmp_path, "run")) as run:
-        await_true(lambda: is_leased(lease_of(tmp_path, "daemon")))
-        process.send_signal(number)
-        process.communicate(timeout=60)
-        assert run.wait(10) == -signal.SIGTERM
-    assert process.returncode == 0
-    assert not any(is_leased(lease_of(tmp_path, name)) for name in ("webserver", "daemon"))
-
-
-def test_program_is_not_started_beside_another_of_its_name(tmp_path: Path) -> None:
-    other = acquire(lease_of(tmp_path, "daemon"))
-    assert other is not None
-    other.name_holder(Holder.here())
-    shown, _ = supervised(tmp_path, daemon=STEADY).communicate(timeout=60)
-    assert "error: another daemon of this home is running." in shown
-    other.release()
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_programs_and_their_children_end_with_memflow_dev(number: int, programs: Path, supervised) -> None:
+    process = supervised("web", "daemon")
+    started = [*processes(programs, "web"), *processes(programs, "daemon")]
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    await_true(lambda: all(map(has_ended, started)))
+    assert process.returncode == (-signal.SIGKILL if number == signal.SIGKILL else 0)

@@ -1,21 +1,29 @@
-"""Runs of a killed daemon return to the queue, and no run of a living process or another host does."""
+"""Runs whose process was killed: those of `memflow run` fail, those of `memflow dev` return to the queue."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
-from leased_process import leased_process
-from leased_runs import SERVED, add_run, claim_slot, claimed_runs, status_of
+from daemon_runs import SERVED, add_run, claim_slot, claimed_runs, status_of
 
 from resources.instance.instance import dagster_home, open_instance, recover_runs
-from resources.runs.leases import acquire, lease_folder_id, run_lease
-from resources.runs.process_locks import has_stale_locks
-from resources.runs.recovery import LEASE, PROCESS, requeue, requeue_runs
+from resources.runs.dev_programs import hold_home
+from resources.runs.process_locks import DEV, LOCKS, has_stale_locks
+from resources.runs.recovery import PROCESS, requeue_runs
 
-CANCELED, CANCELING, NOT_STARTED, QUEUED, STARTED, STARTING, SUCCESS = (
+NOT_STARTED, STARTING, STARTED, QUEUED, CANCELING, FAILURE, CANCELED, SUCCESS = (
     dg.DagsterRunStatus[name]
-    for name in ("CANCELED", "CANCELING", "NOT_STARTED", "QUEUED", "STARTED", "STARTING", "SUCCESS")
+    for name in (
+        "NOT_STARTED",
+        "STARTING",
+        "STARTED",
+        "QUEUED",
+        "CANCELING",
+        "FAILURE",
+        "CANCELED",
+        "SUCCESS",
+    )
 )
 
 
@@ -26,99 +34,79 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def instance(folder: Path) -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.from_config(str(folder)) as opened:
-        yield opened
+    with dg.DagsterInstance.from_config(str(folder)) as instance:
+        yield instance
 
 
-def leased(folder: Path) -> dict[str, str]:
-    return {LEASE: lease_folder_id(folder)}
-
-
-def test_run_without_a_process_returns_to_the_queue(folder: Path, instance: dg.DagsterInstance) -> None:
-    dead, alive = (add_run(instance, STARTED, leased(folder)) for _ in range(2))
-    for run in (dead, alive):
-        claim_slot(instance, run)
-    with leased_process(run_lease(folder, dead.run_id)):
-        pass
-    with leased_process(run_lease(folder, alive.run_id)):
-        assert requeue_runs(instance, folder) == [dead.run_id]
-        assert requeue_runs(instance, folder, before_daemon=True) == []
-        assert (status_of(instance, dead), status_of(instance, alive)) == (QUEUED, STARTED)
-        assert claimed_runs(instance) == {alive.run_id}
-        assert not run_lease(folder, dead.run_id).exists()
-    assert requeue_runs(instance, folder) == [alive.run_id]
-    assert claimed_runs(instance) == set()
-
-
-def test_next_memflow_run_frees_the_slots_of_a_killed_daemon(
-    tmp_path: Path, folder: Path, instance: dg.DagsterInstance
+@pytest.mark.parametrize("status", [NOT_STARTED, STARTING, STARTED])
+def test_run_of_a_killed_daemon_returns_to_the_queue_without_its_slot(
+    instance: dg.DagsterInstance, folder: Path, status: dg.DagsterRunStatus
 ) -> None:
-    dead = add_run(instance, STARTED, leased(folder))
-    claim_slot(instance, dead)
-    with leased_process(run_lease(folder, dead.run_id)):
-        assert not has_stale_locks(tmp_path)
-    assert has_stale_locks(tmp_path)
-    with open_instance(tmp_path):
-        assert (status_of(instance, dead), claimed_runs(instance)) == (QUEUED, set())
-    assert not has_stale_locks(tmp_path)
-
-
-def test_run_of_another_host_is_left_alone(folder: Path, instance: dg.DagsterInstance) -> None:
-    run = add_run(instance, STARTED, {LEASE: "of another host"})
+    run = add_run(instance, status, {"dagster/backfill": "b"})
     claim_slot(instance, run)
-    assert requeue_runs(instance, folder, before_daemon=True) == []
-    assert (status_of(instance, run), claimed_runs(instance)) == (STARTED, {run.run_id})
-
-
-@pytest.mark.parametrize("status", [NOT_STARTED, STARTING])
-def test_run_that_the_daemon_did_not_start_yet_returns_to_the_queue_at_its_start(
-    status: dg.DagsterRunStatus, folder: Path, instance: dg.DagsterInstance
-) -> None:
-    run = add_run(instance, status)
-    others = [
-        add_run(instance, status, location=SERVED),
-        add_run(instance, status, location=None),
-        add_run(instance, status, {PROCESS: "a memflow run"}),
-    ]
-    assert requeue_runs(instance, folder) == [], "a daemon may be starting it"
     assert recover_runs(folder) == 1
     assert status_of(instance, run) is QUEUED
-    assert {status_of(instance, other) for other in others} == {status}
+    assert claimed_runs(instance) == set()
+    assert recover_runs(folder) == 0
 
 
-def test_started_run_without_a_lease_is_left_alone(folder: Path, instance: dg.DagsterInstance) -> None:
-    run = add_run(instance, STARTED)
-    assert requeue_runs(instance, folder, before_daemon=True) == []
-    assert status_of(instance, run) is STARTED
+def test_runs_that_ended_or_that_another_process_executes_are_left_alone(
+    instance: dg.DagsterInstance, folder: Path
+) -> None:
+    runs = [
+        add_run(instance, SUCCESS),
+        add_run(instance, QUEUED),
+        add_run(instance, STARTED, {PROCESS: "a memflow run"}),
+        add_run(instance, STARTED, location=SERVED),
+        add_run(instance, STARTED, location=None),
+    ]
+    before = [status_of(instance, run) for run in runs]
+    assert recover_runs(folder) == 0
+    assert [status_of(instance, run) for run in runs] == before
 
 
-def test_canceling_run_without_a_process_is_canceled(folder: Path, instance: dg.DagsterInstance) -> None:
-    run = add_run(instance, CANCELING, leased(folder))
-    with leased_process(run_lease(folder, run.run_id)):
-        requeue_runs(instance, folder)
-        assert status_of(instance, run) is CANCELING
-    requeue_runs(instance, folder)
+def test_run_that_a_user_was_canceling_is_canceled(instance: dg.DagsterInstance, folder: Path) -> None:
+    run = add_run(instance, CANCELING)
+    assert recover_runs(folder) == 0
     assert status_of(instance, run) is CANCELED
 
 
-def test_leases_of_ended_and_deleted_runs_are_removed(folder: Path, instance: dg.DagsterInstance) -> None:
-    ended = add_run(instance, SUCCESS, leased(folder))
-    claim_slot(instance, ended)
-    for name in (ended.run_id, "deleted"):
-        with leased_process(run_lease(folder, name)):
-            pass
-    assert requeue_runs(instance, folder) == []
-    assert (status_of(instance, ended), claimed_runs(instance)) == (SUCCESS, set())
-    assert list(run_lease(folder, "x").parent.iterdir()) == []
-
-
-def test_run_that_is_being_launched_is_not_returned_to_the_queue(
-    folder: Path, instance: dg.DagsterInstance
+def test_runs_of_another_launcher_are_left_to_its_monitoring(
+    instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = add_run(instance, STARTING)
-    launching = acquire(run_lease(folder, run.run_id))
-    assert launching is not None
-    assert not requeue(instance, folder, run)
-    launching.release()
-    assert requeue(instance, folder, run)
-    assert not requeue(instance, folder, run), "its status is read again"
+    run = add_run(instance, STARTED)
+    monkeypatch.setattr(type(instance), "run_launcher", object())
+    assert requeue_runs(instance) == []
+    monkeypatch.undo()
+    assert status_of(instance, run) is STARTED
+
+
+def test_memflow_run_requeues_the_runs_of_a_killed_memflow_dev_only(
+    instance: dg.DagsterInstance, folder: Path, tmp_path: Path
+) -> None:
+    run = add_run(instance, STARTED)
+    with open_instance(tmp_path):
+        assert status_of(instance, run) is STARTED, (
+            "no `memflow dev` was killed: another program may execute it"
+        )
+    with hold_home(folder, "http://127.0.0.1:3000"):
+        assert not has_stale_locks(tmp_path)
+        with open_instance(tmp_path):
+            assert status_of(instance, run) is STARTED
+    assert has_stale_locks(tmp_path)
+    with open_instance(tmp_path):
+        assert status_of(instance, run) is QUEUED
+    assert not has_stale_locks(tmp_path) and (folder / DEV).exists()
+
+
+def test_runs_of_a_killed_memflow_run_fail(
+    instance: dg.DagsterInstance, folder: Path, tmp_path: Path
+) -> None:
+    run = add_run(instance, STARTED, {PROCESS: "killed"}, location=None)
+    claim_slot(instance, run)
+    (folder / LOCKS).mkdir()
+    (folder / LOCKS / "killed").touch()
+    assert has_stale_locks(tmp_path)
+    with open_instance(tmp_path):
+        assert status_of(instance, run) is FAILURE
+    assert claimed_runs(instance) == set() and not has_stale_locks(tmp_path)

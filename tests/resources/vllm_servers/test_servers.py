@@ -20,12 +20,12 @@ from pydantic import BaseModel, Field
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BadSettings, EndpointDown
-from resources.configurable import VllmResource
+from resources.configurable import configurable_resources
 from resources.endpoints.chat import OpenAIChat
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.clients import Clients
 from resources.settings.chat_models import Model
-from resources.settings.settings import Settings
+from resources.settings.settings import Settings, load
 from resources.vllm_servers.servers import VllmServers
 from resources.vllm_servers.started import hold_lease
 
@@ -123,12 +123,12 @@ def test_two_users_share_a_server_until_the_last_has_left(tmp_path: Path) -> Non
 
 
 def test_runs_of_the_daemon_share_the_server_that_memflow_dev_keeps(tmp_path: Path) -> None:
-    fields = settings_of(fake_vllm(tmp_path / "fake"))
-    resource = VllmResource(models={"small": fields}, home=str(tmp_path / "home"))
+    models = {"small": settings_of(fake_vllm(tmp_path / "fake"))}
+    vllm = configurable_resources(load(over={"home": tmp_path / "home", "models": models}))["vllm"]
     urls = []
     with hold_lease(tmp_path / "home"):  # as `memflow dev` does
         for _ in range(2):  # each run of the daemon is a process that opens its resources
-            with dg.build_resources({"vllm": resource}) as resources:
+            with dg.build_resources({"vllm": vllm}) as resources:
                 urls.append(resources.vllm.url("small"))
             time.sleep(0.5)
         assert urls[0] == urls[1] and len(starts(tmp_path / "fake")) == 1
@@ -253,8 +253,8 @@ def test_memflow_starts_vllm_that_two_processes_share(tmp_path: Path) -> None:
     settings = {"model": model, "max_model_len": 4096, "arguments": ("--enforce-eager",)}
     home = tmp_path / "home"
     with servers_of(home, program, **settings) as first, servers_of(home, program, **settings) as second:
-        (url,) = first.url("small")
-        assert second.url("small") == (url,)
+        url = first.url("small")
+        assert second.url("small") == url
         assert models_at(url) == 200
     with pytest.raises(OSError, match="refused"):
         for _ in range(60):

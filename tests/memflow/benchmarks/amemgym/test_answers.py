@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from bounded_types import assert_bounded
 from pydantic import ValidationError
 
 from memflow.benchmarks.amemgym import answers
 from memflow.benchmarks.amemgym.answers import Group, Portrait, Updates, Utterance
-from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import all_prompts
 from memflow.chat.requests import schema_of
 

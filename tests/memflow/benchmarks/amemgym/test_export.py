@@ -115,6 +115,17 @@ def test_export_keeps_question_order_if_questions_share_variables(demo, package,
     same_rows(made, read_back(exported(made).users, demo.domain))
 
 
+def test_export_omits_quarantined_user_and_reports_the_reason(demo):
+    lost = replace(demo.states.profiles[1], reason="the model gave no questions")
+    states = replace(demo.states, profiles=[demo.states.profiles[0], lost, demo.states.profiles[2]])
+    turns = [turn for turn in demo.turns if turn.episode_id != "tomas"]
+    probes = [probe for probe in demo.probes if probe.episode_id != "tomas"]
+    assert omitted(states, turns, probes) == (
+        ["nora", "mei"],
+        [("tomas", None, "the model gave no questions")],
+    )
+
+
 def test_export_omits_user_with_quarantined_message_or_without_valid_question(demo):
     turns = [replace(demo.turns[0], reason="it cannot be read"), *demo.turns[1:]]
     probes = [replace(probe, reason="lost") if probe.episode_id == "mei" else probe for probe in demo.probes]

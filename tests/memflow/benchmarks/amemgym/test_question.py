@@ -4,26 +4,21 @@ import gc
 import json
 import weakref
 
+from factories import probe
+
 from memflow.benchmarks.amemgym.answers import Values
 from memflow.benchmarks.amemgym.question import build_question
 from memflow.memories.memory import Recall
-from memflow.records import Probe
 
 USERS = 400
-
-
-def probe(user: int) -> Probe:
-    return Probe(
-        domain="d", probe_id=f"p{user}", episode_id=f"e{user}", checkpoint=0, kind="state", dataset="s",
-        metric="accuracy", question=json.dumps({"diet": ["vegan", f"value {user}"]}), options=[], variables=["diet"],
-        gold="{}", revealed="vegan", evidence=[],
-    )  # fmt: skip
 
 
 def test_output_types_of_few_users_stay_in_memory() -> None:
     output_types: list[weakref.ref[type]] = []
     for user in range(USERS):
-        question = build_question(probe(user), Recall(), None)
+        options = json.dumps({"diet": ["vegan", f"value {user}"]})
+        asked = probe(probe_id=f"p{user}", kind="state", question=options, variables=["diet"])
+        question = build_question(asked, Recall(), None)
         assert question.prompt.output is not None
         output_types.append(weakref.ref(question.prompt.output))
         parsed = question.prompt.output.model_validate({"diet": f"value {user}"})

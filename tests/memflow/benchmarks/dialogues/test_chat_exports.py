@@ -189,6 +189,15 @@ def test_invalid_conversation_is_named_and_the_others_are_converted() -> None:
     assert "cycle" in found.faults[0] and "two messages" in found.faults[1]
 
 
+def test_cycle_in_another_branch_is_a_fault_only_where_it_is_converted() -> None:
+    cycle = chatgpt()
+    cycle["mapping"]["old"]["parent"] = "old3"
+    cycle["mapping"]["old3"] = node("old3", "old", "assistant", "Osli?")
+    assert texts(convert(cycle, separate=True)) == ["Where is Oslo?", "In Norway.", "Thanks."]
+    found = convert(cycle, claude(), separate=True, every_branch=True)
+    assert found.conversations == 1 and "cycle" in found.faults[0]
+
+
 @pytest.mark.parametrize("content", [b"{", b"7", b"[]", b"[7]", b"\xff", b'{"a": 1}', b"[" * 100_000])
 def test_file_that_is_no_export_is_rejected(content: bytes) -> None:
     with pytest.raises(BadInput):

@@ -3,43 +3,17 @@
 from dataclasses import replace
 
 import pytest
+from factories import probe, turn
 
 from memflow.benchmarks.dialogues.checks import EXPECTED, misplaced_probes
 from memflow.benchmarks.dialogues.probes import OpenGold
 from memflow.checks.rules import EachRow
-from memflow.records import Probe, Turn
 
-
-def turn(name: str, checkpoint: int, event: int) -> Turn:
-    return Turn(
-        domain="mine",
-        episode_id=name.partition("/")[0],
-        checkpoint=checkpoint,
-        event=event,
-        position=0,
-        message_id=name,
-        kind="given",
-        role="user",
-        text="Hi.",
-    )
-
-
-TURNS = [turn("ana/1", 0, 0), turn("ana/2", 0, 1), turn("ana/3", 1, 2), turn("ben/1", 0, 0)]
-PROBE = Probe(
-    domain="mine",
-    probe_id="ana/q1",
-    episode_id="ana",
-    checkpoint=0,
-    kind="open",
-    dataset="mine",
-    metric="answer_f1",
-    question="?",
-    options=[],
-    variables=[],
-    gold="x",
-    revealed="x",
-    evidence=["ana/2"],
-)
+TURNS = [
+    turn(episode_id=name.partition("/")[0], message_id=name, checkpoint=checkpoint, event=event)
+    for name, checkpoint, event in (("ana/1", 0, 0), ("ana/2", 0, 1), ("ana/3", 1, 2), ("ben/1", 0, 0))
+]
+PROBE = probe(episode_id="ana", kind="open", metric="answer_f1", evidence=["ana/2"])
 
 
 @pytest.mark.parametrize(

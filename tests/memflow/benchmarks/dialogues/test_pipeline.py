@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories import reply
 
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.datasets import Dataset
@@ -19,7 +20,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
-from memflow.records import Probe, Record, Reply, Score, Turn, Verdict
+from memflow.records import Probe, Record, Score, Turn, Verdict
 
 BENCHMARK = Dialogues()
 DATASET = Dataset("mine", "Mine", "dialogues", ("mine.jsonl",), "own", "test", "Write it.", own=True)
@@ -54,23 +55,19 @@ async def rows(
     return turns, await BENCHMARK.probes(of, found, States(), turns, CHAT)
 
 
-def reply(probe: Probe, text: str | None) -> Reply:
-    return Reply(
-        domain="mine",
-        assistant="full",
-        probe_id=probe.probe_id,
-        episode_id=probe.episode_id,
-        checkpoint=probe.checkpoint,
-        recalled=[],
-        recalled_sources=[],
-        text=text,
-        parsed=text,
-        reason=None if text is not None else "the model failed",
-    )
-
-
 async def verdicts(probes: Sequence[Probe], answers: Sequence[str | None], **backends: Any) -> list[Verdict]:
-    replies = [reply(probe, text) for probe, text in zip(probes, answers, strict=True)]
+    replies = [
+        reply(
+            domain="mine",
+            probe_id=probe.probe_id,
+            episode_id=probe.episode_id,
+            checkpoint=probe.checkpoint,
+            text=text,
+            parsed=text,
+            reason=None if text is not None else "the model failed",
+        )
+        for probe, text in zip(probes, answers, strict=True)
+    ]
     return await BENCHMARK.verdicts(domain(), probes, replies, MetricBackends(**backends))
 
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from factories import reply
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.locomo.config import parse_config
@@ -31,16 +32,12 @@ class Sample:
     def replies(self, texts: Callable[[Probe], str | None]) -> list[Reply]:
         """Return a reply to each probe with the text that `texts` returns; a reply without a text has a reason."""
         return [
-            Reply(
+            reply(
                 domain=self.domain.name,
-                assistant="full",
                 probe_id=probe.probe_id,
                 episode_id=probe.episode_id,
-                checkpoint=0,
                 text=text,
                 parsed=text,
-                recalled=[],
-                recalled_sources=[],
                 reason=None if text is not None else "no answer",
             )
             for probe, text in ((probe, texts(probe)) for probe in self.probes)

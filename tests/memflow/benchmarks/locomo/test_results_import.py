@@ -112,6 +112,16 @@ def test_answers_and_labels_of_each_form_are_imported(
     assert list(results.faults) == expected
 
 
+def test_model_name_that_is_not_unicode_can_be_stored(sample, imported) -> None:
+    content = mem0_2026(sample().probes)
+    content["metadata"] = {"answerer_model": "\ud800 " + "x" * 200, "timestamp": ["no text"]}
+    results = imported(content)
+    results.model.encode()
+    json.dumps(dict(results.settings), ensure_ascii=False).encode()
+    assert results.assistant.startswith("imported_my-results@-ud800-x") and len(results.model) < 100
+    assert "timestamp" not in results.settings
+
+
 def test_folder_with_one_json_file_is_read_and_with_several_is_rejected(
     sample, reader, tmp_path: Path
 ) -> None:
@@ -139,6 +149,20 @@ def test_nth_answer_to_a_repeated_question_belongs_to_its_nth_probe(
     assert (labels["sample-1/q0"], labels["sample-1/q3"]) == (1.0, 0.0)
 
 
+def test_answers_of_2026_are_in_the_order_of_their_question_numbers(sample, tmp_path: Path, reader) -> None:
+    def repeat(talks: list[Any]) -> None:
+        talks[0]["qa"][3] = dict(talks[0]["qa"][0])
+
+    built = sample(repeat, tmp_path)
+    content = mem0_2026(built.probes)  # in reverse order
+    numbered = {row["question_id"]: row["cutoff_results"]["top_200"] for row in content["evaluations"]}
+    numbered["conv1_q3"]["judgment"] = "WRONG"
+    path = tmp_path / "reversed.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    labels = values(import_results(reader(built.probes), built.domain, path), "j_2026")
+    assert (labels["sample-1/q0"], labels["sample-1/q3"]) == (1.0, 0.0)
+
+
 @pytest.mark.parametrize(("form", "label"), [(mem0_2025, "llm_score"), (zep, "grade")])
 def test_answers_that_were_not_judged_have_no_label_in_any_variant(
     sample, imported, form, label: str
@@ -163,6 +187,7 @@ def test_contradictions_and_missing_answers_are_replies_with_reasons(sample, imp
     del rows[6]["response"]
     rows[7] = None
     rows[3]["question"] = "Who is this?"
+    content["7"] = content["x"] = {}
     results = imported(content)
     reasons = {reply.probe_id: reply.reason for reply in results.replies if reply.reason}
     assert reasons == {
@@ -185,7 +210,8 @@ def test_contradictions_and_missing_answers_are_replies_with_reasons(sample, imp
     assert "conversation 1, answer 7: the answer is not an object" in faults
     assert '"Who is this?" is no question of locomo_demo' in faults
     assert "the recorded F1 is not that of the answer" in faults
-    assert len(results.faults) == 4
+    assert [f"{key}: not a list of answers of a conversation" in faults for key in "7x"] == [True] * 2
+    assert len(results.faults) == 6
 
 
 DAMAGED: dict[str, tuple[Any, str]] = {

@@ -2,11 +2,11 @@
 
 import re
 
+from bounded_types import assert_bounded
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.membench.answers import told_of, told_round_of
-from memflow.chat.bounds import assert_bounded
 from memflow.chat.requests import schema_of
 
 

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from bounded_types import assert_bounded
 
 from memflow.benchmarks.memorybench.answers import Ideas, Limitations
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
@@ -16,7 +17,6 @@ from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.asking import first_request
-from memflow.chat.bounds import assert_bounded
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Recall
 from memflow.records import Probe

@@ -204,12 +204,3 @@ async def test_new_tags_are_kept_if_a_link_is_invalid() -> None:
     [failure] = memory.store.live(FAILURE)
     assert "no note 9" in failure.text
     assert (note_of(memory, "m1").meta["tags"], note_of(memory, "m1").meta["links"]) == (["fruit"], [])
-
-
-async def test_scripted_chat_shares_tags_between_linked_notes() -> None:
-    memory = build(AMem)
-    await give(
-        memory, said("My kitchen sink is leaking water.", "My water pipe is leaking at the kitchen sink.")
-    )
-    first, second = (note_of(memory, message).meta["tags"] for message in ("m0", "m1"))
-    assert (first, second) == (["kitchen", "sink", "water"], ["water", "pipe", "kitchen"])

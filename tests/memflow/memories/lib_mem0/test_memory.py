@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bounded_types import assert_bounded
 from memory_helpers import build, give, requests, said
 
 import memflow
-from memflow.chat.bounds import assert_bounded
 from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.chat.scripted import ScriptedChat

@@ -201,17 +201,11 @@ async def test_heartbeat_starts_another_round_whose_prompt_has_the_search_result
     assert [item.kind for item in recall.entries[:3]] == [RECALL, WORKING, SUMMARY]
 
 
-async def test_read_with_one_step_ignores_heartbeats_as_membench_does() -> None:
-    memory = mem_gpt(read=look_up_then_keep, k=1, steps=1)
-    await give(memory, said(*texts("My violin is old", "a", "b", "c", "d", "e")))
-    recall = await memory.read("What do I play?", frozen=False)
-    assert len(requests(memory, "act")) == 1 and live(memory, WORKING) == []
-    assert recall.entries[0].sources == ("m0",)
-
-
-@pytest.mark.parametrize(("heartbeat", "rounds"), [(False, 1), (True, 4)])
-async def test_read_ends_without_heartbeat_or_after_the_last_step(heartbeat: bool, rounds: int) -> None:
-    memory = mem_gpt(read=[search("recall", "a", heartbeat=heartbeat)], steps=4)
+@pytest.mark.parametrize(("heartbeat", "steps", "rounds"), [(False, 4, 1), (True, 4, 4), (True, 1, 1)])
+async def test_read_ends_without_heartbeat_or_after_the_last_step(
+    heartbeat: bool, steps: int, rounds: int
+) -> None:
+    memory = mem_gpt(read=[search("recall", "a", heartbeat=heartbeat)], steps=steps)
     await give(memory, said(*texts("a", "b", "c", "d", "e", "f")))
     recall = await memory.read("a?")
     assert len(requests(memory, "search")) == rounds
@@ -410,11 +404,3 @@ async def test_invalid_answer_during_read_raises_recall_failed() -> None:
     with pytest.raises(RecallFailed, match="line 1 is none of the 0 lines"):
         await memory.read("a?", frozen=False)
     assert live(memory, FAILURE) == []
-
-
-async def test_scripted_chat_saves_a_statement_and_replaces_its_old_version() -> None:
-    memory = build(MemGpt, budget=48)
-    await give(memory, said("My car is red.", *["How far is it to Rome?"] * 8))
-    await give(memory, said("My car is blue.", *["How far is it to Rome?"] * 8, first=9))
-    [car] = live(memory, WORKING)
-    assert (car.text, car.sources) == ("My car is blue.", ("m9",)) and car.previous is not None

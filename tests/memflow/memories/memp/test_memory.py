@@ -239,19 +239,3 @@ def test_procedure_counts_are_equal_with_and_without_restoring_store(asked: list
         assert all(item.sources for item in whole.store.live(PROCEDURE, BUFFER))
 
     asyncio.run(scenario())
-
-
-async def test_scripted_chat_rewrites_a_procedure_and_drops_it_after_three_failures() -> None:
-    """The scripted user complains after each of three similar requests."""
-    memory = build(Memp, threshold=0.9, update="reflection")
-    await give(memory, said("bake bread"))
-    states = []
-    for number in range(3):
-        await exchange(memory, 2 * number, "bake bread")
-        await exchange(memory, 2 * number + 1, "That is wrong.")
-        live = {item.meta["query"]: item.meta for item in memory.store.live(PROCEDURE)}
-        states.append(
-            (live["bake bread"]["workflow"], live["bake bread"]["hit"]) if "bake bread" in live else None
-        )
-    rewritten = "Mind this: user: That is wrong."
-    assert states == [(rewritten, 1), (rewritten, 2), None]

@@ -2,9 +2,7 @@
 
 import io
 import random
-import stat
 import tarfile
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,16 +25,6 @@ FILES = {
 }
 
 
-def zip_of(path: Path, files: dict[str, bytes], modes: dict[str, int] | None = None) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in files.items():
-            info = zipfile.ZipInfo(name)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.external_attr = (modes or {}).get(name, 0) << 16
-            packed.writestr(info, content)
-    return path
-
-
 def tar_of(path: Path, files: dict[str, bytes], kinds: dict[str, bytes] | None = None) -> Path:
     with tarfile.open(path, "w:gz") as tar:
         for name, content in files.items():
@@ -48,9 +36,9 @@ def tar_of(path: Path, files: dict[str, bytes], kinds: dict[str, bytes] | None =
     return path
 
 
-@pytest.fixture(params=[zip_of, tar_of])
-def pack(request: pytest.FixtureRequest, tmp_path: Path):
-    return lambda files: request.param(tmp_path / "archive", files)
+@pytest.fixture
+def pack(tmp_path: Path):
+    return lambda files: tar_of(tmp_path / "archive", files)
 
 
 @pytest.fixture
@@ -81,14 +69,7 @@ def test_member_with_an_unsafe_path_is_refused(pack, into, name):
 def test_link_or_device_of_a_tar_archive_is_refused(tmp_path, into, kind):
     name = "repo-1/data/link.json"
     archive = tar_of(tmp_path / "a", {**FILES, name: b""}, {name: kind})
-    with pytest.raises(DownloadFailed, match="link or a device"):
-        unpack(archive, WANTED, into)
-
-
-def test_link_of_a_zip_archive_is_refused(tmp_path, into):
-    name = "repo-1/data/link.json"
-    archive = zip_of(tmp_path / "a", {**FILES, name: b"/etc/passwd"}, {name: stat.S_IFLNK | 0o777})
-    with pytest.raises(DownloadFailed, match="link or a device"):
+    with pytest.raises(DownloadFailed, match="a link, a device"):
         unpack(archive, WANTED, into)
 
 
@@ -104,12 +85,12 @@ def test_two_members_of_one_path_are_refused(tmp_path, into):
             info = tarfile.TarInfo("repo-1/data/a.json")
             info.size = 1
             tar.addfile(info, io.BytesIO(content))
-    with pytest.raises(DownloadFailed, match=r"two members for set/a\.json"):
+    with pytest.raises(DownloadFailed, match=r"second member for set/a\.json"):
         unpack(path, WANTED, into)
 
 
 def test_archive_with_too_many_members_is_refused(pack, into):
-    with pytest.raises(DownloadFailed, match="more than 3 members"):
+    with pytest.raises(DownloadFailed, match="its limit of 3 members"):
         unpack(pack(FILES), replace(WANTED, most_members=3), into)
 
 
@@ -121,23 +102,18 @@ def test_archive_that_unpacks_to_too_many_bytes_is_refused(pack, into):
     assert len(unpack(archive, replace(WANTED, most_bytes=5000), into.parent / "other")) == 2
 
 
-def test_zip_bomb_is_stopped_by_its_ratio(tmp_path, into, monkeypatch):
+def test_archive_bomb_is_stopped_by_its_ratio(pack, into, monkeypatch):
     monkeypatch.setattr(archives, "SMALL", 1000)
     monkeypatch.setattr(archives, "MOST_RATIO", 100)
-    archive = zip_of(tmp_path / "a", {"repo-1/data/a.json": b"0" * 5_000_000, "repo-1/readme.txt": b""})
     with pytest.raises(DownloadFailed, match="larger than its limit"):
-        unpack(archive, WANTED, into)
-    assert sum(len(content) for content in written(into).values()) < 1_000_000
+        unpack(pack({"repo-1/data/a.json": b"0" * 5_000_000, "repo-1/readme.txt": b""}), WANTED, into)
+    assert written(into) == {}
 
 
-def test_unwanted_members_of_a_tar_archive_are_unpacked_up_to_a_limit_only(tmp_path, into):
+def test_unwanted_members_count_for_the_limits(tmp_path, into):
     files = {**FILES, "repo-1/zeros": bytes(3 * 10**7)}
-    packed = tar_of(tmp_path / "archive.tar.gz", files)
-    with pytest.raises(
-        DownloadFailed, match=r"unwanted members of more than 10,000,000 bytes \('repo-1/zeros'"
-    ):
-        unpack(packed, WANTED, into)
-    assert unpack(zip_of(tmp_path / "archive.zip", files), WANTED, into.parent / "other")
+    with pytest.raises(DownloadFailed, match="larger than its limit"):
+        unpack(tar_of(tmp_path / "archive.tar.gz", files), replace(WANTED, most_bytes=10**7), into)
 
 
 def test_archive_without_a_wanted_member_is_refused(pack, into):
@@ -155,27 +131,10 @@ def test_damaged_archive_is_refused(pack, into, damage):
         unpack(archive, WANTED, into)
 
 
-def test_zip_archive_with_a_wrong_checksum_of_a_member_is_refused(tmp_path, into):
-    archive = zip_of(tmp_path / "a", {"repo-1/data/a.json": b"content of the file", "repo-1/readme.txt": b""})
-    content = archive.read_bytes()
-    with zipfile.ZipFile(archive) as packed:
-        crc = packed.getinfo("repo-1/data/a.json").CRC.to_bytes(4, "little")
-    archive.write_bytes(content.replace(crc, b"\0\0\0\0"))
-    with pytest.raises(DownloadFailed, match="not a readable archive"):
-        unpack(archive, WANTED, into)
-
-
 @pytest.mark.parametrize("members", [{"a/": "b"}, {"../a": "b"}, {"a": "/b"}, {"a": "b/../c"}])
 def test_declaration_with_unsafe_or_mixed_paths_is_rejected(members):
     with pytest.raises(ValueError, match=r"both folders|absolute or contains"):
         RemoteArchive("https://origin/a", members)
-
-
-def test_zip_archive_with_a_name_that_is_not_utf8_is_refused(tmp_path, into):
-    archive = zip_of(tmp_path / "a.zip", {"repo-1/data/é.json": b"A"})
-    archive.write_bytes(archive.read_bytes().replace("é".encode(), b"\xff\xff"))
-    with pytest.raises(DownloadFailed, match="not a readable archive"):
-        unpack(archive, WANTED, into)
 
 
 def test_damaged_compression_of_a_tar_archive_is_no_fault_of_the_disk(tmp_path, into):

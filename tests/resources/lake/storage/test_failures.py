@@ -8,8 +8,7 @@ from valid_rows import valid_rows
 
 from memflow.errors import BadSettings, StoreFailed
 from resources.lake.lake import Lake
-from resources.lake.storage.client import ListedObject, StoredObject
-from resources.lake.storage.opened_lake import probe_conditions
+from resources.lake.storage.obstore_client import probe_conditions
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]
@@ -80,7 +79,7 @@ def test_fault_that_ends_is_retried(filled, proxy):
 
 
 def test_credentials_that_expire_during_a_write_leave_the_old_rows(filled, proxy):
-    proxy.fault, proxy.only = (400, "ExpiredToken"), "records/"
+    proxy.fault, proxy.only = (400, "ExpiredToken"), ".versions/"
     with pytest.raises(StoreFailed, match=r"score\.verdicts of d/a cannot be written: .*400 ExpiredToken"):
         filled.write(TABLE, "d/a", ROWS[:1], fingerprint="")
     proxy.fault = None
@@ -120,10 +119,6 @@ class CarelessStore:
         self.ignored = ignored
         self.objects: dict[str, bytes] = {}
 
-    def get(self, key):
-        content = self.objects.get(key)
-        return None if content is None else StoredObject(content, content.decode())
-
     def create(self, key, content):
         if key in self.objects and "create" not in self.ignored:
             return None
@@ -135,9 +130,6 @@ class CarelessStore:
             return None
         self.objects[key] = content
         return content.decode()
-
-    def list(self, prefix) -> list[ListedObject]:
-        return []
 
     def delete(self, key):
         self.objects.pop(key, None)

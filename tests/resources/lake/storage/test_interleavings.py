@@ -1,4 +1,4 @@
-"""Random interleavings of the requests of writers, readers and `memflow gc` on several hosts."""
+"""Random interleavings of the requests of writers, readers and `memflow doctor --clean` on several hosts."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -25,19 +25,18 @@ SEEDS, LONGEST = st.integers(0, 10**9), st.sampled_from([1, 3, 12, 40])
 
 @pytest.fixture(autouse=True)
 def _without_threads_and_pauses(monkeypatch):
-    for module in ("pointer_views", "object_store"):
-        monkeypatch.setattr(
-            f"resources.lake.storage.{module}.in_threads", lambda call, items: [call(item) for item in items]
-        )
-    monkeypatch.setattr("resources.lake.storage.object_store.time.sleep", lambda seconds: None)
+    monkeypatch.setattr(
+        "resources.lake.storage.object_store.in_threads", lambda call, items: [call(item) for item in items]
+    )
+    monkeypatch.setattr("resources.lake.lake.time.sleep", lambda seconds: None)
 
 
 class Hosts:
     """Hosts with one lake, each with a cache of its own, and what they wrote and read."""
 
-    def __init__(self, folder, grace_s):
+    def __init__(self, folder):
         self.store = ScheduledStore()
-        self.folder, self.grace_s = folder, grace_s
+        self.folder = folder
         self.hosts = 0
         self.begun: dict[str, set[str]] = {name: set() for name in PARTITIONS}
         """The rows that writers began to write, by partition."""
@@ -46,14 +45,7 @@ class Hosts:
     def lake(self):
         """Return the lake as a new host sees it."""
         self.hosts += 1
-        storage = ObjectStorage(
-            self.store,
-            ObjectCache(self.folder / str(self.hosts)),
-            keeps_texts=False,
-            grace_s=self.grace_s,
-            clock=self.store.clock,
-        )
-        return Lake(storage, self.store.now)
+        return Lake(ObjectStorage(self.store, ObjectCache(self.folder / str(self.hosts))), self.store.now)
 
     def writer(self, name, partition, times):
         lake = self.lake()
@@ -106,12 +98,10 @@ def value(lake, partition):
     return rows[0].probe_id
 
 
-@given(seed=SEEDS, longest=LONGEST, grace_s=st.sampled_from([60.0, 120.0, 10_000.0]))
+@given(seed=SEEDS, longest=LONGEST)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_interleaving_loses_a_write_or_shows_rows_that_nobody_wrote(
-    tmp_path_factory, seed, longest, grace_s
-):
-    hosts = Hosts(tmp_path_factory.mktemp("hosts"), grace_s)
+def test_no_interleaving_loses_a_write_or_shows_rows_that_nobody_wrote(tmp_path_factory, seed, longest):
+    hosts = Hosts(tmp_path_factory.mktemp("hosts"))
     actors = [
         hosts.writer("x", "d/a", 2),
         hosts.writer("y", "d/a", 2),
@@ -135,20 +125,9 @@ def test_no_interleaving_loses_a_write_or_shows_rows_that_nobody_wrote(
 
 @given(seed=SEEDS, longest=LONGEST)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_writers_that_pause_longer_than_the_grace_period_leave_readable_rows(tmp_path_factory, seed, longest):
-    hosts = Hosts(tmp_path_factory.mktemp("hosts"), grace_s=4.0)
-    hosts.store.run(
-        [hosts.writer("x", "d/a", 3), hosts.writer("y", "d/a", 3), hosts.collector(8)], Random(seed), longest
-    )
-    lake = hosts.lake()
-    assert value(lake, "d/a") in hosts.begun["d/a"]
-
-
-@given(seed=SEEDS, longest=LONGEST)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_snapshot_is_the_state_of_one_moment(tmp_path_factory, seed, longest):
     """One host writes round after round into several partitions, so a state of the lake has at most two rounds."""
-    hosts = Hosts(tmp_path_factory.mktemp("hosts"), grace_s=10_000.0)
+    hosts = Hosts(tmp_path_factory.mktemp("hosts"))
     names, seen = ("d/1", "d/2", "d/3"), []
     writing, reading = hosts.lake(), hosts.lake()
 
@@ -169,21 +148,6 @@ def test_snapshot_is_the_state_of_one_moment(tmp_path_factory, seed, longest):
 
 
 def test_rows_are_removed_during_writes(tmp_path):
-    hosts = Hosts(tmp_path, grace_s=20.0)
+    hosts = Hosts(tmp_path)
     hosts.store.run([hosts.writer("x", "d/a", 12), hosts.collector(6)], Random(1), 12)
     assert hosts.removed > 0
-
-
-def test_object_of_a_writer_that_has_not_swapped_yet_is_not_removed(tmp_path, monkeypatch):
-    hosts = Hosts(tmp_path, grace_s=3600.0)
-    writing, collecting, swap = hosts.lake(), hosts.collector(1), ObjectStorage._swap
-
-    def remove_before(self, *given):
-        collecting()
-        return swap(self, *given)
-
-    monkeypatch.setattr(ObjectStorage, "_swap", remove_before)
-    for text in ("first", "second"):
-        writing.write(TABLE, "d/a", [replace(ROW, probe_id=text)] * 2, fingerprint=text)
-        assert value(hosts.lake(), "d/a") == text
-    assert hosts.removed == 0

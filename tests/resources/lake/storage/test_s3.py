@@ -7,18 +7,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 from s3_server import BUCKET, bucket_client
 from valid_rows import valid_rows
 
-from memflow.errors import BadInput, BadSettings, DamagedFile, MissingData, StoreFailed
+from memflow.errors import BadSettings, DamagedFile, MissingData, StoreFailed
 from resources.lake.garbage_collection import collect, collectable, kept_bytes
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog
 from resources.lake.storage import opening
 from resources.lake.storage.client import check_address, sentence
-from resources.lake.storage.object_store import ObjectStorage
+from resources.lake.storage.object_store import END_BYTES, ObjectStorage
+from resources.lake.versions import version_key
 from resources.publishing.warehouse import Warehouse
 
 TABLE = "score.verdicts"
@@ -68,40 +70,34 @@ def test_s3_lake_escapes_partition_names_in_keys_and_restores_them(lake, name):
     assert [version.facts.rows for version in lake.versions(TABLE, name)] == [4, 1]
 
 
-def test_s3_lake_has_a_pointer_an_object_and_a_record_per_replaced_version(lake, s3_environment):
+def test_s3_lake_has_the_keys_of_a_local_lake(lake, s3_environment):
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="one")
+    first = lake.facts(TABLE, "d/a")
     lake.write(TABLE, "d/a", ROWS, fingerprint="two")
-    found = Counter(key.partition("/")[0] for key in keys_of(lake, s3_environment))
-    assert found == {"lake.json": 1, "pointers": 1, "objects": 2, "records": 1}
-    assert lake.as_of(lake.versions(TABLE, "d/a")[1].since).read(TABLE, "d/a") == ROWS[:1]
+    lake.write(TABLE, "d/a", ROWS, fingerprint="two")  # no version: nothing differs
+    assert keys_of(lake, s3_environment) == [version_key(TABLE, "d/a", first), "score/verdicts/d,a.parquet"]
+    assert lake.as_of(first.since).read(TABLE, "d/a") == ROWS[:1]
 
 
-def test_write_of_equal_rows_creates_no_object_and_equal_metadata_no_version(lake, s3_environment):
-    for run in ("r1", "r1", "r2"):
-        lake.write(TABLE, "d/a", ROWS, fingerprint="f", meta={"run": run})
-    found = Counter(key.partition("/")[0] for key in keys_of(lake, s3_environment))
-    assert found == {"lake.json": 1, "pointers": 1, "objects": 1, "records": 1}
-    assert [version.facts.run for version in lake.versions(TABLE, "d/a")] == ["r2", "r1"]
-
-
-def test_write_that_lost_the_race_for_the_pointer_comes_after_the_winner(lake, monkeypatch):
+def test_write_that_lost_the_race_comes_after_the_winner(lake, monkeypatch):
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="first")
-    swap, other = ObjectStorage._swap, Lake(lake.root)
+    commit, other = ObjectStorage.commit, Lake(lake.root)
 
-    def swapped_before(self, *arguments):
-        monkeypatch.setattr(ObjectStorage, "_swap", swap)
+    def committed_before(self, *arguments):
+        monkeypatch.setattr(ObjectStorage, "commit", commit)
         other.write(TABLE, "d/a", ROWS[:2], fingerprint="winner")
-        return swap(self, *arguments)
+        return commit(self, *arguments)
 
-    monkeypatch.setattr(ObjectStorage, "_swap", swapped_before)
-    lake.write(TABLE, "d/a", ROWS[:3], fingerprint="later")
+    monkeypatch.setattr(ObjectStorage, "commit", committed_before)
+    facts = lake.write(TABLE, "d/a", ROWS[:3], fingerprint="later")
     assert lake.read(TABLE, "d/a") == ROWS[:3]
     versions = lake.versions(TABLE, "d/a")
     assert [each.facts.fingerprint for each in versions] == ["later", "winner", "first"]
     assert all(after.since > before.since for after, before in pairwise(versions))
+    assert lake.check(TABLE, "d/a") == facts  # also with the later time in its footer
 
 
-def test_swap_whose_answer_was_lost_is_not_repeated(lake, monkeypatch):
+def test_replacement_whose_answer_was_lost_is_not_repeated(lake, monkeypatch):
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="first")
     client = lake.storage.store
     swap = client.swap
@@ -123,140 +119,97 @@ def test_snapshot_has_the_partitions_of_one_moment_as_local_files(lake, tmp_path
     assert Warehouse(lake, tmp_path / "m.duckdb").sql(f"SELECT count(*) AS n FROM {TABLE}") == [{"n": 5}]
 
 
-def test_snapshot_is_taken_again_if_a_pointer_is_swapped_while_it_is_read(lake, monkeypatch):
+def test_snapshot_is_taken_again_if_a_partition_is_replaced_while_it_is_copied(lake, monkeypatch):
     for partition in ("d/a", "d/b"):
         lake.write(TABLE, partition, ROWS[:1], fingerprint="old")
-    newest, other = lake.storage.newest, Lake(lake.root)
-    of_version, swapped = type(newest).of_version, []
+    place, other = ObjectStorage.place, Lake(lake.root)
 
-    def disturbed(self, table, stem, listed):
-        found = of_version(self, table, stem, listed)
-        if not swapped:
-            swapped.append(stem)
-            for partition in ("d/a", "d/b"):
-                other.write(TABLE, partition, ROWS[:2], fingerprint="new")
-        return found
+    def disturbed(self, files):
+        monkeypatch.setattr(ObjectStorage, "place", place)
+        place(self, files)
+        for partition in ("d/a", "d/b"):
+            other.write(TABLE, partition, ROWS[:2], fingerprint="new")
 
-    monkeypatch.setattr(type(newest), "of_version", disturbed)
+    monkeypatch.setattr(ObjectStorage, "place", disturbed)
     with lake.snapshot([TABLE]) as still:
         assert still.read(TABLE, "d/a") == still.read(TABLE, "d/b") == ROWS[:2]
 
 
 def test_reading_costs_one_request_and_a_view_lists_each_table_once(lake):
-    partitions = [f"d/a{number}" for number in range(200)]
+    partitions = [f"d/a{number}" for number in range(60)]
     for number, partition in enumerate(partitions):
         row = replace(ROWS[0], probe_id=str(number))
         lake.write(TABLE, partition, [row], fingerprint="f")
     write = requests_of(lake, lambda: lake.write(TABLE, "d/a1", ROWS, fingerprint="g"))
-    assert write == {"get": 2, "create": 2, "swap": 1}
-    assert requests_of(lake, lambda: lake.read(TABLE, "d/a1")) == {"get": 1}
-    assert requests_of(lake, lambda: lake.facts(TABLE, "d/a1")) == {"get": 1}
+    assert write == {"head": 1, "create": 1, "swap": 1}
+    assert requests_of(lake, lambda: lake.read(TABLE, "d/a1")) == {"head": 1}
+    assert requests_of(lake, lambda: lake.facts(TABLE, "d/a1")) == {"head": 1}
     listed = lake.listing_view()
     assert requests_of(lake, lambda: [listed.facts(TABLE, name) for name in partitions]) == {"list": 1}
     assert requests_of(lake, lambda: [listed.read(TABLE, name) for name in partitions]) == {}
     assert requests_of(lake, lambda: PartitionCatalog(lake, [TABLE])) == {"list": 1}
-    assert requests_of(lake, lambda: lake.kept.of_table(TABLE)) == {"list": 3}
 
 
-def test_new_host_reads_pointers_and_objects_once(lake, tmp_path, monkeypatch):
+def test_new_host_fetches_each_object_once(lake, tmp_path, monkeypatch):
     partitions = [f"d/a{number}" for number in range(20)]
     for partition in partitions:
         lake.write(TABLE, partition, ROWS, fingerprint="f")
     other = other_host(lake, tmp_path, monkeypatch)
     listed = other.listing_view()
     found = requests_of(other, lambda: [listed.facts(TABLE, name) for name in partitions])
-    assert found == {"get": 20 + 1, "list": 1}  # the marker of the layout too
-    assert requests_of(other, lambda: other.read(TABLE, "d/a1")) == {"get": 2}
-    assert requests_of(other, lambda: other.read(TABLE, "d/a1")) == {"get": 1}
+    assert found == {"get": 20, "list": 1}
+    assert requests_of(other, lambda: other.read(TABLE, "d/a1")) == {"head": 1}
     opening._opened.clear()
     again = Lake(lake.root)
-    assert requests_of(
-        again, lambda: [again.listing_view().facts(TABLE, name) for name in partitions[:1]]
-    ) == {
-        "get": 1,
-        "list": 1,
-    }
+    assert requests_of(again, lambda: again.listing_view().facts(TABLE, "d/a1")) == {"list": 1}
 
 
-def test_removed_rows_respect_the_grace_period(lake, s3_environment):
+def test_metadata_of_a_large_object_costs_the_end_of_it(lake, tmp_path, monkeypatch):
+    rows = [replace(ROWS[0], probe_id=token_hex(8)) for _ in range(20_000)]
+    facts = lake.write(TABLE, "d/a", rows, fingerprint="f")
+    other = other_host(lake, tmp_path, monkeypatch)
+    read = []
+    get = other.storage.store.get
+    monkeypatch.setattr(other.storage.store, "get", lambda *given: read.append(get(*given)) or read[-1])
+    assert other.facts(TABLE, "d/a") == facts
+    assert len(read[0].content) == END_BYTES < read[0].size
+    assert other.read(TABLE, "d/a") == rows
+
+
+def test_removed_rows_are_reported_and_others_stay(lake):
     for number in (1, 2, 3, 4):
         lake.write(TABLE, "d/a", ROWS[:number], fingerprint="")
-    assert collect(lake, collectable(lake, datetime.now(UTC), 0)) == []
-    at_once = Lake(ObjectStorage(lake.storage.store, lake.storage.cache, grace_s=0.0))
-    before = kept_bytes(at_once)
-    removed = collect(at_once, collectable(at_once, datetime.now(UTC), 0))
+    before = kept_bytes(lake)
+    removed = collect(lake, collectable(lake, datetime.now(UTC), 0))
     assert [each.table for each in removed] == [TABLE] * 2
-    assert kept_bytes(at_once) == before - sum(each.bytes for each in removed)
+    assert kept_bytes(lake) == before - sum(each.bytes for each in removed)
     first, second, third, last = reversed(lake.versions(TABLE, "d/a"))
     assert len(lake.as_of(third.since).read(TABLE, "d/a")) == 3
     assert len(lake.as_of(last.since).read(TABLE, "d/a")) == 4
     assert lake.as_of(first.since).removed_partitions(TABLE) == ["d/a"]
-    with pytest.raises(MissingData, match="was removed by `memflow gc`"):
+    with pytest.raises(MissingData, match="was removed"):
         lake.as_of(second.since).read(TABLE, "d/a")
 
 
-def test_damaged_and_missing_objects_name_table_partition_and_fix(
-    lake, s3_environment, tmp_path, monkeypatch
-):
-    for partition in ("d/a", "d/b", "d/c"):
+def test_damaged_object_is_named_and_replaced_by_a_write(lake, s3_environment, tmp_path, monkeypatch):
+    for partition in ("d/a", "d/b"):
         lake.write(TABLE, partition, ROWS, fingerprint="")
-    prefix, client = lake.root.removeprefix(f"s3://{BUCKET}/"), bucket_client(s3_environment)
-    by_partition = {
-        key.split("/")[3]: key for key in keys_of(lake, s3_environment) if key.startswith("objects/")
-    }
-    damaged = f"{prefix}/{by_partition['d,a']}"
-    content = bytearray(client.get_object(Bucket=BUCKET, Key=damaged)["Body"].read())
-    content[len(content) // 2] ^= 1
-    client.put_object(Bucket=BUCKET, Key=damaged, Body=bytes(content))
-    client.delete_object(Bucket=BUCKET, Key=f"{prefix}/{by_partition['d,b']}")
+    key, client = lake.path(TABLE, "d/a").removeprefix(f"s3://{BUCKET}/"), bucket_client(s3_environment)
+    content = bytearray(client.get_object(Bucket=BUCKET, Key=key)["Body"].read())
+    content[len(content) // 4] ^= 1
+    client.put_object(Bucket=BUCKET, Key=key, Body=bytes(content))
     other = other_host(lake, tmp_path, monkeypatch)
-    for partition, reason in (("d/a", "is damaged"), ("d/b", "is missing")):
-        with pytest.raises(BadInput, match=rf"score\.verdicts of {partition} {reason}.*memflow repair"):
-            other.read(TABLE, partition)
-    assert other.read(TABLE, "d/c") == ROWS
-    assert other.current_partitions(TABLE) == other.listing_view().current_partitions(TABLE) == ["d/c"]
     with other.snapshot([TABLE]) as still:
-        assert (still.partitions(TABLE), still.left_out) == (["d/c"], {TABLE: ["d/a", "d/b"]})
-    for partition in ("d/a", "d/b"):
-        other.write(TABLE, partition, ROWS, fingerprint="")
-        assert other.read(TABLE, partition) == ROWS
-
-
-@pytest.mark.parametrize("is_missing", [False, True])
-def test_check_finds_a_damaged_object_that_the_cache_has_intact(lake, s3_environment, is_missing):
-    lake.write(TABLE, "d/a", ROWS, fingerprint="")
-    assert lake.check(TABLE, "d/a").rows == len(ROWS)
-    prefix, client = lake.root.removeprefix(f"s3://{BUCKET}/"), bucket_client(s3_environment)
-    [key] = [key for key in keys_of(lake, s3_environment) if key.startswith("objects/")]
-    client.put_object(Bucket=BUCKET, Key=f"{prefix}/{key}", Body=b"x")
-    if is_missing:
-        client.delete_object(Bucket=BUCKET, Key=f"{prefix}/{key}")
-    assert lake.read(TABLE, "d/a") == ROWS  # from the cache
-    with pytest.raises(DamagedFile, match=r"is missing|is damaged"):
-        lake.check(TABLE, "d/a")
-    assert not lake.verify(TABLE, "d/a") and lake.intact_facts(TABLE, "d/a") is None
-    lake.write(TABLE, "d/a", ROWS, fingerprint="")
-    assert lake.check(TABLE, "d/a").rows == len(ROWS) and lake.read(TABLE, "d/a") == ROWS
-
-
-def test_damaged_pointer_names_its_key_and_is_replaced_by_a_write(
-    lake, s3_environment, tmp_path, monkeypatch
-):
-    for partition in ("d/a", "d/b"):
-        lake.write(TABLE, partition, ROWS, fingerprint="f")
-    key = lake.path(TABLE, "d/a").removeprefix(f"s3://{BUCKET}/")
-    client = bucket_client(s3_environment)
-    text = client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
-    for content in (text.replace(b'"rows":4', b'"rows":5'), text[:-9], b"", b"[]", b"null", b"\xff\xfe"):
-        client.put_object(Bucket=BUCKET, Key=key, Body=content)
-        for view in (lake, lake.listing_view()):
-            with pytest.raises(
-                BadInput, match=r"pointer s3://.*d,a\.json of score\.verdicts of d/a is damaged"
-            ):
-                view.facts(TABLE, "d/a")
-            assert view.facts(TABLE, "d/b").rows == 4
-    lake.write(TABLE, "d/a", ROWS[:2], fingerprint="f")
-    assert lake.read(TABLE, "d/a") == ROWS[:2]
+        assert (still.partitions(TABLE), still.left_out) == (["d/b"], {TABLE: ["d/a"]})
+    for look in (other.read, other.check, other.facts):
+        with pytest.raises(
+            DamagedFile, match=r"d,a\.parquet is damaged: its rows changed.*memflow run --domain d"
+        ):
+            look(TABLE, "d/a")
+    assert other.current_partitions(TABLE) == other.listing_view().current_partitions(TABLE) == ["d/b"]
+    other.write(TABLE, "d/a", ROWS, fingerprint="")
+    assert other.check(TABLE, "d/a").rows == len(ROWS)
+    assert other.read(TABLE, "d/a") == Lake(lake.root).read(TABLE, "d/a") == ROWS
 
 
 def test_damaged_cached_object_is_fetched_again(lake, monkeypatch):
@@ -285,13 +238,6 @@ def test_cache_deletes_the_least_recently_used_objects(lake, monkeypatch):
     lake.storage.cache.evict()
     assert sum(path.stat().st_size for path in (lake.storage.cache.folder / "objects").iterdir()) <= 20_000
     assert lake.read(TABLE, "d/0") == lake.read(TABLE, "d/29") == ROWS
-
-
-def test_lake_of_the_former_layout_names_the_command_that_copies_it(s3, s3_environment):
-    key = f"{s3.removeprefix(f's3://{BUCKET}/')}/score/verdicts/d,a.parquet"
-    bucket_client(s3_environment).put_object(Bucket=BUCKET, Key=key, Body=b"x")
-    with pytest.raises(BadInput, match=rf"former version of memflow.*`memflow copy-lake {s3}`"):
-        Lake(s3).facts(TABLE, "d/a")
 
 
 def test_missing_bucket_is_named(s3_environment, s3):

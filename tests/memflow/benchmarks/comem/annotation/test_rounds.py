@@ -196,6 +196,18 @@ def test_annotation_requests_with_same_visible_messages_are_adjacent(context: Ma
     assert all(text[:shared] == texts[0][:shared] for text in texts)
 
 
+def test_annotation_prompt_has_speakers_and_dates_and_no_quarantined_messages():
+    lines = (
+        ContextMessage("Hi.", speaker="Ross", sent_at="May"),
+        ContextMessage("Hello.", speaker="Joey", sent_at="May"),
+        ContextMessage("", reason="it is empty"),
+        ContextMessage("Well?", role="assistant", sent_at="June"),
+    )
+    first = Planted("1")
+    keys_of(Context("c", "d", lines, (asked("q"),)), first, Planted("2"), checkpoints=(1.0,))
+    assert first.asked[0].fields["said"] == "[May]\nRoss: Hi.\nJoey: Hello.\n[June]\nassistant: Well?"
+
+
 def test_checkpoints_with_equal_visible_messages_share_annotation_requests(context: Made, tmp_path: Path):
     made = context(8, [asked("q", end=5)])  # 2, 4, 5 and 5 messages
     first, second = Planted("1"), Planted("2")
@@ -282,3 +294,8 @@ def test_scripted_annotators_disagree_on_4_of_22_demo_questions(bench: CoMem, re
     assert len(probes) == 5 * 18 and not [probe for probe in probes if probe.reason]
     assert [probe.gold for probe in probes if probe.question_id == "ana/work"] == ["1", "1", "3", "2", "2"]
     assert [probe.gold for probe in probes if probe.question_id == "lin/work"] == ["1", "1", "1", "2", "2"]
+
+
+def test_annotated_domain_without_annotator_models_is_rejected(bench: CoMem, records: list[Record]):
+    with pytest.raises(BadSettings, match="no annotator models are set"):
+        asyncio.run(bench.gold_labels(find_domain("comem_demo_annotated"), records, [], None))

@@ -1,4 +1,4 @@
-"""Checks of reflective kinds and recommendations on 20 generated users, and accuracy of the scripted reader."""
+"""Checks of reflective kinds and recommendations on 8 generated users, and accuracy of the scripted reader."""
 
 import asyncio
 import json
@@ -28,8 +28,8 @@ SCENES = ("participation", "observation")
 
 @cache
 def made(scene: str, language: str) -> Made:
-    """Return a domain of 20 users with a trajectory of each kind and scenario."""
-    parameters = {"graphs": 20, "scene": scene, "language": language, "kinds": KINDS_HERE}
+    """Return a domain of 8 users with a trajectory of each kind and scenario."""
+    parameters = {"graphs": 8, "scene": scene, "language": language, "kinds": KINDS_HERE}
     return make(Domain("made", "membench", (f"lives_{language}",), "made", parameters))
 
 

@@ -1,9 +1,10 @@
-"""Generated domains with 6 users: every question kind, uniform gold positions, and all checks pass."""
+"""Generated domains with 3 users: every question kind, uniform gold positions, and all checks pass."""
 
 from collections import Counter
 from dataclasses import replace
 
 import pytest
+from bounded_types import assert_bounded
 from membench_generation import Made, make
 
 from memflow.benchmarks.domains import Domain
@@ -18,13 +19,12 @@ from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.benchmarks.registry import find_domain
-from memflow.chat.bounds import assert_bounded
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
 
 BRIEF = {"role_rounds": 2, "event_rounds": 2}
 """Nothing here depends on how long one talks."""
-USERS = 6
+USERS = 3
 
 
 @pytest.fixture(scope="module", params=[(scene, language) for scene in SCENES for language in ("en", "zh")])

@@ -16,7 +16,7 @@ from memflow.benchmarks.membench.turns import Step, is_noise
 from memflow.errors import BadInput
 from memflow.records import Turn
 
-TRIALS = 10_000
+TRIALS = 2_000
 
 
 def found(insert: Callable[[Domain, list[Turn], list[NoiseUnit]], list[Turn]], trials: int) -> Counter[str]:

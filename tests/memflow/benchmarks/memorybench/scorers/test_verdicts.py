@@ -1,5 +1,6 @@
 """Verdicts of a domain with one case of every task."""
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -147,6 +148,27 @@ async def test_incomplete_gold_gives_reason_to_verdicts_of_its_probe_only(probes
     assert [row.value for row in verdicts if row.dataset == "hellobench_qa"] != [None]
 
 
+async def test_judge_requests_of_several_probes_are_sent_concurrently(probes, judge) -> None:
+    class Slow:
+        scripted, fingerprint = True, "slow"
+
+        def __init__(self, inner) -> None:
+            self.inner, self.sampling, self.bound = inner, inner.sampling, inner.bound
+            self.flying = self.most = 0
+
+        async def complete(self, request):
+            self.flying += 1
+            self.most = max(self.most, self.flying)
+            await asyncio.sleep(0.01)
+            self.flying -= 1
+            return await self.inner.complete(request)
+
+    checklists = [probe for probe in probes if probe.metric in ("checklist", "criteria", "quality")]
+    slow = Slow(judge())
+    await BENCH.verdicts(DOMAIN, checklists, replies(checklists), MetricBackends(slow))
+    assert slow.most == sum(2 if probe.metric == "criteria" else 1 for probe in checklists)
+
+
 def test_judge_prompts_returns_prompts_of_the_tasks_of_a_domain() -> None:
     def stems(*datasets: str, **parameters: object) -> set[str]:
         domain = Domain("d", "memorybench", datasets, "", parameters)
@@ -214,3 +236,15 @@ async def test_two_judges_give_their_mean_and_a_variant_each(probes, judge, enco
         assert [both[probe_id, metric, each] for each in of_each] == values
         mean = None if None in values else sum(values) / 2
         assert both[probe_id, metric, variant] == mean
+
+
+async def test_failed_judge_leaves_the_primary_verdict_without_value(probes, judge) -> None:
+    quality = [probe for probe in probes if probe.dataset.startswith("nfcats")]
+    judges = {"works": judge(quality={"score": 4}), "broken": judge(quality="no")}
+    verdicts = await BENCH.verdicts(
+        DOMAIN, quality, replies(quality), MetricBackends(judges["works"], judges=judges)
+    )
+    assert [(row.variant, row.value) for row in verdicts] == [
+        ("standard", None), ("judge_works", 4.0), ("judge_broken", None),
+    ]  # fmt: skip
+    assert (verdicts[0].reason or "").startswith("judge broken: ")

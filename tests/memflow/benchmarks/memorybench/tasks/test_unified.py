@@ -452,3 +452,9 @@ def test_parse_literal_returns_plain_values_or_raises_value_error_for_any_text(t
     assert isinstance(
         value, (dict, list, tuple, set, str, bytes, int, float, complex, bool, type(None), type(...))
     )
+
+
+@pytest.mark.parametrize("text", ["[" * 5000, "(" * 300, "-" * 200_000 + "1", "{" * 100_000, "1" * 10_000])
+def test_parse_literal_rejects_deeply_nested_or_very_long_text(text: str) -> None:
+    with pytest.raises(ValueError):
+        parse_literal(text)

@@ -161,6 +161,11 @@ def test_gold_context_of_simulated_user_depends_on_data_set(dataset: str, contex
         assert known.isascii() == (language == "en")
 
 
+def test_gold_context_omits_writingbench_levels_and_scitechnews_abstract() -> None:
+    assert "none" not in user_knowledge(probe_of("writingbench_law"))
+    assert "Hydraulics" not in user_knowledge(probe_of("scitechnews"))
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_satisfaction_prompt_adds_scoring_standards_only_for_scitechnews(language: str) -> None:
     report = probe_of("scitechnews", language=language)

@@ -11,8 +11,8 @@ from lake_stores import memory_lake
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
-from resources.lake.kept_versions import KeptPartition
 from resources.lake.lake import Lake
+from resources.lake.versions import kept_files
 from resources.publishing.warehouse import Warehouse
 
 TABLE = "score.verdicts"
@@ -47,10 +47,6 @@ def hour(number):
     return START + timedelta(hours=number + 0.5)
 
 
-def kept_partition(lake):
-    return lake.kept.of_table(TABLE).get("d,a", KeptPartition())
-
-
 def test_lake_as_of_returns_rows_and_metadata_of_that_moment(lake):
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="one", meta={"run": "r1"})
     lake.write(TABLE, "d/a", ROWS, fingerprint="two", meta={"run": "r2"})
@@ -82,19 +78,20 @@ def test_lake_versions_are_intervals_that_meet_newest_first(lake):
     assert lake.versions(TABLE, "d/b") == []
 
 
-def test_rows_that_come_back_are_kept_under_one_hash(lake):
+def test_rows_that_come_back_are_versions_of_their_own(lake):
     for rows in (ROWS[:1], ROWS[:2], ROWS[:1], ROWS[:2]):
         lake.write(TABLE, "d/a", rows, fingerprint="")
-    assert len(kept_partition(lake).files) == 2
     assert [version.facts.rows for version in lake.versions(TABLE, "d/a")] == [2, 1, 2, 1]
     assert [len(lake.as_of(hour(number)).read(TABLE, "d/a")) for number in (1, 2, 3, 4)] == [1, 2, 1, 2]
 
 
-def test_write_of_equal_rows_keeps_no_file_and_only_other_metadata(lake):
+def test_write_of_equal_rows_and_metadata_is_no_version(lake):
     for run in ("r1", "r1", "r2"):
         lake.write(TABLE, "d/a", ROWS, fingerprint="f", meta={"run": run})
-    assert kept_partition(lake).files == {}
-    assert len(kept_partition(lake).records) == 1
+    assert [version.facts.run for version in lake.versions(TABLE, "d/a")] == ["r2", "r1"]
+    assert [file.is_removed for file in kept_files(lake.storage, TABLE)["d/a"]] == [
+        True
+    ]  # rows are stored once
     assert lake.as_of(hour(2)).facts(TABLE, "d/a").run == "r1"
     assert lake.as_of(hour(2)).read(TABLE, "d/a") == ROWS
 
@@ -128,16 +125,6 @@ def test_past_view_does_not_change_when_the_partition_is_replaced_while_it_is_op
         assert still.read(TABLE, "d/a") == ROWS[:1]
 
 
-def test_file_of_a_former_memflow_version_counts_as_having_always_existed(lake, monkeypatch):
-    monkeypatch.setattr("resources.lake.facts.Facts.at", lambda facts, moment: facts)
-    lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
-    monkeypatch.undo()
-    assert lake.as_of(START).read(TABLE, "d/a") == ROWS[:1]
-    lake.write(TABLE, "d/a", ROWS, fingerprint="")
-    assert [version.since is None for version in lake.versions(TABLE, "d/a")] == [False, True]
-    assert lake.as_of(START).read(TABLE, "d/a") == ROWS[:1]
-
-
 def test_writer_killed_before_the_rename_leaves_the_old_state_and_no_second_version(tmp_path, monkeypatch):
     lake = new_lake("local", tmp_path)
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
@@ -163,7 +150,7 @@ def test_kept_rows_are_copied_on_a_disk_without_hard_links(tmp_path, monkeypatch
     def cannot(source, target):
         raise PermissionError("operation not permitted")
 
-    monkeypatch.setattr("resources.lake.kept_versions.os.link", cannot)
+    monkeypatch.setattr("resources.lake.storage.local.os.link", cannot)
     lake = new_lake("local", tmp_path)
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
     lake.write(TABLE, "d/a", ROWS, fingerprint="")

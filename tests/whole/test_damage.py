@@ -1,8 +1,9 @@
-"""`memflow run` and `memflow repair` on a home with damaged files: everything comes back, and no request is sent."""
+"""`memflow run` and `memflow doctor` on a home with damaged files: everything comes back, and no request is sent."""
 
 import json
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from memflow.chat import scripted
 from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
-from memflow.errors import BudgetSpent
 from resources.lake.lake import VERIFIED, Lake
 
 pytestmark = pytest.mark.pipeline
@@ -79,7 +78,6 @@ def test_run_rebuilds_damaged_partitions_and_names_them(home: Path, contents: Co
     }
     assert answer["damaged"]["restored"] == ["score.history"]
     assert (contents(home), sent(home)) == (whole, requests)
-    assert len([path for path in (home / "lake" / ".damaged").rglob("*") if path.is_file()]) == 4
     assert run(home)["runs"]["up_to_date"] == 6
 
 
@@ -96,7 +94,7 @@ def test_damaged_partition_of_another_domain_is_left_out_of_the_leaderboard_and_
         home, "sql", "SELECT DISTINCT assistant FROM answer.replies ORDER BY 1", "--format", "json"
     )
     assert [row["assistant"] for row in json.loads(found.stdout)] == ["none", "oracle"]
-    assert f"answer.replies of {DOMAIN}/full" in found.stderr and "memflow repair" in found.stderr
+    assert f"answer.replies of {DOMAIN}/full" in found.stderr and "memflow doctor" in found.stderr
     other = command(home, "sql", "SELECT count(*) AS n FROM question.probes", "--format", "json")
     assert (other.exit_code, other.stderr) == (0, "")
 
@@ -117,92 +115,83 @@ def test_deleted_history_is_restored_from_its_copy(home: Path) -> None:
     before = lake.read("score.history", "all")
     path = Path(lake.path("score.history", "all"))
     path.unlink()
-    shown = json.loads(command(home, "repair", "--dry-run", "--format", "json").stdout)
-    assert [row["what"] for row in shown["damages"]] == ["score.history of all"]
+    [found] = findings(home)
+    assert "score.history of all" in found["found"] and "restores it from its copy" in found["fix"]
     answer = run(home)
     assert answer["damaged"]["restored"] == ["score.history"]
     assert lake.read("score.history", "all") == before, "no publication is lost, and none is added"
-    path.unlink()
-    assert command(home, "repair", "--yes").exit_code == 0
-    assert lake.read("score.history", "all") == before
 
 
-def test_repair_rebuilds_everything_that_the_ledger_covers_without_requests(
-    home: Path, contents: Contents, monkeypatch: pytest.MonkeyPatch
+def test_doctor_names_all_damage_and_the_commands_that_rebuild_it_without_requests(
+    home: Path, contents: Contents
 ) -> None:
     whole, requests = contents(home), sent(home)
-    calls: list[Any] = []
-    complete = scripted.ScriptedChat.complete
-
-    async def counted(chat: Any, *arguments: Any, **named: Any) -> Any:
-        calls.append(arguments)
-        return await complete(chat, *arguments, **named)
-
-    monkeypatch.setattr(scripted.ScriptedChat, "complete", counted)
+    assert findings(home, "--full") == []
     for path in sorted((home / "lake").glob("[a-z]*/*/*.parquet")):
         flip(path)
     for path in sorted((home / "lance").rglob("data/*.lance")):
         flip(path, 3)
     flip(home / "memflow.duckdb", 9000)
-    looked = command(home, "repair", "--dry-run", "--format", "json")
-    assert looked.exit_code == 1 and contents_are_damaged(home, whole)
-    assert {row["kind"] for row in json.loads(looked.stdout)["damages"]} == {"lake", "index", "database"}
-    assert command(home, "doctor", "--full").exit_code == 1
-    repaired = command(home, "repair", "--yes", "--format", "json")
-    assert repaired.exit_code == 0, repaired.output
-    answer = json.loads(repaired.stdout)
-    assert answer["repaired"] == len(answer["damages"]) > len(whole)
-    VERIFIED.clear()
-    assert (contents(home), sent(home), calls) == (whole, requests, [])
-    again = command(home, "repair", "--yes")
-    assert again.exit_code == 0 and "Everything is intact" in again.stdout
-
-
-def contents_are_damaged(home: Path, whole: dict[str, str]) -> bool:
-    lake = Lake(home / "lake")
-    return all(lake.damage(*name.split(" ")) is not None for name in whole)
-
-
-def test_repair_runs_without_requests_and_names_the_command_for_what_needs_them(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = Path(Lake(home / "lake").path("answer.replies", f"{DOMAIN}/full"))
-    flip(path)
-    budgets: list[Any] = []
-
-    def run_pipeline(settings: Any, request: Any, watcher: Any, budget: Any) -> Outcome:
-        budgets.append((list(request.domains), list(request.assistants), budget.calls))
-        raise BudgetSpent("the budget of 0 calls is used up")
-
-    monkeypatch.setattr("memflow.cli.pipeline.run_pipeline", run_pipeline)
-    result = command(home, "repair", "--yes")
-    assert (result.exit_code, budgets) == (1, [([DOMAIN], ["full"], 0)])
-    shown = " ".join(result.stdout.split())
-    assert "cannot be rebuilt without requests (the budget of 0 calls is used up)" in shown
-    assert f"memflow run --domain {DOMAIN} --memory full" in shown
-    assert path.is_file()
-
-
-def test_repair_regenerates_nothing_with_the_models_of_other_settings(
-    tmp_path: Path, contents: Contents, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home, settings = tmp_path / "home", tmp_path / "memflow.toml"
-    monkeypatch.chdir(tmp_path)
-    settings.write_text(
-        '[models.other]\nkind = "scripted"\nmodel = "shifted"\n[roles]\nsimulator = "other"\n'
-    )
+    damaged = findings(home, "--full")
+    assert {row["what"] for row in damaged} == {"lake", "search indexes", "memflow.duckdb"}
+    fixes = " ".join(row["fix"] for row in damaged)
+    assert f"Run `memflow run --domain {DOMAIN} --memory full`" in fixes
+    assert f"Delete {home / 'lance'}, then run `memflow run`" in fixes
+    assert f"Delete {home / 'memflow.duckdb'}, then run `memflow run`" in fixes
+    shutil.rmtree(home / "lance")
+    (home / "memflow.duckdb").unlink()
     run(home)
-    settings.unlink()
-    whole = contents(home)
-    lake = Lake(home / "lake")
-    flip(Path(lake.path("score.leaderboard", "all")))
-    repaired = command(home, "repair", "--yes")
-    assert repaired.exit_code == 0, repaired.output
     VERIFIED.clear()
-    assert contents(home) == whole, "intact partitions stay, although other settings made them stale"
-    path = Path(lake.path("feedback.sessions", DOMAIN))
-    flip(path)
-    damaged = path.read_bytes()
-    left = command(home, "repair", "--yes")
-    assert left.exit_code == 1 and "cannot be rebuilt without requests" in " ".join(left.stdout.split())
-    assert path.read_bytes() == damaged, "the scripted chat does not replace the answers of another model"
+    assert (contents(home), sent(home)) == (whole, requests)
+    assert findings(home, "--full") == []
+
+
+@pytest.mark.parametrize("arguments", [("usage",), ("ledger", "stats"), ("run",)])
+def test_damaged_schema_page_of_the_ledger_is_reported_in_one_sentence(
+    home: Path, arguments: tuple[str, ...]
+) -> None:
+    path = home / "ledger.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(path.read_bytes())
+    at = content.index(b"tablecompletions") + len(b"table")
+    content[at : at + 40] = bytes([255, 150] * 20)  # the name, which the driver's message quotes, is no UTF-8
+    path.write_bytes(content)
+    flip(Path(Lake(home / "lake").path("answer.replies", f"{DOMAIN}/full")))
+    options = ("--domain", DOMAIN, "--memory", "full", "--no-bounds") if arguments == ("run",) else ()
+    result = command(home, *arguments, *options)
+    assert result.exit_code == 1 and isinstance(result.exception, SystemExit)
+    shown = " ".join(result.stderr.split())
+    assert f"{path} is damaged (" in shown and "sqlite3" in shown and ".recover" in shown
+    [found] = [row for row in findings(home, "--full") if row["what"] == "ledger"]
+    assert ".recover" in found["fix"]
+
+
+def test_changed_prompt_is_asked_again_and_everything_else_comes_from_the_ledger(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = prompts_sent(home)
+    shutil.rmtree(home / "lake")
+    run(home)
+    assert prompts_sent(home) == before, "with the same prompts, nothing is asked again"
+    command(home, "prompts", "export", str(tmp_path / "prompts"), "memorybench/answer_en")
+    prompt = tmp_path / "prompts" / "memorybench" / "answer_en.md"
+    prompt.write_text(prompt.read_text().replace("helpful", "careful"))
+    monkeypatch.setenv("MEMFLOW_PROMPTS", str(tmp_path / "prompts"))
+    run(home)
+    added = prompts_sent(home) - before
+    assert added["memorybench/answer_en"] > 0
+    unrelated = {"memorybench/answer_zh", "memorybench/locomo_short", "memorybench/checklist"}
+    assert not unrelated & added.keys() and unrelated <= before.keys()
+
+
+def prompts_sent(home: Path) -> Counter[str]:
+    """Return the number of sent requests by prompt."""
+    with sqlite3.connect(home / "ledger.sqlite") as connection:
+        return Counter(prompt for (prompt,) in connection.execute("select prompt from uses where not kept"))
+
+
+def findings(home: Path, *options: str) -> list[dict[str, str]]:
+    """Return what `memflow doctor` reports as damaged."""
+    rows = json.loads(command(home, "doctor", *options, "--format", "json").stdout)
+    return [row for row in rows if row["state"] == "damaged"]

@@ -1,0 +1,131 @@
+"""The search for damage in a home folder: lake, kept versions, ledger, search indexes, memflow.duckdb and caches.
+
+With `whole`, every byte is read. Without, files whose metadata is cached are not opened, and hashes are not compared.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memflow.errors import BadInput, DamagedFile, MemflowError, MissingData
+from memflow.records import TABLES
+from resources.data.downloads.record import read_records
+from resources.indexes.file_hashes import index_name
+from resources.lake.lake import Lake, rebuild_command
+from resources.lake.versions import kept_files
+from resources.publishing.outputs import INDEX_FOLDER, INDEXES, indexes, needs_index
+from resources.publishing.record import is_intact
+from resources.publishing.score_cache import NAME as SCORES
+from resources.settings.settings import Settings
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A damaged or missing item: its kind, its name, why, and the sentence with the command that rebuilds it."""
+
+    kind: str
+    what: str
+    reason: str
+    fix: str
+
+
+def find_damage(settings: Settings, lake: Lake, *, whole: bool = True) -> list[Damage]:
+    """Return all damage of a home folder."""
+    return [
+        *_partitions(lake, whole),
+        *(_kept_versions(lake) if whole else ()),
+        *_ledger(settings, whole),
+        *_indexes(settings, lake, whole),
+        *_database(settings, lake, whole),
+        *(_caches(settings) if whole else ()),
+        *_downloads(settings),
+    ]
+
+
+def _partitions(lake: Lake, whole: bool) -> Iterator[Damage]:
+    partitions = [(table, partition) for table in TABLES for partition in lake.partitions(table)]
+    for table, partition in partitions:
+        try:
+            if whole:
+                lake.check(table, partition)
+            else:
+                lake.facts(table, partition)
+        except MissingData:
+            continue  # removed meanwhile
+        except DamagedFile as error:
+            fix = (
+                f"Run {rebuild_command(table, partition)} with the options of the run that wrote it: answers come from "
+                "the ledger, and only requests whose prompt, model or parameters changed since are asked again."
+            )
+            yield Damage("lake", f"{table} of {partition}", str(error), fix)
+        except BadInput as error:
+            yield Damage("lake", f"{table} of {partition}", str(error), "Move the file away.")
+
+
+def _kept_versions(lake: Lake) -> Iterator[Damage]:
+    for table in TABLES:
+        for partition, files in kept_files(lake.storage, table).items():
+            for file in files:
+                try:
+                    lake.check_version(table, file)
+                except DamagedFile as error:
+                    what = f"earlier rows of {table} of {partition}"
+                    fix = f"Delete {lake.root}/{file.key}. `--as-of` then does not know these rows."
+                    yield Damage("version", what, str(error), fix)
+
+
+def _ledger(settings: Settings, whole: bool) -> Iterator[Damage]:
+    from resources.ledger.damage import ledger_damage  # noqa: PLC0415  (0.2 s, which a look at the lake saves)
+
+    for sentence in ledger_damage(settings.ledger_url, whole=whole):
+        yield Damage("ledger", "the ledger", sentence, f"{sentence[0].upper()}{sentence[1:]}")
+
+
+def _indexes(settings: Settings, lake: Lake, whole: bool) -> Iterator[Damage]:
+    hashes = indexes(settings)
+    for partition in lake.partitions(INDEXES):
+        domain, _, assistant = partition.partition("/")
+        name = index_name(domain, assistant)
+        what = f"search index of {partition}"
+        if whole and (reason := hashes.damage(name)) is not None:
+            fix = f"Delete {settings.home / INDEX_FOLDER}, then run `memflow run`, which rebuilds it from the lake."
+            yield Damage("index", what, reason, fix)
+        elif needs_index(settings, lake, partition):
+            fix = "Run `memflow run`, which rebuilds it from the lake."
+            yield Damage("index", what, "it is missing, or of other entries", fix)
+
+
+def _database(settings: Settings, lake: Lake, whole: bool) -> Iterator[Damage]:
+    path = settings.warehouse_path
+    if "all" not in lake.partitions("score.leaderboard") or is_intact(path, whole=whole):
+        return
+    reason = "it changed since it was written" if path.exists() else "it is missing"
+    fix = f"Delete {path}, then run `memflow run`, which publishes it again."
+    yield Damage("database", str(path), reason, fix)
+
+
+def _caches(settings: Settings) -> Iterator[Damage]:
+    path = settings.home / SCORES
+    if path.is_file() and (reason := _sqlite_fault(path)):
+        yield Damage("cache", str(path), reason, f"Delete {path}: its values are computed again.")
+
+
+def _sqlite_fault(path: Path) -> str | None:
+    """Return why a SQLite file is damaged; None if its pages are consistent."""
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        [[result]] = connection.execute("PRAGMA integrity_check(1)").fetchall()
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        return str(error)
+    finally:
+        connection.close()
+    return None if result == "ok" else str(result)
+
+
+def _downloads(settings: Settings) -> Iterator[Damage]:
+    try:
+        read_records(settings.data)
+    except MemflowError as error:
+        fix = "Move it away: `memflow data get NAME` compares the files with published checksums."
+        yield Damage("data", "the record of downloads", str(error), fix)
