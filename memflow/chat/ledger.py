@@ -11,7 +11,7 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
-from memflow.errors import ChatError, EndpointDown
+from memflow.errors import EndpointDown
 
 
 class RecordedChat:
@@ -143,8 +143,6 @@ class LedgeredChat:
             first.set_exception(error)
             first.exception()  # mark it as retrieved: perhaps no other request waits
             self.ledger.failed(request, self.account, error)
-            if isinstance(error, ChatError):
-                error.failed_at = ()  # the requests that wait for this one made no attempts
             raise
         finally:
             first.cancel()  # no effect if it is done
