@@ -1,4 +1,4 @@
-"""A run with ledger, runs and events in PostgreSQL, restarted fast and as after a crash: rerun, it asks nothing twice."""
+"""Two restarts of PostgreSQL under `memflow run`: the run goes on, and no stored answer is requested again."""
 
 from collections.abc import Callable
 from pathlib import Path
