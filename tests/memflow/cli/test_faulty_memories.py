@@ -42,7 +42,7 @@ def text_of(summary: Summary, width: int) -> str:
 @pytest.mark.parametrize("width", [80, 140])
 def test_summary_states_faulty_and_suspect_memories_and_what_to_do(width: int) -> None:
     found = scores("good", "odd", "deaf")
-    summary = Summary(found, found, [], [], {}, [], 4, 0, [], "x.duckdb", [])
+    summary = Summary(found, found, [], [], {}, 4, 0, [], "x.duckdb", [])
     lines = [" ".join(line.split()) for line in text_of(summary, width).splitlines()]
     assert "good 0.500 96 100%" in lines and "odd (suspect) 0.500 96 100%" in lines
     assert "deaf (faulty) not measured 0 of 96 0%" in lines
@@ -56,7 +56,7 @@ def test_summary_states_faulty_and_suspect_memories_and_what_to_do(width: int) -
 
 def test_json_of_the_summary_lists_faulty_and_suspect_memories() -> None:
     found = scores("good", "odd", "deaf")
-    data = Summary(found, found, [], [], {}, [], 4, 0, [], "x.duckdb", []).data()
+    data = Summary(found, found, [], [], {}, 4, 0, [], "x.duckdb", []).data()
     assert [(each["assistant"], each["state"]) for each in data["health"]] == [
         ("deaf", "faulty"),
         ("odd", "suspect"),

@@ -60,7 +60,7 @@ def test_show_made_rejects_a_domain_that_was_not_generated(made, empty):
 def test_run_summary_lists_quarantined_rows_with_reasons():
     lost = {"domain": MINE, "table_name": "state.profiles", "n": 4, "quarantined": 3}
     lost |= {"reasons": [LATE], "times": [3]}
-    summary = Summary([], [], [], [], {}, [], 1, 0, [], "x.duckdb", [lost])
+    summary = Summary([], [], [], [], {}, 1, 0, [], "x.duckdb", [lost])
     assert summary.data()["quarantined"] == [lost]
     console = Console(file=StringIO(), width=160)
     for part in summary.shown():
@@ -72,7 +72,7 @@ def test_run_summary_lists_quarantined_rows_with_reasons():
 def test_run_summary_states_failed_requests_and_cut_answers_with_the_next_step():
     usage = {"stage": "memory", "role": "assistant", "requests": 3, "cache_hits": 1, "failed": 2, "cut": 1}
     usage |= {"prompt_tokens": 9, "cached_tokens": 0, "completion_tokens": 9, "latency_s": 1.0}
-    summary = Summary([], [], [usage], [], {}, [], 1, 0, [], "x.duckdb", [], {"evaluate_memory d · full": 2})
+    summary = Summary([], [], [usage], [], {}, 1, 0, [], "x.duckdb", [], {"evaluate_memory d · full": 2})
     assert summary.data()["failed_requests"] == {"evaluate_memory d · full": 2}
     console = Console(file=StringIO(), width=160)
     for part in summary.shown():

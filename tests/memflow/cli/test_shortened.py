@@ -28,7 +28,7 @@ def scores(domains: int, assistants: int, gaps: bool = False) -> list[Score]:
 
 def summary_of(found: list[Score], failed: int = 0) -> Summary:
     reasons = [(f"evaluate_memory d · m{number}", f"reason {number}") for number in range(failed)]
-    return Summary(found, found, [], reasons, {}, [], len(found), 0, [], "x.duckdb", [])
+    return Summary(found, found, [], reasons, {}, len(found), 0, [], "x.duckdb", [])
 
 
 def lines_of(summary: Summary, width: int) -> list[str]:
