@@ -1,4 +1,4 @@
-"""Two restarts of PostgreSQL under `memflow run`: the run goes on, and no stored answer is requested again."""
+"""A run with all stores in PostgreSQL, which restarts fast and as after a crash: its rerun asks nothing twice."""
 
 from collections.abc import Callable
 from pathlib import Path
