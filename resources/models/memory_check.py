@@ -43,8 +43,8 @@ def check_memory_server(models: "Models", name: str, own: "OwnMemory") -> list[C
             lines = await checks.run()
         finally:
             proxy.withdraw(access)
-        if checks.greeting is not None:
-            store_check(name, own, clients.settings.home, checks.greeting, lines)
+        if checks.server.greeting is not None:
+            store_check(name, own, clients.settings.home, checks.server.greeting, lines)
         return lines
 
     return models.run(account, work)
