@@ -166,17 +166,6 @@ class Completion:
         return self.end == "cut"
 
 
-@dataclass(frozen=True, slots=True)
-class ServedCompletion(Completion):
-    """A new completion of a model with several servers.
-
-    `address` is the server that answered. `failed_at` has the server of each failed attempt before, in order.
-    """
-
-    address: str = ""
-    failed_at: tuple[str, ...] = ()
-
-
 class Chat(Protocol):
     """The protocol of a chat model and of its substitutes."""
 

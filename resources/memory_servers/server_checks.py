@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 
-from memflow.memories.server.protocol import Capabilities, Found, Hello, SentMessage, WireItem
+from memflow.memories.server.protocol import Capabilities, Found, Hello, SentMessage
 from resources.memory_servers.check_lines import (
     Check,
     CheckFailed,
@@ -431,11 +431,6 @@ def contains(texts: Sequence[str], part: str) -> bool:
 def texts_of(found: Found) -> list[str]:
     """Return the texts of the items of a read, and its notes."""
     return [*(item.text for item in found.items), *([found.notes] if found.notes else [])]
-
-
-def content_of(items: Sequence[WireItem]) -> list[tuple[str, tuple[str, ...]]]:
-    """Return texts and sources of items, sorted, to compare two states whose ids may be random."""
-    return sorted((item.text, item.sources) for item in items)
 
 
 def _query(text: str) -> str:
