@@ -13,7 +13,6 @@ from memflow.benchmarks.membench.wording import format_time
 from memflow.benchmarks.registry import find_dataset
 from memflow.records import Record
 
-AGENTS: dict[Scene, str] = {"participation": "FirstAgent", "observation": "ThirdAgent"}
 LEVELS: dict[Level, str] = {"factual": "Low", "reflective": "High"}
 PLACE = "Boston, MA"
 

@@ -11,8 +11,6 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets import automation
-
 GRAPH = Path(__file__).with_name("graph.py")
 LEFT = {"feedback/sessions", "question/probes", "state/entities", "utterance/turns"}
 RIGHT = {"answer/replies", "memory/indexes", "memory/transcripts", "score/verdicts"}
@@ -264,9 +262,3 @@ def test_added_assistant_does_not_make_other_assistants_stale(simulation: GraphS
     assert not simulation.tick()
     simulation.change(mem0="m2", bm25="b2")
     assert simulation.settle() == [every(["bm25|amemgym_base", "bm25|amemgym_demo"], RIGHT), BOARD]
-
-
-def test_regeneration_sensor_is_stopped_by_default() -> None:
-    sensor = automation.regeneration(30)
-    assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
-    assert "Stopped by default" in (sensor.description or "")

@@ -183,22 +183,6 @@ def test_invalid_data_file_fails_only_its_domain(data: Path, break_it: Callable[
     assert "3 skipped, because their inputs failed." in text
 
 
-def test_failed_run_reason_names_the_rule_and_other_domains_are_evaluated(data: Path) -> None:
-    path = data / FILE
-    no_gold(path, json.loads(path.read_text(encoding="utf-8")))
-    settings = settings_of(data)
-    outcome = measured(settings, BAD, GOOD)
-    # The other domain is measured in this very run, after the failure.
-    assert [(run.partition, run.assistant) for run in outcome.ran if run.job == "evaluate_memory"] == [
-        (GOOD, assistant) for assistant in ASSISTANTS
-    ]
-    [(run, reason)] = outcome.failed
-    assert (run.job, run.partition) == ("generate_domain", BAD)
-    assert "question/probes: the rule gold_is_only_option_matching_user_state fails on 1 of 4 rows" in reason
-    assert "probe_id=00000000-0000-4000-8000-000000000000/p0/q0" in reason
-    assert {figure.domain for figure in outcome.scores} == {GOOD}
-
-
 @pytest.mark.usefixtures("good_is_measured")
 def test_missing_data_file_fails_only_the_domain_that_reads_the_file(data: Path) -> None:
     (data / FILE).unlink()

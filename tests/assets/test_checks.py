@@ -16,7 +16,6 @@ from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import RuleResult
 from memflow.checks.expectations import expectations_of
 from memflow.cli.executor import QUIET
-from memflow.pipeline import STEPS
 from resources.configurable import configurable_resources
 from resources.lake.facts import RUN
 from resources.lake.lake import Lake
@@ -256,17 +255,6 @@ def test_materializing_a_single_asset_runs_only_checks_of_that_asset(tmp_path: P
     assert [check.asset_check_key for check in result.get_asset_check_evaluations()] == [
         dg.AssetCheckKey(key, BLOCKING)
     ]
-
-
-def test_checks_of_a_step_name_the_table_of_each_rule(tmp_path: Path) -> None:
-    result = build(tmp_path, list)
-    [check] = [
-        check
-        for check in result.get_asset_check_evaluations()
-        if check.asset_check_key == dg.AssetCheckKey(dg.AssetKey(["state", "profiles"]), BLOCKING)
-    ]
-    [states] = [step for step in STEPS if step.name == "states"]
-    assert {str(record.data["table"]) for record in rules(check)} == set(states.writes)
 
 
 def test_great_expectations_check_reports_an_invalid_raw_record(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ The snapshot is graph.txt beside this file. After an intended change, regenerate
 `python tests/assets/test_graph.py`.
 """
 
-import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ import dagster as dg
 import pytest
 
 from assets.definitions import build_defs
-from assets.report import RowSummary, described, report
+from assets.report import RowSummary, report
 from memflow.records import TABLES, Profile, columns
 from resources.settings.settings import Settings
 
@@ -136,13 +135,6 @@ def test_materialization_report_counts_rows_and_shortens_the_preview() -> None:
     preview = said["preview"].value.splitlines()
     assert len(preview) == 2 + 5  # head and rule, and the first rows
     assert all(len(line) < 400 and line.count(" | ") == preview[0].count(" | ") for line in preview[2:])
-
-
-def test_asset_description_begins_with_the_grain_of_its_table() -> None:
-    said = described("question.probes", "And more.")
-    assert said["description"].startswith("One row per question asked at a checkpoint.\n\nKey: ")
-    assert isinstance(said["metadata"]["dagster/column_schema"], dg.TableSchema)
-    json.dumps([column.description for column in said["metadata"]["dagster/column_schema"].columns])
 
 
 if __name__ == "__main__":

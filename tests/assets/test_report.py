@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import dagster as dg
-from factories import health_measure
 
 from assets.report import RowSummary, preview, report, rule_table
 from memflow.checks.evaluation import RuleResult
@@ -33,42 +32,14 @@ def summarized(rows: list[Verdict], usage: dict[str, float]) -> dg.MaterializeRe
     return report("score.verdicts", summary, "x", usage)
 
 
-def test_preview_omits_partition_columns_and_empty_columns() -> None:
-    head, _, first, *rest = preview([verdict(number) for number in range(9)]).splitlines()
-    assert head == "| probe_id | episode_id | checkpoint | dataset | metric | variant | value |"
-    assert first == "| p0 | e | 0 | s | accuracy | standard | 1.0 |"
-    assert len(rest) == 4
-
-
-def test_preview_shows_the_domain_column_for_rows_of_several_domains() -> None:
-    assert preview([verdict(0), verdict(1, domain="other")]).startswith("| domain | probe_id |")
-
-
 def test_preview_escapes_vertical_bars_in_cells() -> None:
     assert "no answer \\| at all" in preview([verdict(0, value=None)])
-
-
-def test_materialization_report_omits_usage_without_requests() -> None:
-    idle = summarized([verdict(0)], {"asked": 0.0, "kept": 0.0})
-    busy = summarized([verdict(0)], {"asked": 0.0, "kept": 2.0})
-    assert idle.metadata is not None and busy.metadata is not None
-    assert "asked" not in idle.metadata
-    assert {"asked", "kept"} <= set(busy.metadata)
 
 
 def test_materialization_report_counts_quarantined_rows_with_the_first_reason() -> None:
     said = summarized([verdict(0), verdict(1, value=None)], {}).metadata
     assert said is not None
     assert (said["quarantined"], said["first_reason"]) == (1, "no answer | at all")
-
-
-def test_rows_that_may_have_a_reason_are_not_reported_as_quarantined() -> None:
-    summary = RowSummary()
-    rows = [health_measure(), health_measure(measure="item_cap", state="not measurable", reason="no reads")]
-    assert len(list(summary.observe(rows))) == 2
-    metadata = report("score.health", summary, "content").metadata
-    assert metadata is not None and "quarantined" not in metadata
-    assert (metadata["without value"], metadata["first_reason"]) == (1, "no reads")
 
 
 def test_rule_table_lists_failed_rules_before_passed_rules() -> None:

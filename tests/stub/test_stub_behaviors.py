@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from pydantic import BaseModel, Field
@@ -13,7 +12,6 @@ from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
 from stub import Stub, StubBehavior
-from stub.calls import THOUGHT
 from stub.providers import BEHAVIORS, PROVIDERS
 
 
@@ -43,14 +41,6 @@ async def completed(
 def test_stub_has_a_provider_for_every_preset() -> None:
     assert set(PROVIDERS) == set(PRESETS)
     assert {name for names in PROVIDERS.values() for name in names} <= BEHAVIORS
-
-
-@pytest.mark.parametrize("fields", [{"provider": "depseek"}, {"behaviors": "thinks"}])
-def test_stub_rejects_unknown_provider_or_behavior_and_lists_known_names(fields: dict[str, Any]) -> None:
-    with pytest.raises(
-        ValueError, match=r"there is no .* Use .*deepseek|there is no .* Use .*thinks_in_tags"
-    ):
-        Stub(StubBehavior(**fields))
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -93,21 +83,3 @@ async def test_json_answer_in_the_reasoning_field_is_parsed() -> None:
 async def test_json_answer_between_prose_or_code_fences_is_parsed(behaviors: str) -> None:
     completion, _ = await completed(StubBehavior(behaviors=behaviors), TYPED)
     assert parse_completion(completion, Choice)[0] is not None
-
-
-@pytest.mark.parametrize("fields", [{"cut_at": 100}, {"provider": "vllm"}])
-async def test_long_texts_are_cut_at_the_token_limit(fields: dict[str, Any]) -> None:
-    short = replace(TEXT, sampling=Sampling(max_tokens=100))
-    completion, _ = await completed(StubBehavior(text_length=3538, **fields), short)
-    assert (completion.end, len(completion.text)) == ("cut", 400)
-    assert THOUGHT not in completion.text
-
-
-async def test_mean_length_of_stub_answers_is_the_setting_text_length() -> None:
-    behavior, lengths = StubBehavior(text_length=3538), []
-    async with Stub(behavior) as stub, OpenAIChat(stub.url, "stub", "f") as chat:
-        for number in range(50):
-            asked = replace(TEXT, messages=(ChatMessage("user", f"{number}"),))
-            lengths.append(len((await chat.complete(asked)).text))
-    assert 3200 < sum(lengths) / len(lengths) < 3900
-    assert max(lengths) - min(lengths) > 1000

@@ -18,9 +18,6 @@ LONGEST_LINE = 16 * 1024 * 1024
 MAX_ITEMS = 100_000
 """The maximum number of items in one answer."""
 
-Operation = Literal["hello", "reset", "write", "read", "export", "fork", "restore", "close"]
-REQUIRED: tuple[Operation, ...] = ("hello", "reset", "write", "read")
-
 Text = Annotated[str, Field(max_length=1_000_000)]
 Name = Annotated[str, Field(max_length=500)]
 MessageId = Annotated[str, Field(max_length=2000)]

@@ -29,7 +29,6 @@ from memflow.benchmarks.protocol_settings import (
     Variant,
 )
 from memflow.chat.prompts import load
-from memflow.chat.requests import Sampling, TokenBound
 from memflow.memories.systems import SYSTEMS
 from memflow.scoring.catalog import find_metric
 
@@ -64,21 +63,11 @@ def test_profile_does_not_apply_points_whose_condition_excludes_the_domain() -> 
     assert apply_profile(DOMAIN, points, "published").parameters == DOMAIN.parameters
 
 
-def test_role_decoding_replaces_only_the_values_that_it_sets() -> None:
-    bound, sampling = TokenBound(10, 20), Sampling(0.7, seed=3)
-    assert RoleDecoding().applied(bound, sampling) == (bound, sampling)
-    assert RoleDecoding(0.0, 50).applied(bound, sampling) == (TokenBound(50, 20), Sampling(0.0, seed=3))
-
-
 @given(st.from_regex(r"[a-z_][a-z0-9_.]{0,20}", fullmatch=True), st.sampled_from(PROFILES))
 def test_profile_in_splits_a_domain_name_into_domain_and_profile(name: str, profile) -> None:
     domain = with_profile(replace(DOMAIN, name=name), [], profile)
     expected = profile_in(name) if profile == DEFAULT_PROFILE else (name, profile)
     assert profile_in(domain.name) == expected
-
-
-def test_profile_in_does_not_split_off_the_default_profile() -> None:
-    assert profile_in("amemgym_base.paper") == ("amemgym_base.paper", DEFAULT_PROFILE)
 
 
 def test_variants_returns_the_variant_of_each_metric_under_a_profile() -> None:

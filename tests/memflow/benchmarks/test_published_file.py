@@ -24,19 +24,6 @@ def read(folder: Path, *files: list[RawRecord]) -> list[Record]:
     return records_of(DATASET, paths, lambda source: lambda file: files[int(source)])
 
 
-def test_invalid_record_keeps_its_position_and_has_its_location_as_id(tmp_path: Path) -> None:
-    found = read(
-        tmp_path,
-        [RawRecord("line 1", 1, "a"), RawRecord("line 2", "{", fault="cut"), RawRecord("line 3", 2, "b")],
-    )
-    assert [(row.record_id, row.position, row.reason) for row in found] == [
-        ("a", 0, None),
-        ("0, line 2", 1, "line 2: cut"),
-        ("b", 2, None),
-    ]
-    assert [row.record_id for row in valid_records(found)] == ["a", "b"]
-
-
 def test_second_record_with_the_same_id_is_quarantined_with_a_distinct_id(tmp_path: Path) -> None:
     found = read(tmp_path, [RawRecord("line 1", 1, "a")], [RawRecord("line 1", 2, "a")])
     assert [(row.record_id, row.reason is None) for row in found] == [("a", True), ("a (1, line 1)", False)]
@@ -70,13 +57,6 @@ def test_csv_reader_returns_a_complete_or_an_invalid_row_for_random_text(rows: l
     file = File(DATASET, "f", "\n".join(["x,y", *rows]).encode())
     for raw in file.csv_rows("x", "y"):
         assert raw.fault is not None or set(raw.content) == {"x", "y"}
-
-
-def test_line_with_an_integer_of_too_many_digits_is_invalid_and_costs_no_other_line() -> None:
-    file = File(DATASET, "f", b'{"a": 1}\n{"a": ' + b"9" * 5000 + b"}\n")
-    assert [raw.fault is None for raw in file.lines()] == [True, False]
-    with pytest.raises(BadInput, match="invalid JSON"):
-        File(DATASET, "f", b"9" * 5000).json()
 
 
 @pytest.mark.parametrize("depth", [300, 900])

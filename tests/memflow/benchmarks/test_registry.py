@@ -1,16 +1,13 @@
 """Benchmark plug-ins of other packages: discovery, and isolation of unusable plug-ins."""
 
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.plugins import collect
 from memflow.checks.expectations import all_expectations, expectations_of
 from memflow.errors import BadInput, BadSettings
 from memflow.run.handlers import handlers
@@ -141,12 +138,6 @@ def test_code_outside_benchmarks_package_contains_no_benchmark_name(folder: str)
     assert found == set()
 
 
-def test_registry_counts_duplicate_entry_point_as_one_plugin() -> None:
-    point = EntryPoint("amemgym", "memflow.benchmarks.amemgym:SPEC", registry.GROUP)
-    catalog = collect([point, point])
-    assert list(catalog.plugins) == ["amemgym"] and catalog.unusable == ()
-
-
 def test_error_for_missing_entry_points_has_reinstall_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda group: [])
     registry.clear_caches()
@@ -171,19 +162,3 @@ def test_error_for_misspelled_name_is_short_and_suggests_similar_names(find, err
     with pytest.raises(error) as raised:
         find()
     assert message in str(raised.value) and len(str(raised.value)) < 200
-
-
-def test_domains_and_doctor_commands_list_an_unusable_plugin(install: Install, monkeypatch, tmp_path) -> None:
-    from typer.testing import CliRunner
-
-    from memflow.cli import app
-
-    monkeypatch.chdir(tmp_path)
-    install("tiny", "tiny = tiny_spec:SPEC", tiny_spec=SPEC, tiny_code="import missing_module")
-    monkeypatch.setenv("COLUMNS", "300")
-    listed = CliRunner().invoke(app, ["domains"])
-    assert listed.exit_code == 0 and "amemgym_demo" in listed.stdout and "tiny_one" not in listed.stdout
-    assert "tiny 1.2" in listed.stdout and "missing_module" in listed.stdout
-    findings = json.loads(CliRunner().invoke(app, ["doctor", "--format", "json"]).stdout)
-    states = {each["what"]: each["state"] for each in findings}
-    assert states["benchmark tiny"] == "absent" and states["benchmark comem"] == "ok"

@@ -4,7 +4,6 @@ from memory_helpers import build, give, requests, said, sources
 
 from memflow.memories.awe import Awe
 from memflow.memories.mem0.updates import FACT
-from memflow.memories.memory import FAILURE
 
 PETS = said("My car is red.", "My cat is old.", "My dog is young.")
 
@@ -39,10 +38,3 @@ async def test_awe_extraction_prompt_contains_no_summary_or_earlier_messages() -
         "1. user: My dog is young.\n2. user: Hello.",
     ]
     assert {(fields["summary"], fields["recent"]) for fields in seen} == {("(none)", "(none)")}
-
-
-async def test_awe_records_an_unparsed_extraction_as_failure() -> None:
-    memory = build(Awe, {"extract": "no JSON"}, freq=1, ns=0)
-    await give(memory, PETS[:1])
-    [lost] = memory.store.live()
-    assert (lost.kind, lost.sources) == (FAILURE, ("m0",)) and "JSON" in lost.text

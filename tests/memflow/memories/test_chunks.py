@@ -11,7 +11,7 @@ from memflow.memories.chunks import MessagePart, fill_chunks, merge_parts, pair_
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Message
 from memflow.memories.verbatim import StoredMessage, store_messages, stored_messages
-from memflow.tokens import estimate, quarters
+from memflow.tokens import quarters
 
 WORDS = [
     "tea",
@@ -126,22 +126,6 @@ def test_chunks_end_between_words_and_repeat_the_speaker() -> None:
         "安: 天去了北京。",
         "安: 京。很好",
     ]
-
-
-def test_word_is_split_only_if_it_exceeds_the_chunk_size() -> None:
-    buffer = held([Message("", "user", "b" * 20)])
-    lengths = [[part.end - part.start for part in chunk] for chunk in fill_chunks(buffer, 3)]
-    assert lengths == [[12], [12], [2]]
-    assert len(fill_chunks(buffer, 7)) == 1
-
-
-def test_chunk_of_several_messages_contains_each_date_once() -> None:
-    buffer = roles("uau", dates="889")
-    (chunk,) = fill_chunks(buffer, 300)
-    made = merge_parts(chunk)
-    assert made.text == "[8]\nuser: x\nassistant: x\n[9]\nuser: x"
-    assert (made.sources, made.role) == (("m0", "m1", "m2"), None)
-    assert estimate(made.text) <= 300
 
 
 def cuts(buffer: list[StoredMessage], leaving: int | None = None) -> list[str]:

@@ -5,27 +5,6 @@ import pytest
 from memflow.memories.entries import EntryStore
 
 
-def test_entry_store_returns_live_entries_of_all_kinds_in_order_of_creation() -> None:
-    store = EntryStore()
-    first, second, third = (store.add(kind, kind, sources=()) for kind in ("b", "a", "b"))
-    assert store.live() == [first, second, third]
-    assert store.live("b") == [first, third]
-    assert store.live("a", "b") == [first, second, third]
-    assert store.live("c") == []
-    assert len(store) == 3
-
-
-def test_entry_store_returns_the_newest_live_entry_of_a_kind() -> None:
-    store = EntryStore()
-    first, second = (store.add("a", text, sources=()) for text in ("one", "two"))
-    store.add("b", "three", sources=())
-    assert store.newest("a") == second and store.newest("c") is None
-    changed = store.revise(first, text="changed")
-    assert store.newest("a") == changed
-    store.retire(changed.entry_id)
-    assert store.newest("a") == second == EntryStore.restored(list(store), 0).newest("a")
-
-
 def test_entry_cannot_be_retired_twice() -> None:
     store = EntryStore()
     item = store.add("note", "tea", sources=("m0",))

@@ -4,8 +4,6 @@ import subprocess
 import sys
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memflow.memories.hashing_embedder import HashingEmbedder
 
@@ -27,19 +25,6 @@ async def test_hashing_embedder_returns_unit_vectors_of_the_requested_size() -> 
     assert (await HashingEmbedder().embed([])).shape == (0, 256)
 
 
-async def test_hashing_embedder_gives_similar_texts_closer_vectors() -> None:
-    puppy, puppies, rates, home, university, _ = await HashingEmbedder().embed(TEXTS)
-    assert puppy @ puppies > puppy @ rates + 0.2
-    assert home @ university > home @ rates + 0.2
-
-
-@given(texts=st.lists(st.text(max_size=30), max_size=5))
-def test_hashing_vector_does_not_depend_on_earlier_texts(texts: list[str]) -> None:
-    shared = HashingEmbedder(32)
-    for text in texts:
-        np.testing.assert_array_equal(shared._text(text), HashingEmbedder(32)._text(text))
-
-
 def test_hashing_vector_does_not_depend_on_process_and_hash_seed() -> None:
     code = (
         "import asyncio, hashlib; from memflow.memories.hashing_embedder import HashingEmbedder;"
@@ -56,8 +41,3 @@ def test_hashing_vector_does_not_depend_on_process_and_hash_seed() -> None:
         for seed in ("1", "2")
     }
     assert len(digests) == 1
-
-
-def test_hashing_embedder_name_contains_the_number_of_dimensions() -> None:
-    assert HashingEmbedder().name == "hashing-256"
-    assert HashingEmbedder().fingerprint != HashingEmbedder(128).fingerprint

@@ -28,14 +28,6 @@ def test_entry_text_of_a_message_contains_date_and_speaker() -> None:
     ]
 
 
-def test_entry_text_of_a_session_starts_with_the_date() -> None:
-    (piece,) = split_messages(SESSION, "session")
-    lines = ["[8 May 2023]", "Caroline: I adopted a puppy", "Mel: What is its name?", "Caroline: Biscuit!"]
-    assert piece.text.splitlines() == lines
-    assert (piece.sources, piece.role) == (("m0", "m1", "m2"), None)
-    assert split_messages([], "message") == split_messages([], "session") == []
-
-
 async def fill(memory: Memory) -> Memory:
     for message in said("我昨天去了北京大学", "She bakes bread", "他喜欢吃苹果", "They sail at dawn"):
         await give(memory, [message])
@@ -70,14 +62,6 @@ async def test_write_raises_bad_input_if_the_embedder_returns_too_few_vectors() 
     with pytest.raises(BadInput, match="2 vectors for 3 texts"):
         await memory.write(SESSION)
     assert memory.store.live() == []
-
-
-async def test_embedding_memory_returns_the_k_nearest_entries() -> None:
-    memory = await fill(build(Embedded, k=2))
-    recall = await memory.read("baking bread")
-    assert recall.sources[0] == "m1" and len(recall.entries) == 2
-    ordered = sorted(recall.entries, key=lambda item: item.order)
-    assert ordered != list(recall.entries) and recall.notes.splitlines() == [item.text for item in ordered]
 
 
 @given(

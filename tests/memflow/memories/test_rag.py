@@ -64,25 +64,6 @@ async def test_rag_recall_has_notes_in_chronological_order_and_entries_best_firs
     assert [turn.content for turn in recall.messages] == ["[3 May]\ngoodbye"]
 
 
-async def test_rag_entry_contains_the_date_of_its_message() -> None:
-    rag = build(Rag, freq=2, ns=0)
-    session = [Message(f"m{number}", "user", f"{number}", "Mel", f"{number // 3} May") for number in range(4)]
-    await rag.write(session)
-    texts = [item.text for item in rag.store.live("message")]
-    assert texts == ["[0 May] Mel: 0", "[0 May] Mel: 1", "[0 May] Mel: 2", "[1 May] Mel: 3"]
-    assert rag.store.live("buffer") == []
-
-
-async def test_rag_pair_keeps_an_incomplete_pair_in_the_buffer() -> None:
-    rag = await stream(build(Rag, chunk="pair", freq=1, ns=0), alternating(5))
-    assert [(item.text, item.sources, item.role) for item in rag.store.live("pair")] == [
-        ("[8 May]\nuser: word0 more\nassistant: word1 more", ("m0", "m1"), None),
-        ("[8 May]\nuser: word2 more\nassistant: word3 more", ("m2", "m3"), None),
-    ]
-    recall = await rag.read("word4")
-    assert [turn.content for turn in recall.messages] == ["[8 May]\nword4 more"]
-
-
 async def test_rag_chunk_keeps_an_incomplete_chunk_in_the_buffer() -> None:
     """The user's line has 4 tokens and the assistant's 5.5. Chunks have 10 tokens and an overlap of 2."""
     rag = build(Rag, chunk="tokens", size=10, overlap=2, freq=1, ns=0)
@@ -111,16 +92,6 @@ async def test_rag_chunks_do_not_depend_on_messages_per_write(batch: int, freq: 
     assert texts[: len(want)] == want[: len(texts)]
     seen = {source for item in rag.store.live() for source in item.sources}
     assert seen == {message.message_id for message in messages}
-
-
-async def test_rag_recall_contains_the_best_entries_within_the_token_budget() -> None:
-    """`user: fresh bread` is 17 characters, 5 tokens with the line break; two of three notes fit into 10."""
-    rag = build(Rag, freq=1, ns=0, k=0, budget=10)
-    await stream(rag, said("fresh bread", "grey weather", "fresh bread"))
-    recall = await rag.read("fresh bread")
-    assert recall.notes == "user: fresh bread\nuser: fresh bread"
-    assert recall.sources == ("m0", "m2")
-    assert (recall.injected_tokens, recall.dropped_tokens) == (9, 5)
 
 
 async def test_retrieval_memory_ranks_all_messages_and_has_no_buffer() -> None:

@@ -16,7 +16,7 @@ from memflow.memories import registry
 from memflow.memories.awi.memory import Awi
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import Calls, Memory, Message, Recall, Tools, parameter
+from memflow.memories.memory import Memory, Message, Recall, Tools, parameter
 from memflow.memories.rag import Rag
 from memflow.memories.registry import find, fingerprint, memory_factory
 from memflow.memories.retrieval import Lexical
@@ -177,9 +177,3 @@ def test_memory_fingerprint_covers_class_parameters_and_version(monkeypatch: pyt
     before = fingerprint("rag")
     monkeypatch.setattr(Rag, "version", Rag.version + 1)
     assert fingerprint("rag") != before
-
-
-def test_memory_systems_declare_the_model_calls_they_need() -> None:
-    assert find("rag").system.memory.calls == Calls(embed_write=1, embed_read=1)
-    assert find("rag").system.needs_embedder and not find("rag").system.needs_chat
-    assert not find("bm25_message").system.needs_embedder

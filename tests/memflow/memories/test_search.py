@@ -71,31 +71,6 @@ def test_bm25_puts_older_entry_first_on_ties_and_omits_entries_without_query_wor
     assert index.search("green", 0) == []
 
 
-def test_bm25_accepts_empty_texts_and_ignores_entries_of_other_kinds() -> None:
-    store = EntryStore()
-    index = Bm25(store, "message")
-    assert index.search("tea", 3) == []
-    store.add("message", "", sources=())
-    assert index.search("tea", 3) == []
-    store.add("buffer", "green tea", sources=())
-    kept = store.add("message", "green tea", sources=())
-    assert index.search("tea", 5) == [kept]
-
-
-def test_search_index_drops_retired_entries_after_many_retirements() -> None:
-    store = filled(random.Random(seeded("forget")), 300, vectors=True)
-    lexical, dense = Bm25(store, "message"), Dense(store, "message")
-    query = store.live()[0].vector
-    assert query is not None
-    lexical.search("word1", 5), dense.search(query, 5)
-    for item in store.live()[:280]:
-        store.retire(item.entry_id)
-    fresh = EntryStore.restored(list(store), store.sequence)
-    assert lexical.search("word1 word2", 5) == Bm25(fresh, "message").search("word1 word2", 5)
-    assert dense.search(query, 5) == Dense(fresh, "message").search(query, 5)
-    assert len(lexical._documents.items) == len(dense._documents.items) == 20
-
-
 def history(chance: random.Random, messages: int) -> EntryStore:
     """Return a store to which entries were added and from which entries were retired, message by message."""
     store = EntryStore()
@@ -137,20 +112,6 @@ def test_indexes_that_share_documents_return_what_separate_indexes_return(seed: 
         query = items[0].vector
         assert query is not None
         assert dense.scored(query, 9) == Dense(fresh, "message").scored(query, 9)
-
-
-def test_an_episode_is_indexed_once_for_all_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    items, shared, indexed = list(history(random.Random(1), 100)), {}, []
-    index_entry = Bm25._index
-
-    def counted(self: Bm25, number: int, item: Item) -> None:
-        indexed.append(item.entry_id)
-        index_entry(self, number, item)
-
-    monkeypatch.setattr(Bm25, "_index", counted)
-    for sequence in range(90, 101):
-        Bm25(EntryStore.restored(items, sequence, shared), "message").search("word1", 3)
-    assert len(indexed) == len(set(indexed)) <= 100
 
 
 def test_dense_search_returns_the_same_entries_as_brute_force() -> None:

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from memflow.memories.rag import Rag
 from memflow.memories.registry import MemoryConfig, find, fingerprint, handlers, resolve_user_memories
 from memflow.memories.user_memories import (
     UserMemory,
-    entry_point_memories,
     installed_memories,
     load_memory,
     memory_name,
@@ -96,11 +94,6 @@ def test_memory_name_defined_by_two_packages_is_unusable(place: Path) -> None:
         find("shelf", installed_memories())
 
 
-def test_duplicate_entry_point_of_a_memory_is_accepted() -> None:
-    point = EntryPoint("shelf", "a:Shelf", "memflow.memories")
-    assert entry_point_memories([point, point])["shelf"].wrong == ""
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -138,14 +131,6 @@ def test_user_memory_fingerprint_covers_its_source_code(place: Path, monkeypatch
     (place / "pine.py").write_text(WHOLE + "\n# planed")
     assert digests()[1] != first[1]
     assert source_files(Rag) == (), "the code of memflow is in every recipe as it is"
-
-
-def test_subclass_of_a_shipped_memory_uses_the_prompts_of_the_parent_class(place: Path) -> None:
-    (place / "my_awi.py").write_text(
-        "from memflow.memories.awi.memory import Awi\nclass Mine(Awi):\n    '''Mine.'''\n"
-    )
-    system = find("mine", {"mine": UserMemory("my_awi:Mine")}).system
-    assert [prompt.name for prompt in system.prompts] == ["awi/update"]
 
 
 def test_malformed_prompt_error_names_the_memory_and_the_prompt_file(place: Path) -> None:

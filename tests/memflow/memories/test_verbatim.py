@@ -94,14 +94,6 @@ def test_newest_within_returns_newest_messages_in_budget_and_counts_dropped_toke
         assert sum(estimate(turn.content) for turn in longer) > budget
 
 
-async def test_full_memory_without_budget_and_window_drops_nothing() -> None:
-    memory = Full()
-    await memory.write([said(number, "a" * 4000) for number in range(500)])
-    recall = await memory.read("?" * 10_000)
-    assert (len(recall.messages), recall.injected_tokens) == (500, 500_000)
-    assert (recall.dropped_tokens, recall.dropped_messages) == (0, 0)
-
-
 @pytest.mark.parametrize(("query", "shown"), [(4, 6), (4 * ROOM, 6), (4 * ROOM + 1, 5)])
 async def test_full_memory_drops_the_oldest_messages_that_do_not_fit_the_window(
     query: int, shown: int
@@ -133,14 +125,6 @@ async def test_full_memory_drops_a_message_beyond_the_budget_as_a_whole() -> Non
     recall = await memory.read("?")
     assert (recall.messages, recall.entries) == ((), ())
     assert (recall.injected_tokens, recall.dropped_tokens) == (0, 25 + 10 + 25 + 2)
-
-
-async def test_full_memory_updates_its_cached_recall_after_a_write() -> None:
-    memory = Full()
-    await memory.write([said(0, "a")])
-    assert len((await memory.read("?")).messages) == 1
-    await memory.write([said(1, "b")])
-    assert len((await memory.read("?")).messages) == 2
 
 
 async def test_recent_memory_keeps_only_the_last_messages() -> None:

@@ -118,12 +118,6 @@ def test_check_embedder_rejects_language_model_with_embedding_memory_and_no_embe
     assert kinds == ["endpoint", "folder", "hashing"]
 
 
-@pytest.mark.parametrize("kind", ["hashing", "folder"])
-def test_check_embedder_accepts_every_explicitly_chosen_embedder(kind: str) -> None:
-    settings = load(written(f'embedder = {{ kind = "{kind}", model = "a" }}\n{LANGUAGE_MODEL}'))
-    settings.check_embedder(["embed_message@small"])
-
-
 def test_command_line_overrides_environment_which_overrides_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     file = written('home = "of_file"\ndata = "of_file"\n')
     monkeypatch.setenv("MEMFLOW_DATA", "of_environment")
@@ -269,11 +263,6 @@ assistant = "m"
 
 def test_bounds_settings_have_a_field_for_every_role() -> None:
     assert {*Bounds.model_fields} == {*Roles.model_fields, "memory"}
-
-
-def test_settings_reject_max_tokens_of_a_model_and_name_the_new_setting() -> None:
-    with pytest.raises(BadSettings, match=r"cannot set `max_tokens`.*\[bounds.ROLE\].*assistant, memory"):
-        load(written('[models.m]\nurl = "http://h/v1"\nmax_tokens = 2048\n'))
 
 
 def test_domain_name_with_a_profile_is_the_domain_under_this_profile() -> None:

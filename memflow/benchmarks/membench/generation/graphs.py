@@ -157,11 +157,6 @@ def graph_rows(
     return profile, entities
 
 
-def load_graph(states: States, user_id: str) -> Graph:
-    """Return a user's graph from the state rows. Quarantined rows are ignored. Raises BadInput without a graph."""
-    return _graph(user_id, [row for row in states.entities if row.user_id == user_id and row.reason is None])
-
-
 def load_graphs(states: States) -> list[Graph]:
     """Return the graphs of all users that are not quarantined, in the order of their profiles."""
     graphs: dict[str, list[Entity]] = {row.user_id: [] for row in states.profiles if row.reason is None}

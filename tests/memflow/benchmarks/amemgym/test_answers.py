@@ -8,20 +8,8 @@ from pydantic import ValidationError
 
 from memflow.benchmarks.amemgym import answers
 from memflow.benchmarks.amemgym.answers import Group, Portrait, Updates, Utterance
-from memflow.chat.prompts import all_prompts
-from memflow.chat.requests import schema_of
 
 PACKAGE = "memflow.benchmarks.amemgym"
-
-
-def test_amemgym_prompts_limit_structured_output_but_not_text_output():
-    prompts = all_prompts(PACKAGE)
-    assert {prompt.name.partition("/")[0] for prompt in prompts} == {"amemgym"}
-    for prompt in prompts:
-        if prompt.output is not None:
-            assert_bounded(prompt.output)
-        else:
-            assert prompt.max_tokens is None
 
 
 @pytest.mark.parametrize(
@@ -70,10 +58,3 @@ def test_updates_of_rejects_unknown_variables_values_and_excess_changes():
     for wrong in ([], [("c", "x")], [("e", "x")], [("a b", "x"), ("c", "z"), ("d", "x")]):
         with pytest.raises(ValidationError):
             said(*wrong)
-
-
-@pytest.mark.parametrize("optional", [False, True])
-def test_values_of_schema_is_independent_of_earlier_calls_and_value_order(optional: bool) -> None:
-    there = schema_of(answers.values_of({"size": ["small", "large"]}, optional=optional))
-    back = schema_of(answers.values_of({"size": ["large", "small"]}, optional=optional))
-    assert there["properties"] == back["properties"]

@@ -14,7 +14,6 @@ from memflow.benchmarks.amemgym.checks import EXPECTED
 from memflow.benchmarks.amemgym.checks.examiner import (
     examine_golds,
     examine_messages,
-    read_exposed,
     read_text,
 )
 from memflow.benchmarks.amemgym.checks.reading import stated_values
@@ -233,10 +232,3 @@ SCHEMA = {
 )
 def test_stated_values_returns_a_value_only_if_its_sentence_names_the_variable(text, stated):
     assert stated_values(text, SCHEMA) == stated
-
-
-def test_read_text_returns_exposed_value_of_unnamed_variable_only_if_mentioned(made):
-    turn = replace(made.turns[0], exposes='{"cooking_company": "a_club"}', text="I cook with a club now.")
-    assert read_text(turn, SCHEMA, {}) == {"cooking_company": "a_club"}
-    assert read_text(replace(turn, text="I cook alone now."), SCHEMA, {}) == {"cooking_company": None}
-    assert read_exposed(replace(turn, exposes=None), SCHEMA, {}) == dict.fromkeys(SCHEMA)

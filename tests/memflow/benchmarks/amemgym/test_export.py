@@ -16,7 +16,6 @@ from memflow.benchmarks.amemgym.export import export_users
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.api import States
 from memflow.benchmarks.registry import find_dataset
-from memflow.errors import BadInput
 
 
 def exported(made):
@@ -155,23 +154,6 @@ def test_export_omits_quarantined_question_and_keeps_its_user(demo, read_back):
     assert len(back.users[0]["qas"]) == len(back.users[1]["qas"]) - 1
     again = read_back(back.users, demo.domain)
     assert len(again.of_kind("choice")) == len(demo.of_kind("choice")) - 4
-
-
-def test_export_rejects_rows_without_variants_message_time_or_initial_value(demo):
-    without = [replace(probe, variants=[]) for probe in demo.probes]
-    with pytest.raises(BadInput, match=r"nora/p0/q0: .*one state per option. Rebuild question/probes"):
-        export_users(demo.states, demo.turns, without)
-    undated = [replace(turn, sent_at="2020-01-01 19:00:00") for turn in demo.turns]
-    with pytest.raises(
-        BadInput, match="nora/0 does not start with the time at which it was sent, 2020-01-01"
-    ):
-        export_users(demo.states, undated, demo.probes)
-    fewer = replace(demo.states, changes=demo.states.changes[1:])
-    with pytest.raises(
-        BadInput,
-        match=r"user nora: the variable .* has no value in period 0. Run `memflow checks state/changes`",
-    ):
-        export_users(fewer, demo.turns, demo.probes)
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,3 @@ def test_accuracy_per_evolution_cycle_matches_hand_computed_values(demo):
         ("accuracy", "cycle 2"): 0.5,
     }
     assert found["accuracy", "cycle 1"].reason == "6 of 8 probes have a value; a score needs 90%"
-
-
-def test_evolution_after_each_period_gives_no_scores_per_cycle(demo):
-    assert scores(demo, policies=[step("u", 0, 0, 0, 0), replace(step("u", 0, 4, 4, 4), step=1)]) == {}

@@ -12,9 +12,7 @@ import pytest
 from amemgym_agents import put
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
-from memflow.benchmarks.amemgym.config import parse_config
 from memflow.benchmarks.amemgym.load import read_records
-from memflow.benchmarks.amemgym.off_policy import recorded_turns
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
@@ -148,18 +146,6 @@ def test_off_policy_domain_keeps_probes_and_sends_no_model_request_while_playing
     play_memory(demo, domain, turns, "bm25_message", Nobody({}))
 
 
-def test_only_first_message_of_a_replayed_session_has_exposed_values(demo, on, tmp_path):
-    turns = given(demo, as_records(tmp_path, recorded(on("full").said)))
-    firsts = [turn for turn in turns if turn.position == 0]
-    assert [(turn.message_id, turn.text, turn.exposes) for turn in firsts] == [
-        (turn.message_id, turn.text, turn.exposes) for turn in demo.turns
-    ]
-    later = [turn for turn in turns if turn.position > 0]
-    assert later and not any(turn.exposes for turn in later)
-    assert {turn.kind for turn in turns} == {"given"} and not any(turn.follow_ups for turn in turns)
-    assert len({turn.message_id for turn in turns}) == len(turns)
-
-
 def test_off_policy_replay_omits_failed_replies_of_recorded_session(demo, tmp_path):
     class Refusing(ScriptedChat):
         count = 0
@@ -181,16 +167,6 @@ def test_off_policy_replay_omits_failed_replies_of_recorded_session(demo, tmp_pa
     assert [row.message_id for row in again.said] == [
         row.message_id for row in played.said if row.reason is None
     ]
-
-
-def test_replayed_session_with_quarantined_first_message_has_no_follow_ups(demo, on, tmp_path):
-    lost, *rest = demo.turns
-    said = [row for row in on("full").said if (row.episode_id, row.event) != (lost.episode_id, lost.event)]
-    openings = [replace(lost, reason="not understood"), *rest]
-    run = as_records(tmp_path, recorded(said))
-    turns = recorded_turns(off(demo), parse_config(off(demo)), openings, [*demo.records, *run])
-    (kept,) = [turn for turn in turns if turn.event == 0 and turn.episode_id == lost.episode_id]
-    assert kept.reason == "not understood" and kept.follow_ups == 0
 
 
 def test_off_policy_domain_rejects_recorded_run_of_other_users(demo, on, tmp_path):
@@ -232,14 +208,6 @@ def test_off_policy_domain_rejects_incomplete_recorded_run(demo, on, tmp_path, k
     said = [row for row in on("full").said if keep(row, user)]
     with pytest.raises(BadInput, match=wrong):
         given(demo, as_records(tmp_path, recorded(said)))
-
-
-def test_limited_off_policy_domain_accepts_recorded_run_of_more_users(demo, on, tmp_path):
-    few = off(demo).limited(1)
-    records = [*demo.records, *as_records(tmp_path, recorded(on("full").said))]
-    states = asyncio.run(BENCHMARK.states(few, records, CHAT))
-    turns = asyncio.run(BENCHMARK.turns(few, records, states, CHAT))
-    assert {turn.episode_id for turn in turns} == {demo.records[0].record_id}
 
 
 def test_domain_is_rejected_if_policy_does_not_match_its_data_sets(demo, on, tmp_path):
@@ -312,11 +280,3 @@ def test_damaged_published_run_file_removes_only_the_turns_of_its_period(demo, o
     assert all(wrong in turn.reason and "period_01.json" in turn.reason for turn in lost)
     kept = [turn for turn in valid if (turn.episode_id, turn.checkpoint) not in places]
     assert [turn for turn in found if turn.reason is None] == kept
-
-
-def test_reader_rejects_published_run_file_without_list_of_sessions(demo, tmp_path):
-    with pytest.raises(
-        BadInput,
-        match=r"period_00.json: .*the list of sessions: Input should be a valid (list|array)",
-    ):
-        published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})

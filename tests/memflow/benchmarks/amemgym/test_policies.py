@@ -91,22 +91,6 @@ def test_accuracies_differences_and_ranks_of_both_policies_match_hand_computed_v
     assert rows["rag"].difference[:4] == (0, None, None, NO_VARIATION)
 
 
-def test_memory_score_is_0_at_chance_accuracy_and_1_at_oracle_accuracy(on, off, choices):
-    full = by_name(compare(on, off), "memory_score")["full"]
-    chance = 1 / 4
-    assert {len(probe.options) for probe in choices} == {4}
-    assert full.on.value == pytest.approx((0.75 - chance) / (1 - chance))
-    assert full.off.value == pytest.approx(0)
-    assert by_name(compare(on, off), "memory_score")["oracle"].on.value == pytest.approx(1)
-
-
-def test_policy_comparison_without_oracle_gives_accuracy_but_no_memory_score(demo, choices, off):
-    without = side(demo.domain, choices, {"full": GOOD["full"]})
-    row = by_name(compare(without, off), "memory_score")["full"]
-    assert row.on.value is None and row.rank_on is None and "oracle has no scores" in row.reason
-    assert by_name(compare(without, off), "accuracy")["full"].reason is None
-
-
 def test_policy_comparison_uses_only_probes_answered_in_both_domains(demo, choices, on):
     other = off_policy(demo.domain)
     whole = answered(other, choices, "full", GOOD["full"])
@@ -159,15 +143,6 @@ def test_policy_comparison_rejects_results_of_different_chat_models(demo, choice
         BadInput, match=r"full has different settings .* the chat model is mmmmmmmm on-policy and nn"
     ):
         compare(on, other)
-
-
-def test_policy_comparison_rejects_results_of_different_prompts(demo, choices, on):
-    whole = answered(off_policy(demo.domain), choices, "full", GOOD["full"])
-    other = Answered(
-        [replace(reply, prompt="amemgym/choice@4567") for reply in whole.replies], whole.verdicts
-    )
-    with pytest.raises(BadInput, match="the prompt amemgym/choice is 0123 on-policy and 4567 off-policy"):
-        compare(on, Side(off_policy(demo.domain), choices, {"full": other}))
 
 
 def test_policy_comparison_rejects_domains_without_common_assistant(demo, choices, on):

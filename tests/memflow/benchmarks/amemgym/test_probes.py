@@ -1,7 +1,6 @@
 """Probes: unique gold, stable option order, and evidence."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -27,19 +26,6 @@ def test_state_probes_by_variable_cover_each_variable_once_per_period(demo, demo
                 assert json.loads(probe.question) == {name: history.schema[name] for name in probe.variables}
 
 
-async def test_option_writer_receives_the_question_and_its_variants_but_not_the_profile(demo):
-    chat = SpyChat()
-    await AMemGym().probes(demo.domain, demo.records, demo.states, demo.turns, chat)
-    asked = chat.asked("answers")
-    assert len(asked) == 12
-    for request in asked:
-        assert request.fields.keys() == {"question", "variants", "count"}
-        sent = request.messages[-1].content
-        assert not any(
-            line in sent for profile in demo.states.profiles for line in profile.profile.split("\n")
-        )
-
-
 @pytest.mark.parametrize("state_probes", ["question", "variable"])
 async def test_failed_option_quarantines_all_probes_of_its_user_if_configured(demo, state_probes):
     parameters = {**demo.domain.parameters, "quarantine": "user", "state_probes": state_probes}
@@ -62,15 +48,3 @@ async def test_probe_is_quarantined_if_its_answer_is_recovered_as_another_varian
     assert len(probes) == len(demo.probes)
     assert all("after 3 refinements the answer for" in probe.reason for probe in probes)
     assert json.loads(probes[1].gold) == json.loads(demo.probes[1].gold)
-
-
-def test_choice_question_has_same_question_id_in_every_period(demo):
-    choices = demo.of_kind("choice")
-    assert {probe.question_id for probe in demo.of_kind("state")} == {None}
-    assert not any(probe.opens for probe in choices)
-    asked: dict[str, set[str]] = {}
-    for probe in choices:
-        asked.setdefault(probe.question_id, set()).add(probe.question)
-    assert all(len(questions) == 1 for questions in asked.values())
-    # 3 users with 4 questions each, after period 0 and 3 more.
-    assert Counter(Counter(probe.question_id for probe in choices).values()) == {4: 12}

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from amemgym_agents import failed_checks, put, tables
@@ -228,32 +227,6 @@ def test_user_without_dialogues_of_a_period_is_quarantined(run) -> None:
     (run.folder / run.first / "interactions" / "period_03.json").unlink()
     (lost,) = [profile for profile in recorded(run.folder).states.profiles if profile.reason]
     assert "the recorded run has no dialogue of period 3" in lost.reason
-
-
-def test_user_with_one_missing_result_is_rebuilt_completely(run) -> None:
-    before = recorded(run.folder).states
-    path = run.folder / run.first / "diagnosis_results.json"
-    content: Any = read_json(path)
-    content[2][1] = None
-    write_json(path, content)
-    assert recorded(run.folder).states == before
-
-
-def test_recorded_answer_with_option_number_0_adds_no_option_to_question(run) -> None:
-    path = run.folder / run.first / "overall_results.json"
-    content: Any = read_json(path)
-    for period in content:
-        last = content[0][0]["answer_choice"]
-        period[0] |= {"response": 0, "response_choice": last, "response_state": content[0][0]["answer_state"]}
-    write_json(path, content)
-    made = recorded(run.folder)
-    mine = [
-        probe
-        for probe in made.probes
-        if probe.probe_id.startswith(f"{run.first}/") and probe.probe_id.endswith("/q0")
-    ]
-    golds = {period[0]["answer_choice"] for period in content}
-    assert all(set(probe.options) == golds and probe.reason is None for probe in mine)
 
 
 @needs_runs

@@ -3,18 +3,13 @@
 import asyncio
 import json
 import re
-from dataclasses import replace
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.scripted_reading import (
-    best_options,
     last_stated,
-    stated_values,
-    statements,
 )
 from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, bilingual_prompts, prompt
 from memflow.benchmarks.registry import find_domain
@@ -49,11 +44,6 @@ def test_chinese_prompt_has_same_fields_output_and_limits_as_english_prompt(stem
     assert re.search("[\u4e00-\u9fff]", chinese.sections[0][1] or chinese.sections[1][1])
 
 
-def test_every_prompt_except_reply_and_judge_prompts_has_chinese_translation():
-    stems = {each.name.partition("/")[2] for each in all_prompts(PACKAGE) if each.language == "en"}
-    assert stems - bilingual_prompts() == {"reply", *JUDGE}
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -80,38 +70,11 @@ STATEMENTS = st.sampled_from(
 )
 
 
-def last_in(sentence: str, words: str) -> int:
-    """Return the end position of the last occurrence of whole words, or -1."""
-    return max((found.end() for found in re.finditer(rf"(?<!\w){words}(?!\w)", sentence)), default=-1)
-
-
-@given(st.lists(st.tuples(STATEMENTS, st.sampled_from([". ", "\n", ", ", "!\n\n", "; "])), max_size=12))
-def test_stated_value_is_the_last_value_in_the_last_sentence_with_variable_and_value(parts):
-    text = "".join(statement + mark for statement, mark in parts)
-    schema = {"sewing_level": LEVELS, "cooking_level": LEVELS, "level": ["some_practice"]}
-    expected: dict[str, str | None] = dict.fromkeys(schema)
-    for sentence in re.split(r"[.!;\n]", text.lower().replace("_", " ")):
-        words = " ".join(sentence.split())
-        for variable, values in schema.items():
-            ends = {last_in(words, value.replace("_", " ")): value for value in sorted(values, key=len)}
-            if last_in(words, variable.replace("_", " ")) >= 0 and max(ends) >= 0:
-                expected[variable] = ends[max(ends)]
-    assert stated_values(text, schema) == expected
-
-
 OPTIONS = [
     "Since your sewing level is first steps and your sewing budget is moderate, choose.",
     "Since your sewing level is first steps and your sewing budget is generous, choose.",
     "Since your sewing level is practice and your sewing budget is generous, choose.",
 ]
-
-
-def test_scripted_assistant_selects_options_with_most_stated_values():
-    assert statements(OPTIONS[0]) == {"sewing level": "first steps", "sewing budget": "moderate"}
-    assert best_options("My sewing level is practice. My sewing budget is generous.", OPTIONS) == [2]
-    assert best_options("My sewing budget is generous.", OPTIONS) == [1, 2]
-    assert best_options("Nothing of the kind.", OPTIONS) == [0, 1, 2]
-    assert best_options("Nothing of the kind.", ["Do this.", "Do that."]) == [0, 1]
 
 
 async def test_oracle_answers_every_probe_of_chinese_users_correctly(package, making):
@@ -133,16 +96,3 @@ async def test_oracle_answers_every_probe_of_chinese_users_correctly(package, ma
         told, _, text = turn.text.partition("\n")
         assert told == f"[Current Time: {turn.sent_at}]"
         assert not re.search("[A-Za-z]", text)
-
-
-async def test_scripted_generation_merges_variables_shared_by_questions(package, making):
-    parameters = {"users": 3, "periods": 2, "questions": 10, "changes_per_period": 3}
-    made = await asyncio.to_thread(
-        making, replace(find_domain("amemgym_base_generated"), parameters=parameters), package
-    )
-    joined = [row for row in made.states.variables if len(row.questions) > 1]
-    assert joined and all("_and_" in row.variable for row in joined)
-    assert [row.reason for row in (*made.states.profiles, *made.turns, *made.probes) if row.reason] == []
-    for row in joined:
-        asked = {probe.question for probe in made.of_kind("choice") if row.variable in probe.variables}
-        assert asked >= set(row.questions)

@@ -36,27 +36,6 @@ async def test_update_request_contains_changes_of_all_earlier_periods(demo):
         assert len(json.loads(fields["unchanged"])) + len(json.loads(fields["changes"])) == 8
 
 
-async def test_update_request_contains_step_numbers_and_number_of_changes_per_variable(demo):
-    chat = SpyChat()
-    states = await AMemGym().states(demo.domain.limited(1), demo.records, chat)
-    names = [row.variable for row in states.variables]
-    for step, request in enumerate(chat.asked("updates"), 1):
-        earlier = [row.variable for row in states.changes if 0 < row.period < step]
-        assert json.loads(request.fields["counts"]) == {name: earlier.count(name) for name in names}
-        sent = request.messages[-1].content
-        assert f"step {step}, from" in sent and f"{3 - step} more follow" in sent and "Leave room" in sent
-
-
-async def test_event_request_contains_the_possible_values_of_every_changed_variable(demo):
-    chat = SpyChat()
-    states = await AMemGym().states(demo.domain.limited(1), demo.records, chat)
-    choices = {row.variable: row.choices for row in states.variables}
-    for request in chat.asked("events"):
-        for name, change in json.loads(request.fields["changes"]).items():
-            assert change["possible_values"] == choices[name]
-            assert {change["from"], change["to"]} <= {*choices[name]}
-
-
 @pytest.mark.parametrize("limit", ["enforced", "advised"])
 async def test_variable_at_its_change_limit_can_change_again_only_with_an_advisory_limit(demo, limit):
     parameters = {**demo.domain.parameters, "max_changes_per_variable": 1, "change_limit": limit}

@@ -76,15 +76,6 @@ def test_agent_that_knows_all_states_has_accuracy_1_and_no_failures(made):
     assert [found[metric] for metric in ("write_failure", "read_failure", "utilization_failure")] == [0, 0, 0]
 
 
-def test_memory_score_exceeds_1_if_agent_is_better_than_oracle(base):
-    rows = figures(base, verdicts_of(base, perfect), oracle=verdicts_of(base, forgets_after(3)))
-    chance, bound = (np.array(by_period(rows, metric)) for metric in ("random", "upper_bound"))
-    assert bound.min() < 1
-    assert rows["memory_score", "standard", "all"].value == pytest.approx(
-        ((1 - chance) / (bound - chance)).mean()
-    )
-
-
 def test_agent_frozen_in_period_0_has_precomputed_accuracy_per_period(base):
     rows = figures(base, verdicts_of(base, frozen))
     right = [round(value * 10 * len(base.records), 6) for value in by_period(rows, "accuracy")]

@@ -205,15 +205,6 @@ def test_correct_answers_without_context_give_warning(rows: Rows):
     assert untold and failed(rows) == {"no_context_accuracy_not_above_chance": len(told)}
 
 
-def test_correct_unknown_option_without_context_gives_no_warning(rows: Rows):
-    unknown_option = unknown_gold(rows)
-    rows[VERDICTS] = [
-        replace(row, value=float(row.probe_id in unknown_option)) if row.checkpoint == 0 else row
-        for row in rows[VERDICTS]
-    ]
-    assert failed(rows) == {}
-
-
 def test_every_comem_check_has_a_corruption_test():
     warned = {
         "verifier_is_not_the_annotator",

@@ -20,7 +20,6 @@ from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Tools
 from memflow.memories.registry import memory_factory
 from memflow.run.play import Event
-from memflow.tokens import quarters
 
 ARRIVALS = ("message", "pair", "tokens", "session")
 COVERING = ("full_1000000", "rag_pair", "rag_chunk_30_8_5", "rag_chunk_30_0_5", "embed_message")
@@ -81,18 +80,3 @@ def test_memory_entries_contain_all_messages_after_every_write(name: str, contex
         if not name.startswith("rag_chunk"):
             assert set(held.values()) == {1}
             assert words_of([item.text for item in shown]) == said
-
-
-@examples(40)
-@given(context=contexts(), size=st.integers(8, 60), overlap=st.integers(0, 7))
-def test_rag_chunks_are_independent_of_number_of_messages_per_write(
-    context: Context, size: int, overlap: int
-):
-    made = []
-    for arrivals in ARRIVALS:
-        memory, _ = asyncio.run(
-            lived(f"rag_chunk_{size}_{overlap}_5", events(context, arrivals, arrival_tokens=50))
-        )
-        made.append([(item.text, item.sources) for item in memory.store.live("tokens")])
-    assert made[1:] == made[:-1]
-    assert sum(quarters(line.text) for line in context.messages) < 4 * size or made[0]

@@ -143,13 +143,6 @@ def test_examiner_uses_only_messages_up_to_the_one_before_the_probe(
     assert examine_labels(CONFIG, [replace(early, gold="2")], turns)
 
 
-def test_examiner_counts_unsupported_question_kinds_as_not_examined(
-    probes: list[Probe], turns: list[Turn]
-) -> None:
-    found = examine_labels(CONFIG, [replace(each, question="Why?", variables=[]) for each in probes], turns)
-    assert found == {} and found.note == "examined 0 of 20 probes; not examined: 100.0%"
-
-
 @pytest.mark.parametrize("source", ["comem_amemgym", "comem_friends", "friendsqa"])
 def test_examiner_finds_no_wrong_gold_in_published_dialogues(build: Callable[..., Any], source: str) -> None:
     library = Library(os.environ.get("MEMFLOW_DATA"))

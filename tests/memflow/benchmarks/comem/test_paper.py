@@ -102,13 +102,6 @@ def test_initial_counts_match_enumeration_of_all_answers_to_3_questions() -> Non
     assert all(counts.initial_counts() == found for counts, found in initial_counts.items())
 
 
-def test_initial_counts_exist_only_for_possible_question_counts() -> None:
-    realised = {counts_of(answers)[0] for answers in combinations_with_replacement(PATTERNS, 1)}
-    for values in product((0, 1), repeat=10):
-        counts = QuestionCounts(1, values[:4], values[4:8], *values[8:])
-        assert bool(counts.initial_counts()) == (counts in realised)
-
-
 def test_published_gains_and_initial_counts_match_hand_computed_values() -> None:
     full = count_questions(held("personamem_128k", "Gemini-2.5-flash", "full"))
     assert (full.forgotten, full.learnt) == ((41, 63, 60, 77), (104, 19, 11, 4))

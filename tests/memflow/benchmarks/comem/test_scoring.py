@@ -76,17 +76,5 @@ def test_constant_answer_accuracy_uses_best_constant_answer_of_slice() -> None:
     }  # fmt: skip
 
 
-def test_no_context_accuracy_of_a_slice_uses_replies_at_checkpoint_0() -> None:
-    found = {name: each.value for (metric, variant, name), each in found_of("guess", "standard").items()}
-    assert found == {
-        "all": 2 / 4, "checkpoint 0": 2 / 4, "checkpoint 1": 2 / 4, "checkpoint 2": 2 / 4, "category likes": 1 / 2,
-        "category dates": 1 / 2,
-    }  # fmt: skip
-    lacking = figures(skip="e1/c0")
-    assert lacking["guess", "standard", "all"].value is None
-    assert lacking["guess", "standard", "all"].coverage == 0.75
-    assert lacking["accuracy", "standard", "all"].value == 5 / 8
-
-
 def found_of(metric: str, variant: str) -> dict[tuple[str, str, str], Score]:
     return {key: each for key, each in figures().items() if key[:2] == (metric, variant)}

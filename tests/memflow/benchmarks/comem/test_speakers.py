@@ -9,13 +9,11 @@ from typing import Any
 
 import factories
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.checks.probes import EXPECTED
-from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, speaker_verdicts
+from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
@@ -90,19 +88,6 @@ async def test_errors_are_classified_as_true_of_other_speaker_or_same_speaker(
     third = figures[OTHER_SPEAKER, "checkpoint 3"]
     assert (third.value, third.n, third.coverage) == (None, 0, 0.0)
     assert third.reason is not None and third.reason.startswith("0 of 1 probes have a value")
-
-
-@given(st.data())
-def test_only_wrong_answers_with_known_speakers_give_speaker_verdicts(data: st.DataObject):
-    true_of = data.draw(st.lists(st.sampled_from(["", *NAMES]), min_size=2, max_size=5))
-    options = len(true_of)
-    gold, chosen = (str(data.draw(st.integers(1, options))) for _ in range(2))
-    probe = factories.probe(options=[str(number) for number in range(options)], gold=gold, true_of=true_of)
-    accuracy = factories.verdict(value=float(gold == chosen))
-    rows = list(speaker_verdicts([probe], [replied(probe, chosen)], [accuracy]))
-    right, said = true_of[int(gold) - 1], true_of[int(chosen) - 1]
-    assert len(rows) == (gold != chosen and bool(right) and bool(said))
-    assert all(row.value == float(right != said) for row in rows)
 
 
 class MixedUp(Full):

@@ -53,16 +53,8 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "line 2",
         "truncated or invalid JSON",
     ),
-    "json_list": ("a.jsonl", b"[" + dialogue() + b"]", "line 1", "is a JSON list"),
-    "line_of_a_number": ("a.jsonl", b"7\n" + dialogue(), "line 1", "not a JSON object"),
     "field_twice": ("a.jsonl", b'{"id": "a", "id": "b", "messages": []}', "line 1", "'id' occurs twice"),
     "not_utf8": ("a.jsonl", dialogue() + b'\n{"id": "\xff"}', "line 2", "is not UTF-8"),
-    "half_of_a_surrogate_pair": (
-        "a.jsonl",
-        b'{"id": "a", "messages": [{"text": "\\ud83d!"}]}',
-        "line 1, message 1, text",
-        "half of a surrogate pair",
-    ),
     "gold_is_a_text_and_the_letter_of_another_option": (
         "a.jsonl",
         question(options=["B", "A", "AB"], gold="A"),
@@ -81,7 +73,6 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "line 1, question 2, slices",
         "is not a JSON object; write it in braces",
     ),
-    "no_kind": ("a.jsonl", b'{"name": "x"}', "line 1", "no dialogue, message or question"),
     "misspelled_messages": (
         "a.jsonl",
         b'{"id": "a", "mesages": []}',
@@ -89,11 +80,7 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "Did you mean messages?",
     ),
     "no_id": ("a.jsonl", dialogue(id=...), "line 1, id", "the field is missing"),
-    "blank_id": ("a.jsonl", dialogue(id=" "), "line 1, id", "the name is blank"),
     "id_with_slash": ("a.jsonl", dialogue(id="a/b"), "line 1, id", "contains `/`"),
-    "huge_id": ("a.jsonl", dialogue(id="x" * 5000), "line 1, id", "5,000 characters"),
-    "huge_number_as_id": ("a.jsonl", dialogue(id=10**900), "line 1, id", "too many digits"),
-    "number_beyond_python": ("a.jsonl", b'{"id": 1' + b"0" * 5000 + b"}", "line 1", "invalid JSON"),
     "deep_nesting": ("a.jsonl", b'{"id": "a", "messages": ' + b"[" * 100_000, "line 1", "invalid JSON"),
     "duplicate_dialogue": (
         "a.jsonl",
@@ -102,20 +89,9 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "occurs twice (first at",
     ),
     "no_messages": ("a.jsonl", dialogue(messages=[], questions=[]), "line 1, messages", "has no messages"),
-    "messages_of_text": ("a.jsonl", dialogue(messages="hi"), "line 1, messages", "list"),
-    "message_of_text": ("a.jsonl", dialogue(messages=["hi"]), "line 1, message 1", "not a JSON object"),
     "blank_text": ("a.jsonl", message(text=" "), "line 1, message 3, text", "the text is blank"),
-    "text_nan": ("a.jsonl", message(text=float("nan")), "line 1, message 3, text", "nan is not a value"),
-    "misspelled_text": (
-        "a.jsonl",
-        message(text=..., txet="x"),
-        "line 1, message 3, txet",
-        "Did you mean text",
-    ),
     "unknown_role": ("a.jsonl", message(role="system"), "line 1, message 3, role", "use user or assistant"),
     "wrong_date": ("a.jsonl", message(time="3/1/2024"), "line 1, message 3, time", "2024-03-31"),
-    "impossible_date": ("a.jsonl", message(time="2024-02-30"), "line 1, message 3, time", "not a date"),
-    "date_as_number": ("a.jsonl", message(time=1709251200), "line 1, message 3, time", "not a date"),
     "time_backwards": (
         "a.jsonl",
         message(time="2023-01-01"),
@@ -123,17 +99,7 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "before the time of an earlier",
     ),
     "duplicate_message": ("a.jsonl", message(id="m1"), "line 1, message 3, id", "'m1' occurs twice"),
-    "question_blank": ("a.jsonl", question(question=""), "line 1, question 2, question", "the text is blank"),
-    "misspelled_evidence": (
-        "a.jsonl",
-        question(evidance=["m1"]),
-        "line 1, question 2, evidance",
-        "Did you mean evidence?",
-    ),
     "no_gold": ("a.jsonl", question(gold=...), "line 1, question 2, gold", "the question has no gold"),
-    "empty_gold": ("a.jsonl", question(gold=[]), "line 1, question 2, gold", "the list is empty"),
-    "gold_true": ("a.jsonl", question(gold=True), "line 1, question 2, gold", "is not a text"),
-    "gold_nan": ("a.jsonl", question(gold=float("nan")), "line 1, question 2, gold", "nan is not a value"),
     "gold_and_abstain": (
         "a.jsonl",
         question(abstain=True),
@@ -147,7 +113,6 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "options but no gold",
     ),
     "gold_0": ("a.jsonl", question(options=OPTIONS, gold=0), "line 1, question 2, gold", "1 to 3"),
-    "gold_beyond": ("a.jsonl", question(options=OPTIONS, gold=4), "line 1, question 2, gold", "1 to 3"),
     "gold_no_option": (
         "a.jsonl",
         question(options=OPTIONS, gold="Bern"),
@@ -166,7 +131,6 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "line 1, question 2, gold",
         "several golds",
     ),
-    "one_option": ("a.jsonl", question(options=["Rome"]), "line 1, question 2, options", "give 2 to 10"),
     "eleven_options": (
         "a.jsonl",
         question(options=[f"o{n}" for n in range(11)]),
@@ -198,7 +162,6 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "comes after",
     ),
     "after_missing": ("a.jsonl", question(after="m7"), "line 1, question 2, after", "no message 'm7'"),
-    "session_missing": ("a.jsonl", question(session="9"), "line 1, question 2, session", "no session '9'"),
     "after_and_date": (
         "a.jsonl",
         question(after="m1", date="2024-03-01"),
@@ -229,12 +192,6 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "line 1, question 2, metric",
         "use accuracy",
     ),
-    "metric_of_rubric": (
-        "a.jsonl",
-        question(gold=..., rubric="names Rome", metric="f1"),
-        "line 1, question 2, metric",
-        "use judge",
-    ),
     "duplicate_question": (
         "a.jsonl",
         dialogue(questions=[{**QUESTION, "id": "q"}, {**QUESTION, "id": "q"}]),
@@ -247,12 +204,6 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "line 1, question 2, slices",
         "is reserved",
     ),
-    "slice_with_space": (
-        "a.jsonl",
-        question(slices={"a b": "x"}),
-        "line 1, question 2, slices",
-        "contains a space",
-    ),
     "csv_without_known_column": ("a.csv", b"a,b\n1,2\n", "line 1", "no column tells"),
     "csv_unknown_column": (
         "a.csv",
@@ -261,7 +212,6 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "Did you mean speaker?",
     ),
     "csv_missing_column": ("a.csv", b"text\nhi\n", "line 1, dialogue", "lacks the column"),
-    "csv_column_twice": ("a.csv", b"dialogue,text,text\n1,hi,ho\n", "line 1, text", "occurs twice"),
     "csv_cell_missing": (
         "a.csv",
         b"dialogue,id,text\n1,m1,hi\n1,m2\n",
@@ -287,21 +237,12 @@ DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
         "line 2, abstain",
         "neither true nor false",
     ),
-    "csv_blank_text": ("a.csv", b"dialogue,text,id\nx,hi,1\nx,,2\n", "line 3, text", "the field is missing"),
-    "json_null_text": ("a.jsonl", b'{"dialogue": "x", "text": null}', "line 1, text", "the field is missing"),
     "parquet_truncated": ("a.parquet", parquet(dialogue=["x"], text=["hi"])[:50], "the file", "not Parquet"),
-    "parquet_of_text": ("a.parquet", b"dialogue,text\n", "the file", "not Parquet"),
     "parquet_gap": (
         "a.parquet",
         parquet(dialogue=["x", "x"], text=["hi", None]),
         "row 2, text",
         "the field is missing",
-    ),
-    "parquet_column": (
-        "a.parquet",
-        parquet(dialogue=["x"], texts=["hi"]),
-        "the header, texts",
-        "Did you mean text?",
     ),
 }
 
@@ -313,12 +254,6 @@ def test_damaged_file_gives_a_message_with_line_and_field(name: str, tmp_path: P
     found = inspect_files([tmp_path / file]).problems
     assert any(each.place == place and text in each.text for each in found), list(map(str, found))
     assert all(str(each).startswith(f"{tmp_path / file}, ") for each in found)
-
-
-def test_valid_file_has_no_problem(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(question(evidence="m2") + b"\n\n")
-    found = inspect_files([tmp_path / "a.jsonl"])
-    assert list(found.problems) == [] and found.data["questions"] == 2
 
 
 def test_all_problems_of_a_file_are_found(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.locomo.benchmark import LoCoMo
 from memflow.benchmarks.locomo.checks import EXPECTED
-from memflow.benchmarks.locomo.judging import chosen_text
 from memflow.benchmarks.locomo.verdicts import NO_JUDGE
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.checks.evaluation import RuleResult, check_rows
@@ -143,14 +142,6 @@ async def test_several_judges_have_a_mean_and_a_variant_each(sample) -> None:
     assert found["j_2025", "standard"].value == 0.5
     assert (found["j_2025", "judge_kind"].value, found["j_2025", "judge_hard"].value) == (1.0, 0.0)
     assert len([row for row in found.values() if row.metric == "set_f1"]) == 1
-
-
-def test_letter_of_an_option_is_judged_as_its_text() -> None:
-    options = ["Not mentioned in the conversation", "a blue bowl"]
-    assert chosen_text(" (a)", options) == chosen_text("A.", options) == options[0]
-    assert chosen_text("(b)", options) == options[1]
-    assert chosen_text("a blue bowl", options) == "a blue bowl"
-    assert chosen_text("a", []) == "a", "an open question has no options"
 
 
 async def test_adversarial_f1_follows_the_options(sample) -> None:

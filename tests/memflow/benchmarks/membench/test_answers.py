@@ -25,24 +25,12 @@ def test_output_pattern_requires_all_words_of_the_request():
     assert not matches(kind, "She stands 161 cm tall.")
 
 
-def test_output_pattern_accepts_required_word_with_capital_first_letter():
-    kind = told_of("My aunt is a nurse.", ("nurse",))
-    assert matches(kind, "Nurse, that is what she is.")
-    assert not matches(kind, "NURSE!")
-
-
 def test_output_pattern_requires_words_only_in_message_of_their_role():
     kind = told_round_of("Which film?", "I recommend Jaws (1975).", ("Jaws (1975)",))
     assert_bounded(kind)
     assert matches(kind, "What shall I see?", "user")
     assert matches(kind, "Try Jaws (1975)!", "assistant")
     assert not matches(kind, "Try another one.", "assistant")
-
-
-def test_output_pattern_of_four_words_requires_order_of_plain_sentence():
-    kind = told_of("a1 b2 c3 d4", ("d4", "c3", "b2", "a1"))
-    assert matches(kind, "a1, b2, c3 and d4")
-    assert not matches(kind, "d4, c3, b2 and a1")
 
 
 @given(

@@ -4,8 +4,6 @@ import random
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import AssistantResults, States
@@ -14,7 +12,6 @@ from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.capacity import (
     BEFORE,
     BEYOND,
-    BINS,
     CAPACITY,
     IN_ALL,
     checkpoint_per_step,
@@ -58,21 +55,6 @@ class Newest(Memory):
     async def read(self, query, frozen=True):
         entries = self.store.live("kept")
         return Recall(notes="\n".join(item.text for item in entries), entries=tuple(entries))
-
-
-@dataclass
-class Flushing(Newest):
-    """A memory that retires all entries after more than `tokens` tokens were written."""
-
-    async def write(self, messages):
-        for message in messages:
-            self.store.add("told", message.text, sources=(message.message_id,))
-        if sum(estimate(item.text) for item in self.store.live("told")) <= self.tokens:
-            for message in messages:
-                self.store.add("kept", message.text, sources=(message.message_id,))
-        else:
-            for item in self.store.live("kept"):
-                self.store.retire(item.entry_id)
 
 
 def trajectory_of(number, steps):
@@ -132,12 +114,6 @@ async def test_capacity_knee_equals_token_limit_of_memory_with_newest_messages(t
     assert all(each.value > 0.95 for each in early)
 
 
-async def test_capacity_knee_of_flushing_memory_equals_its_total_token_limit():
-    made = [trajectory(number, within=0.2) for number in range(16)]
-    found = await scores("flushing", lambda store: Flushing(store, tokens=900), made)
-    assert abs(one(found, CAPACITY, variant=IN_ALL).value - 900) <= 90
-
-
 @pytest.mark.parametrize("name", ["full", "bm25_message", "oracle", "none"])
 async def test_memory_without_lost_evidence_or_without_entries_has_no_capacity_knee(name):
     made = [trajectory(number, steps=40) for number in range(12)]
@@ -177,14 +153,6 @@ def test_quarantined_question_or_question_without_evidence_is_asked_once():
         assert (probe.since_tokens is not None) == since
     turns, [probe] = rows([replace(made, reason="it is damaged")])
     assert all(turn.reason for turn in turns) and probe.reason == "it is damaged"
-
-
-@given(st.floats(1, 1e7))
-def test_token_bins_are_few_and_have_round_width(last):
-    width = width_of(last)
-    assert width * BINS >= last
-    assert str(width).rstrip("0") in {"1", "2", "5"}
-    assert width == 1 or last > width * BINS / 2.5
 
 
 async def test_capacity_chart_has_one_curve_per_memory_and_names_the_knee():

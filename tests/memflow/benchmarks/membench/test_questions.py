@@ -1,13 +1,10 @@
 """Requests of probes: prompt, query of the memory, and allowed answers."""
 
-from datetime import datetime
-
 import factories
 import pytest
 
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.question import build_question
-from memflow.benchmarks.membench.wording import add_stamp, format_time
 from memflow.benchmarks.multiple_choice import number_of
 from memflow.chat.asking import ask
 from memflow.chat.scripted import ScriptedChat
@@ -41,12 +38,3 @@ async def test_answer_prompt_depends_on_language_notes_and_gold_context(language
     assert 1 <= int(number_of(answer.value)) <= 4
     if gold_context or recall.notes:
         assert number_of(answer.value) == "3"
-
-
-def test_add_stamp_appends_place_and_formatted_time():
-    moment = datetime(2024, 10, 1, 8, 13)
-    assert format_time(moment) == "'2024-10-01 08:13' Tuesday"
-    assert format_time(moment, "zh") == "2024年10月01日 周二 08:13"
-    assert add_stamp("Hello.", "Boston, MA", format_time(moment)) == (
-        "Hello. (place: Boston, MA; time: '2024-10-01 08:13' Tuesday)"
-    )

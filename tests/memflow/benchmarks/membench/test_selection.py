@@ -53,11 +53,6 @@ def test_selection_samples_given_number_of_trajectories_per_kind_and_scenario():
     assert drawn(of(factual=10, reflective=0)) == first
 
 
-def test_selected_trajectories_of_one_kind_are_independent_of_other_kinds():
-    alone = [name for name in drawn(of(factual=10, kinds=("noisy",)))]
-    assert alone == [name for name in drawn(of(factual=10)) if "/noisy/" in name]
-
-
 def test_limit_selects_trajectories_of_all_kinds_and_scenarios_in_turn():
     assert drawn(DAILY.limited(4)) == [
         "observation/simple/roles/0",

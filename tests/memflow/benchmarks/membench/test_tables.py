@@ -5,7 +5,6 @@ from dataclasses import replace
 import factories
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.kinds import COLUMNS, KINDS, column
 from memflow.benchmarks.membench.tables import (
     LEVEL_SLICES,
     NOT_MEASURED,
@@ -74,11 +73,3 @@ def test_paper_tables_exclude_capacity_domains_and_chinese_domains() -> None:
     assert stands_for(domain(scene="observation", noise_tokens=100_000)) == ("observation", 2)
     assert stands_for(Domain("l", "membench", ("membench_participation_100k",), "l")) == ("participation", 2)
     assert stands_for(domain(language="zh")) is None
-
-
-def test_every_question_kind_has_a_table_column_and_emotion_a_separate_column() -> None:
-    assert column(KINDS["highlevel"], "emotion") == "emotion"
-    assert column(KINDS["highlevel"], "movie") == column(KINDS["highlevel_rec"], "book") == "preference"
-    assert column(KINDS["lowlevel_rec"], "movie") == "lowlevel_rec"
-    every = [(kind, scenario) for kind in KINDS.values() for scenario in kind.participation]
-    assert {column(kind, scenario) for kind, scenario in every} == set(COLUMNS)

@@ -7,7 +7,6 @@ import pytest
 
 from memflow.benchmarks.episodes import arrivals, given_episodes
 from memflow.benchmarks.membench.kinds import KINDS, find_kind
-from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.turns import (
     ChoiceQuestion,
     Step,
@@ -68,13 +67,6 @@ def test_messages_given_to_the_memory_contain_no_gold():
     (episode,) = given_episodes(list(turn_rows("d", SIMPLE)))
     shown = [message.text for event in episode.events for message in event.messages]
     assert shown == ["Hello.", "Hello to you.", "My aunt is 61.", "I see."]
-
-
-def test_quarantined_trajectory_has_rows_with_reason_and_is_not_played():
-    bad = replace(SIMPLE, reason="it is truncated")
-    turns, probes = list(turn_rows("d", bad)), list(probe_rows("d", bad))
-    assert {turn.reason for turn in turns} == {probe.reason for probe in probes} == {"it is truncated"}
-    assert given_episodes(turns) == []
 
 
 def test_find_kind_accepts_published_kind_name_and_rejects_unknown_name():

@@ -29,15 +29,6 @@ async def test_feedback_of_metric_scored_case_has_score_and_derived_satisfaction
     assert not any(row.copied for row in rows)
 
 
-async def test_scripted_backbone_uses_simulated_critique_in_next_answer(demo: Any) -> None:
-    probes = {probe.probe_id: probe for probe in demo.probes}
-    rows = [row for row in demo.feedback if row.dataset != "memorybench_sample"]
-    first = [row for row in rows if row.round == 0]
-    assert first
-    assert all(row.critique == probes[row.case_id].revealed and row.score is None for row in first)
-    assert sum(row.ended for row in rows) >= len(first) - 2
-
-
 async def test_failed_user_simulator_gives_feedback_row_with_reason(demo: Any) -> None:
     broken: dict[str, Handler] = {"feedback": lambda _: "half a {", "satisfaction": lambda _: '{"score": 11}'}
     simulator = chat(**{f"{name}{end}": broken[name] for name in broken for end in ("", "_zh")})

@@ -1,6 +1,5 @@
 """On-policy protocol: the measured assistant answers, users react, and the memory stores the dialogues."""
 
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -18,9 +17,7 @@ from memflow.memories.memory import Recall, Tools
 from memflow.memories.registry import memory_factory
 from memflow.memories.retrieval import Lexical
 from memflow.records import Record
-from memflow.run.answer import answer_all
 from memflow.run.play import PlayedEpisode, play_all
-from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
 ONPOLICY = find_domain("memorybench_demo_onpolicy")
 BENCH = MemoryBench()
@@ -83,34 +80,6 @@ async def test_on_policy_step_answers_from_memory_of_previous_steps(on_policy: A
     assert early and not any("feedback" in notes or "user:" in notes for notes in early)
     late = [notes for notes, at in notes_by_steps if at == {3}]
     assert any("user:" in notes for notes in late)
-
-
-async def test_follow_up_answers_reuse_recalled_notes_of_first_answer(on_policy: Any) -> None:
-    answers: list[ChatRequest] = []
-    retries: list[ChatRequest] = []
-    reads: list[str] = []
-
-    class Counting(Lexical):
-        async def read(self, query: str, frozen: bool = True) -> Recall:
-            reads.append(query)
-            return await super().read(query, frozen)
-
-    answering = recording(answers, "answer_en", "answer_zh", "locomo_short", "locomo_date", "locomo_choice")
-    answering |= recording(retries, "retry_en", "retry_zh")
-    await play(on_policy, lambda store: Counting(store, Tools(), k=5, grain="session"), chat(**answering))
-    assert len(reads) == 24, "only the first turn queries the memory"
-    assert retries
-    assert {each.fields["notes"] for each in retries} <= {each.fields["notes"] for each in answers}
-
-
-async def test_number_of_correct_answers_rises_from_first_to_last_checkpoint(on_policy: Any) -> None:
-    played, probes = await play(on_policy), [probe for probe in on_policy.probes if probe.split == "test"]
-    pasts = episode_histories(entry_rows("d", "a", [played]), transcript_rows("d", "a", [played]), probes)
-    make = memory_factory("bm25_session", Tools())
-    replies = await answer_all(BENCH, ONPOLICY, "a", probes, pasts, make, chat())
-    golds = {probe.probe_id: probe.gold for probe in probes}
-    correct = Counter(row.checkpoint for row in replies if golds[row.probe_id] in (row.parsed or ""))
-    assert {row.checkpoint for row in replies} == {0, 1, 2, 3} and correct[0] < correct[3]
 
 
 async def test_published_code_variant_gives_one_answer_per_on_policy_dialogue(on_policy: Any) -> None:

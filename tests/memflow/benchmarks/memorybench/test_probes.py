@@ -52,17 +52,6 @@ def test_locomo_split_matches_published_split_per_category(locomo: list[Record])
     assert first == [f"locomo-0/{place}" for place in (129, 189, 163, 143, 188)]
 
 
-def test_limited_domain_has_fewer_test_probes_and_turns_and_no_training_probes(
-    locomo: list[Record],
-) -> None:
-    limited = OPEN.limited(3)
-    selection = select(limited, locomo)
-    all_probes = probes(limited.name, selection)
-    assert Counter(probe.split for probe in all_probes) == {"test": 3}
-    assert [each.left_out for each in selection] == [4, 4, 4]
-    assert {turn.episode_id for turn in turns(limited.name, selection)} == {f"locomo-{n}" for n in range(3)}
-
-
 def test_locomo_evidence_ids_and_gold_of_invented_file_are_normalized(read_files: Any) -> None:
     said = {
         "speaker_a": "Ann", "speaker_b": "Bo", "session_1_date_time": "2 May, 2024",

@@ -9,9 +9,8 @@ import pytest
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
-from memflow.benchmarks.memorybench.domains import PROTOCOLS
 from memflow.benchmarks.memorybench.protocols import own_episode
-from memflow.benchmarks.memorybench.selection import DIALOGUES, select
+from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
@@ -112,15 +111,6 @@ async def test_learn_from_selects_dialogues_with_liked_or_copied_answer(demo_of:
     assert len(shared.events[0].messages) >= 4
 
 
-def test_learn_from_domain_trains_on_all_cases_outside_test_split(locomo: list[Record]) -> None:
-    domain = find_domain("memorybench_open")
-    usual = select(domain, locomo)
-    every = select(replace(domain, parameters={"learn_from": "liked"}), locomo)
-    assert [selected.split.test for selected in every] == [selected.split.test for selected in usual]
-    for selected in every:
-        assert sorted(selected.split.test + selected.split.train) == list(range(len(selected.pool.cases)))
-
-
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -134,12 +124,3 @@ def test_incompatible_protocol_parameters_are_rejected(parameters: dict[str, Any
     domain = replace(find_domain("memorybench_demo"), parameters=parameters)
     with pytest.raises(BadSettings, match=r"memorybench_demo.*(protocol|batch|learn_from|follow_ups)"):
         MemoryBench().plays_probes(domain)
-
-
-def test_only_on_policy_protocol_simulates_users_in_memory_stage() -> None:
-    bench = MemoryBench()
-    stages = {end: bench.simulator_stages(find_domain(f"memorybench_demo_{end}")) for end in PROTOCOLS}
-    assert stages.pop("onpolicy") == {"memory"}
-    assert set(stages.values()) == {frozenset({"feedback"})}
-    playing = {end for end in PROTOCOLS if bench.plays_probes(find_domain(f"memorybench_demo_{end}"))}
-    assert playing == {"onpolicy", "same"}

@@ -9,7 +9,7 @@ from bounded_types import assert_bounded
 from memflow.benchmarks.memorybench.answers import Ideas, Limitations
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
-from memflow.benchmarks.memorybench.question import answer_text, user_message
+from memflow.benchmarks.memorybench.question import answer_text
 from memflow.benchmarks.memorybench.selection import SelectedPool
 from memflow.benchmarks.memorybench.split import Split
 from memflow.benchmarks.memorybench.tasks import ideabench, judge, lexeval, limitgen, scitechnews
@@ -76,11 +76,3 @@ def test_list_output_types_require_three_bounded_items(output: Any) -> None:
         with pytest.raises(ValueError):
             output.model_validate({name: ["a"] * number})
     assert answer_text(output.model_validate({name: ["a", "b", "ü"]})) == f'{{"{name}": ["a", "b", "ü"]}}'
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_user_message_contains_question_with_instructions_of_task(name: str) -> None:
-    """Build the first message of a simulated user, which states the task and not only facts or a paper."""
-    said = user_message(probe(name))
-    assert CASES[name].question in said
-    assert (said == CASES[name].question) == (task(name).prompt == "answer")

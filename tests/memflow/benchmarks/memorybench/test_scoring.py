@@ -91,19 +91,6 @@ def test_metric_of_another_variant_than_the_published_has_reason_instead_of_min_
         assert found[metric, "pooled", "dataset lexeval_qa"].value is not None
 
 
-def test_judged_data_set_has_reason_and_other_data_sets_keep_their_min_max_scores() -> None:
-    found = scores([*ROWS, *LEXEVAL], domain=PUBLISHED)
-    judged = found["min_max", "standard", "dataset judge"]
-    assert judged.value is None and judged.reason is not None
-    assert judged.reason.startswith(
-        "the published scores are judged by DeepSeek-V3 with the authors' prompts; use"
-    )
-    assert found["min_max", "standard", "dataset lexeval_qa"].value == pytest.approx(0.5)
-    whole = found["min_max", "standard", "all"]
-    assert whole.value is None and whole.reason == f"judge: {judged.reason}"
-    assert ("min_max", "standard", "macro") not in found
-
-
 @pytest.fixture
 def replaced_prompts() -> Iterator[None]:
     names = {name for each in paper.reference().measurements.values() for name in each.prompts}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.memorybench.config import Parameters
-from memflow.benchmarks.memorybench.steps import batches, checkpoints, draws, shuffled
+from memflow.benchmarks.memorybench.steps import batches, checkpoints, shuffled
 
 CASES = st.integers(0, 60).map(range)
 SIZES = st.integers(1, 20)
@@ -20,14 +20,6 @@ def test_batches_contain_every_shuffled_case_once(cases: range, size: int, seed:
     assert [case for batch in found for case in batch] == shuffled(cases, seed)
     assert sorted(shuffled(cases, seed)) == list(cases)
     assert all(len(batch) == size for batch in found[:-1])
-
-
-@given(CASES, SIZES, st.integers(1, 5), SEEDS)
-def test_random_draws_of_a_step_have_no_repeated_case(cases: range, size: int, steps: int, seed: int) -> None:
-    found = draws(cases, size, steps, seed)
-    assert len(found) == steps
-    assert all(len(set(step)) == len(step) == min(size, len(cases)) for step in found)
-    assert found == draws(cases, size, steps, seed)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from memflow.errors import RecallFailed
 from memflow.memories.a_mem.answers import Decision, Described, Evolved, Keywords
 from memflow.memories.a_mem.memory import NOTE, AMem
 from memflow.memories.entries import Item
-from memflow.memories.memory import FAILURE, Message, Recall
+from memflow.memories.memory import FAILURE, Recall
 
 PLAIN = Described(keywords=["word"], context="Said.", tags=["talk"])
 NO_LINK = Decision(links=[], tags=[], evolved=[])
@@ -159,20 +159,6 @@ async def test_read_searches_with_generated_keywords_if_configured() -> None:
         await broken.read("Who naps?")
 
 
-async def test_message_without_date_gets_the_date_of_the_previous_message() -> None:
-    memory = a_mem()
-    await give(memory, said("one", sent_at="8 May 2023"))
-    await give(memory, [Message("m1", "assistant", "two", speaker="Mel")])
-    assert note_of(memory, "m1").text.splitlines()[0] == "[8 May 2023] Mel: two"
-
-
-async def test_write_describes_messages_before_linking_and_embeds_them_in_one_batch() -> None:
-    memory = a_mem()
-    await give(memory, said("one", "two", "three"))
-    assert [request.prompt for request in requests(memory)] == ["a_mem/describe"] * 3 + ["a_mem/connect"] * 2
-    assert len(memory.tools.embedder.batches) == 1
-
-
 async def test_strengthening_rewrites_the_tags_of_the_new_note_and_embeds_it_again() -> None:
     """The published code replaces the new note's tags together with its links; a search finds it by the new tags."""
 
@@ -188,19 +174,3 @@ async def test_strengthening_rewrites_the_tags_of_the_new_note_and_embeds_it_aga
     assert vector_of(memory, note) == await embedded(memory, note)
     assert shown(await memory.read("honeymoon")) == ["Zanzibar it is."]
     assert note_of(memory, "m1").meta["tags"] == ["talk"]  # an empty list keeps the tags
-
-
-async def test_new_tags_and_evolved_neighbors_are_embedded_with_one_request() -> None:
-    change = Evolved(note=1, keywords=[], context="New.", tags=["fruit"])
-    memory = a_mem(Decision(links=[1], tags=["fruit"], evolved=[change]))
-    await give(memory, said("apple", "pear"))
-    assert [len(batch) for batch in memory.tools.embedder.batches] == [2, 2]
-    assert [item.meta["tags"] for item in memory.store.live(NOTE)] == [["fruit"], ["fruit"]]
-
-
-async def test_new_tags_are_kept_if_a_link_is_invalid() -> None:
-    memory = a_mem(Decision(links=[9], tags=["fruit"], evolved=[]))
-    await give(memory, said("apple", "pear"))
-    [failure] = memory.store.live(FAILURE)
-    assert "no note 9" in failure.text
-    assert (note_of(memory, "m1").meta["tags"], note_of(memory, "m1").meta["links"]) == (["fruit"], [])

@@ -1,18 +1,13 @@
 """AWI: facts from messages that left the buffer, replaced by label, and a policy that can evolve."""
 
-import asyncio
-from collections.abc import Sequence
-
 import pytest
 from memory_helpers import build, give, requests, said, sources
 
-from memflow.chat.requests import ChatRequest, Completion, Sampling
-from memflow.chat.scripted import ScriptedChat
 from memflow.memories.awi.answers import Fact, Facts
 from memflow.memories.awi.memory import FACT, Awi, EvolvingAwi
 from memflow.memories.entries import EntryStore
 from memflow.memories.evolving import POLICY, PolicyStep, policy_step
-from memflow.memories.memory import AT_LIMIT, FAILURE, PromptRequest, Tools
+from memflow.memories.memory import AT_LIMIT, FAILURE
 
 CARS, CATS = (
     PolicyStep(("cars",)),
@@ -60,16 +55,6 @@ async def test_unparsed_update_is_recorded_as_failure_with_its_message() -> None
     [lost] = memory.store.live()
     assert (lost.kind, lost.sources) == (FAILURE, ("m0",)) and "JSON" in lost.text
     assert (await memory.read("car")).entries == ()
-
-
-async def test_invalid_fact_is_recorded_and_the_other_facts_are_stored() -> None:
-    answer = '{"facts": [{"label": "pet", "value": "a cat"}, {"label": "car"}, {"label": "job", "value": "baker"}]}'
-    memory = build(Awi, {"update": answer}, freq=1, ns=0)
-    await give(memory, said("I bake, and I have a cat."))
-    assert [fact.text for fact in memory.store.live(FACT)] == ["- pet: a cat", "- job: baker"]
-    [lost] = memory.store.live(FAILURE)
-    assert (lost.text, lost.sources) == ("awi/update: facts, item 2: value: Field required", ("m0",))
-    assert len(requests(memory)) == 1
 
 
 async def test_awi_parameters_limit_answers_and_answers_at_a_limit_are_recorded() -> None:
@@ -128,26 +113,3 @@ async def test_scripted_chat_stores_facts_whose_words_match_a_kind(kinds, labels
     memory = build(EvolvingAwi, freq=1, ns=0, kinds=kinds)
     await give(memory, said("My sewing level is high.", "My garden time is short."))
     assert [item.meta["label"] for item in memory.store.live(FACT)] == labels
-
-
-class Slow(ScriptedChat):
-    """A chat that answers requests in reverse order."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        super().__init__({}, sampling=Sampling())
-        self.texts = list(texts)
-
-    async def complete(self, request: ChatRequest) -> Completion:
-        number = self.texts.index(request.fields["messages"])
-        for _ in range(10 * (len(self.texts) - number)):
-            await asyncio.sleep(0)
-        return Completion('{"facts": []}' if number == 1 else "no JSON")
-
-
-async def test_failures_of_concurrent_requests_are_recorded_in_request_order() -> None:
-    texts = ["first", "second", "third"]
-    memory = Awi(EntryStore(), Tools(chat=Slow(texts)))
-    asks = [PromptRequest("update", {"kinds": "", "known": "", "messages": text}, (text,)) for text in texts]
-    values = await memory.ask_all(asks)
-    assert [value is None for value in values] == [True, False, True]
-    assert [item.sources for item in memory.store.live(FAILURE)] == [("first",), ("third",)]

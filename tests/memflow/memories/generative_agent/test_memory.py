@@ -1,11 +1,9 @@
 """Generative agents: ranking, access and reflections."""
 
-import asyncio
-
 import pytest
-from memory_helpers import RecordingChat, build, give, requests, said, sources
+from memory_helpers import build, give, requests, said, sources
 
-from memflow.chat.requests import ChatRequest, Completion
+from memflow.chat.requests import ChatRequest
 from memflow.memories.access import ACCESS
 from memflow.memories.entries import Item
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
@@ -18,7 +16,7 @@ from memflow.memories.generative_agent.memory import (
     Weights,
     rank,
 )
-from memflow.memories.memory import FAILURE, Tools
+from memflow.memories.memory import FAILURE
 from memflow.memories.search import SearchHit
 
 
@@ -51,12 +49,6 @@ def test_ranking_score_is_the_weighted_sum_with_and_without_normalization() -> N
     middle = candidate("middle", 0.65, 5, 2)
     three = scores(rank([old, new, middle], [2, 0, 1], weights("min_max", relevance=3.0)))
     assert three == {"old": 4.0, "middle": round(1 / 3 + 0 + 3 * 0.5, 6), "new": 1.0}
-
-
-def test_ranking_puts_the_older_entry_first_on_equal_scores() -> None:
-    one, other = candidate("one", 0.4, 5, 0), candidate("other", 0.4, 5, 1)
-    assert scores(rank([other, one], [3, 3], weights("min_max"))) == {"one": 0.0, "other": 0.0}
-    assert [found.item.entry_id for found in rank([other, one], [3, 3], weights())] == ["one", "other"]
 
 
 @pytest.mark.parametrize("normalise", ["none", "min_max"])
@@ -139,19 +131,6 @@ async def test_reflection_stores_one_insight_per_text_with_its_cited_entries() -
     assert {item.kind for item in recall.entries} == {OBSERVATION, REFLECTION}
 
 
-async def test_insight_that_cites_an_unknown_statement_is_recorded_as_failure() -> None:
-    answer = Insights(insights=[Insight(insight="So.", because=[2, 3])])
-    memory = agent({"insights": answer}, threshold=10)
-    await give(memory, said("tea", "coffee"))
-    [lost] = memory.store.live(FAILURE)
-    assert "there is no statement 3; they are numbered 1 to 2" in lost.text
-    assert set(lost.sources) == {"m0", "m1"}
-    assert memory.store.live(REFLECTION) == []
-    await give(memory, said("milk", first=2))  # no other try: the importance counter restarts
-    assert len(memory.store.live(FAILURE)) == 1
-    assert len((await memory.read("tea")).entries) == 3
-
-
 async def test_reflection_with_unparsed_questions_is_recorded_as_failure() -> None:
     memory = agent({"questions": "nonsense"}, threshold=5)
     await give(memory, said("tea"))
@@ -159,26 +138,3 @@ async def test_reflection_with_unparsed_questions_is_recorded_as_failure() -> No
     assert lost.sources == ("m0",)
     assert memory.store.live(REFLECTION, ACCESS) == []
     assert (await memory.read("tea")).sources == ("m0",)
-
-
-class Slow(RecordingChat):
-    """A chat that answers the request about the first message only after the request about the second."""
-
-    def __init__(self) -> None:
-        super().__init__(GenerativeAgent, {"importance": "nonsense"})
-        self.second = asyncio.Event()
-
-    async def complete(self, request: ChatRequest) -> Completion:
-        if "dog" in request.fields["memory"]:
-            self.second.set()
-        await asyncio.wait_for(self.second.wait(), timeout=5)
-        return await super().complete(request)
-
-
-async def test_messages_are_stored_in_order_without_rating_if_rating_fails() -> None:
-    memory = agent()
-    memory.tools = Tools(Slow(), memory.tools.embedder)
-    await give(memory, said("cat", "dog"))
-    assert sources(memory, FAILURE) == [("m0",), ("m1",)]
-    assert [item.meta for item in memory.store.live(OBSERVATION)] == [{}, {}]
-    assert (await memory.read("dog")).sources == ("m1", "m0")

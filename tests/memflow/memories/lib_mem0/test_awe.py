@@ -3,14 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_helpers import build, give, requests, said, sources
+from memory_helpers import build, give, requests, said
 from profiles import examples
 
 from memflow.errors import BadSettings
 from memflow.memories.lib_mem0.answers import Facts
 from memflow.memories.lib_mem0.awe import BUFFER, LibAwe
 from memflow.memories.lib_mem0.memory import MEMORY
-from memflow.memories.memory import FAILURE, Message
+from memflow.memories.memory import Message
 from memflow.memories.registry import find
 from memflow.memories.systems import SYSTEMS
 
@@ -39,18 +39,6 @@ def test_lib_awe_without_its_package_is_rejected_with_the_command_that_installs_
 
 
 @with_package
-async def test_lib_awe_adds_labeled_messages_that_leave_the_buffer_in_one_package_call() -> None:
-    memory = build(LibAwe, {"extract": Facts(facts=[])}, ns=2)
-    await give(memory, ROUND)
-    await give(memory, said("My dog is young.", "My bird is loud.", first=4))
-    first, second = (request.messages[-1].content for request in requests(memory, "extract"))
-    assert first == "Input:\nuser: USER INPUT: My car is red.\nassistant: ASSISTANT RESPONSE: A fine color.\n"
-    assert second == "Input:\nuser: USER INPUT: My cat is old.\nassistant: ASSISTANT RESPONSE: How old?\n"
-    assert sources(memory, BUFFER) == [("m4",), ("m5",)]
-    assert memory.store.live(FAILURE) == []
-
-
-@with_package
 async def test_lib_awe_recalls_facts_of_older_messages_and_the_buffer_as_turns() -> None:
     memory = build(LibAwe, ns=2)
     await give(memory, ROUND)
@@ -59,16 +47,6 @@ async def test_lib_awe_recalls_facts_of_older_messages_and_the_buffer_as_turns()
     assert recall.notes == "[8 May 2023] My car is red."
     assert [turn.role for turn in recall.messages] == ["user", "assistant"]
     assert recall.sources == ("m0", "m1", "m2", "m3")
-
-
-@with_package
-async def test_buffered_message_does_not_rebuild_the_package_store(monkeypatch) -> None:
-    memory = build(LibAwe, ns=2)
-    await give(memory, ROUND)
-    library = memory._library
-    await give(memory, said("My dog is young.", first=4))
-    await memory.read("my dog")
-    assert memory._library is library is not None
 
 
 @with_package

@@ -97,15 +97,6 @@ async def test_mem0_package_requests_are_cached_in_the_ledger() -> None:
 
 
 @with_package
-async def test_mem0_package_memory_embeds_each_text_once_even_if_it_is_restored() -> None:
-    memory = build(LibMem0)
-    await give(memory, said("My car is red. My cat is old."))
-    again = LibMem0(memory.store.fork(), memory.tools)
-    await again.read("car")
-    assert memory.tools.embedder.batches == [["My car is red.", "My cat is old."], ["car"]]
-
-
-@with_package
 @pytest.mark.parametrize(
     ("stem", "answer", "reason", "left"),
     [
@@ -244,13 +235,6 @@ async def test_missing_mem0_package_is_reported_with_the_install_command() -> No
         find("lib_mem0_5").factory(tools)
     with pytest.raises(BadSettings, match=r"lib_awe need mem0ai==1\.0\.11 .*Install it: uv pip install"):
         await give(LibMem0(EntryStore(), tools), said("Hi"))
-
-
-def test_other_version_of_the_mem0_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memflow.memories.systems.metadata.version", lambda name: "2.2.1")
-    assert SYSTEMS["lib_mem0"].missing_requirement == "mem0ai==1.0.11, and 2.2.1 is installed"
-    monkeypatch.setattr("memflow.memories.systems.metadata.version", lambda name: "1.0.11")
-    assert SYSTEMS["lib_mem0"].missing_requirement == "" == SYSTEMS["rag"].missing_requirement
 
 
 @pytest.mark.parametrize("answer", [Facts, Operations])

@@ -8,7 +8,6 @@ import pytest
 from memory_helpers import build, give, requests, said
 
 from memflow.chat.requests import ChatRequest
-from memflow.errors import RecallFailed
 from memflow.memories.entries import Vector
 from memflow.memories.mem0.answers import Entities, Entity, Facts, Names, Obsolete, Relation, Relations
 from memflow.memories.mem0.graph import Mem0Graph
@@ -122,13 +121,6 @@ async def test_read_returns_relations_of_an_entity_named_in_the_query() -> None:
     assert recall.sources == ("m0",)
 
 
-async def test_read_returns_similar_relations_for_a_query_without_entity() -> None:
-    memory = graph()
-    await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
-    assert (await memory.read("Bob and where he lives")).notes == "Bob -- lives in -> Paris"
-    assert (await memory.read("Beta")).entries == ()
-
-
 async def test_read_lists_a_limited_number_of_relations_after_the_facts() -> None:
     memory = build(Mem0Graph, relations=1, relevant=-1.0)
     await give(memory, said("My car is red.", "My cat is old."))
@@ -146,12 +138,3 @@ async def test_invalid_resolution_is_recorded_as_failure_and_changes_no_relation
     assert memory.store.live(RELATION, ENTITY) == held
     [lost] = memory.store.live(FAILURE)
     assert lost.sources == ("m1",) and "there is no old relation 7; the last is 1" in lost.text
-
-
-async def test_unparsed_query_entities_raise_recall_failed() -> None:
-    memory = graph(answers={"identify": "no JSON"})
-    await give(memory, said("Alice works at Acme"))
-    version = memory.store.version
-    with pytest.raises(RecallFailed, match="mem0/identify"):
-        await memory.read("Alice?")
-    assert memory.store.version == version

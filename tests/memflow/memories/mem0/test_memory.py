@@ -12,7 +12,6 @@ from memflow.memories.mem0.answers import Decision, Decisions, Fact, Facts, Summ
 from memflow.memories.mem0.memory import SUMMARY, WINDOW, Mem0
 from memflow.memories.mem0.updates import FACT
 from memflow.memories.memory import FAILURE, Message
-from memflow.memories.systems import SYSTEMS
 
 NO_FACTS = Facts(facts=[])
 
@@ -78,14 +77,6 @@ async def test_delete_decision_retires_the_old_fact_and_add_stores_the_new_fact(
     assert [fact.text for fact in memory.store.live(FACT)] == ["The dog is old."]
     await give(memory, said("The dog is dead.", first=3))
     assert [(fact.text, fact.sources) for fact in memory.store.live(FACT)] == [("The dog is dead.", ("m3",))]
-
-
-async def test_noop_decision_leaves_all_facts_unchanged() -> None:
-    memory = mem0([decided(1, "NOOP")])
-    await give(memory, said("The car is red."))
-    before = memory.store.live(FACT)
-    await give(memory, said("The car is red, as I said.", first=1))
-    assert memory.store.live(FACT) == before
 
 
 async def test_facts_are_extracted_per_message_pair_with_cited_sources() -> None:
@@ -250,22 +241,6 @@ async def test_unusable_joint_answer_loses_only_facts_whose_separate_request_fai
     assert lost.text.endswith("lost fact: It is fast.")
 
 
-async def test_fact_with_a_separate_request_is_compared_with_the_current_memories() -> None:
-    """Both facts would replace the only memory. The second is compared with what the first one left."""
-
-    def decide(request: ChatRequest) -> Decisions | str:
-        if "2." in request.fields["facts"]:
-            return "no JSON"
-        text = request.fields["facts"].removeprefix("1. ")
-        return Decisions(decisions=[decided(1, "UPDATE", 1, text, replaces=True)])
-
-    memory = mem0(answers={"decide": decide})
-    await give(memory, said("The car is red."))
-    await give(memory, said("The car is blue.", "The car is green.", first=1))
-    assert [fact.text for fact in memory.store.live(FACT)] == ["The car is green."]
-    assert fields(memory, "decide")[-1]["memories"] == "1. The car is blue."
-
-
 async def test_failed_extraction_is_recorded_with_the_affected_messages() -> None:
     memory = mem0(answers={"extract": Facts(facts=[Fact(text="x", messages=[3])])})
     await give(memory, [*said("The car"), Message("m1", "assistant", "is red.")])
@@ -273,13 +248,3 @@ async def test_failed_extraction_is_recorded_with_the_affected_messages() -> Non
     assert lost.sources == ("m0", "m1") and "there is no new message 3; the last is 2" in lost.text
     assert sources(memory, WINDOW) == [("m0",), ("m1",)]
     assert (await memory.read("car")).entries == ()
-
-
-def test_awe_and_mem0_systems_declare_the_prompts_they_use() -> None:
-    stems = {
-        name: [prompt.name.removeprefix("mem0/") for prompt in SYSTEMS[name].prompts]
-        for name in ("awe", "mem0", "mem0_graph")
-    }
-    assert stems["awe"] == ["decide", "extract"]
-    assert stems["mem0"] == ["decide", "extract", "summarise"]
-    assert stems["mem0_graph"] == [*stems["mem0"], "entities", "identify", "relations", "resolve"]

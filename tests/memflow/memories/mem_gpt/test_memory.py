@@ -4,11 +4,8 @@ A message has 32 letters (8 tokens), so 40 tokens hold exactly five messages.
 """
 
 import json
-from datetime import date
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from memory_helpers import build, give, requests, said, sources
 
 from memflow.chat.requests import ChatRequest, schema_of
@@ -271,11 +268,6 @@ def test_day_of_reads_the_dates_of_all_data_sets(text: str | None, day: str | No
     assert (found.isoformat() if found else None) == day
 
 
-@given(st.text() | st.from_regex(r"[0-9:/. -]{0,20} ?[A-Za-z]{0,9}", fullmatch=True))
-def test_day_of_raises_no_error_for_any_text(text: str) -> None:
-    assert day_of(text) is None or isinstance(day_of(text), date)
-
-
 async def test_working_context_has_a_persona_and_a_human_section() -> None:
     save = [append("likes tea", 1), append("is patient", 2, section="persona")]
     memory = mem_gpt(save, budget=48, warning_threshold=0.6)
@@ -290,14 +282,6 @@ async def test_working_context_has_a_persona_and_a_human_section() -> None:
     assert (await memory.read("?")).notes.startswith("Persona:\nis kind\n\n")
 
 
-async def test_function_call_without_optional_arguments_uses_their_defaults() -> None:
-    call = {"function": "working_append", "text": "likes tea", "rests_on": [1]}
-    memory = mem_gpt(save=[call], read=[{"function": "recall_search", "query": "a"}])
-    await give(memory, said(*texts("a", "b", "c", "d", "e", "f")))
-    assert live(memory, FAILURE) == [] and live(memory, WORKING)[0].meta["section"] == "human"
-    assert (await memory.read("a?")).failed == ()
-
-
 async def test_read_keeps_earlier_results_if_a_later_round_fails() -> None:
     answers = iter([_calls([search("recall", "violin", heartbeat=True)])])
     memory = mem_gpt(read=lambda request: next(answers, "no JSON"), k=1)
@@ -306,14 +290,6 @@ async def test_read_keeps_earlier_results_if_a_later_round_fails() -> None:
     assert recall.entries[0].sources == ("m0",)
     [reason] = recall.failed
     assert "mem_gpt/search" in reason and "JSON" in reason
-
-
-async def test_heartbeat_after_a_memory_warning_starts_another_round_of_saves() -> None:
-    answers = iter([[append("a", 1, heartbeat=True)], [append("b", 1)]])
-    memory = mem_gpt(save=lambda request: _calls(next(answers)))
-    await give(memory, said(*texts("a", "b", "c", "d")))
-    assert [line.text for line in live(memory, WORKING)] == ["a", "b"]
-    assert [request.fields["human"] for request in requests(memory, "save")] == ["(nothing)", "1. a"]
 
 
 async def test_frozen_read_cannot_call_writing_functions() -> None:
@@ -329,13 +305,6 @@ async def test_frozen_read_cannot_call_writing_functions() -> None:
     with pytest.raises(RecallFailed, match="working_append"):
         await memory.read("a?")
     assert memory.store.version == version
-
-
-async def test_frozen_read_sends_no_request_if_both_storages_are_empty() -> None:
-    memory = mem_gpt(read=[search("recall", "a")])
-    await give(memory, said(*texts("a", "b")))
-    recall = await memory.read("a?")
-    assert requests(memory) == [] and recall.sources == ("m0", "m1")
 
 
 @pytest.mark.parametrize("evil", ["__import__('os').system('rm x')", 'recall_search("a"); $room {room} %s'])
@@ -385,14 +354,6 @@ async def test_messages_stay_in_the_queue_if_the_save_request_is_invalid(calls, 
     assert reason in lost.text and lost.sources == ("m0", "m1", "m2", "m3")
     assert live(memory, WORKING) == [] and len(live(memory, QUEUE)) == 4
     assert reason in requests(memory)[1].messages[-1].content  # the model is told what was wrong
-
-
-async def test_evicted_messages_stay_searchable_if_the_summary_fails() -> None:
-    memory = mem_gpt(summary="nonsense")
-    await give(memory, said(*texts("a", "b", "c", "d", "e", "f")))
-    [lost] = live(memory, FAILURE)
-    assert lost.sources == ("m0", "m1", "m2") and live(memory, SUMMARY) == []
-    assert sources(memory, RECALL) == [("m0",), ("m1",), ("m2",)]
 
 
 async def test_invalid_answer_during_read_raises_recall_failed() -> None:

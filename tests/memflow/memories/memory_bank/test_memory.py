@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from memory_helpers import build, give, requests, said, sources
+from memory_helpers import build, give, said, sources
 
 from memflow.chat.requests import ChatRequest
 from memflow.memories.access import ACCESS
@@ -90,16 +90,6 @@ async def test_day_that_exceeds_the_prompt_limit_is_summarized_in_parts() -> Non
     for at in range(3):
         await give(memory, said("long " * 2000, first=at, sent_at="8 May"))  # 2,500 tokens each
     assert sources(memory, EVENTS) == [("m0",), ("m1",)]
-
-
-async def test_summary_request_replaces_days_beyond_the_limit_by_the_old_summary() -> None:
-    memory = bank({"day": Summary(text="word " * 120)}, day=1, portrait="no")
-    for at in range(30):  # 150 tokens a day, 4,000 at once
-        await give(memory, said(f"{at}", first=at))
-    days = [request.fields["days"].splitlines() for request in requests(memory, "history")]
-    assert [len(lines) for lines in days] == [*range(1, 27), 27, 27, 27, 27]
-    assert [lines[0].startswith("All: ") for lines in days] == [False] * 26 + [True] * 4
-    assert memory.store.live(SUMMARY)[0].sources == tuple(f"m{at}" for at in range(30))
 
 
 async def test_recall_puts_summary_and_portrait_first_and_counts_them_in_the_budget() -> None:
@@ -193,13 +183,6 @@ async def test_unparsed_summary_is_recorded_as_failure_and_messages_stay_searcha
     assert (await memory.read("cat")).sources == ("m0",)
     await give(memory, said("dog", first=1))
     assert sources(memory, EVENTS, SUMMARY) == [("m1",), ("m1",)]
-
-
-async def test_empty_traits_answer_creates_no_portrait_and_no_failure() -> None:
-    memory = bank({"traits": Traits(text=" ")}, day=1)
-    await give(memory, said("cat"))
-    assert memory.store.live(TRAITS, PORTRAIT, FAILURE) == []
-    assert len(memory.store.live(SUMMARY)) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """MemoryOS: pages, segments, heat, promotion and eviction."""
 
-import json
 import math
 from collections.abc import Sequence
 
@@ -112,16 +111,6 @@ async def test_page_contains_a_user_message_and_its_reply() -> None:
     turns = (await memory.read("")).messages
     assert [turn.role for turn in turns] == [*roles, "user"]
     assert [turn.content for turn in turns] == ["0", "1", "2", "3", "4", "[8 May 2023]\n5"]
-
-
-async def test_pages_move_to_mid_term_memory_in_order_with_dates() -> None:
-    memory = memory_os(short=1)
-    await give(memory, said("tea one", "tea two", "tea three", sent_at="8 May 2023"))
-    texts = [page.text for page in memory.store.live(PAGE)]
-    assert texts == ["[8 May 2023] user: tea one", "[8 May 2023] user: tea two"]
-    assert sources(memory, PAGE) == [("m0",), ("m1",)]
-    assert sources(memory, SHORT) == [("m2",)]
-    assert segment(memory, "tea").sources == ("m0", "m1")
 
 
 @pytest.mark.parametrize(
@@ -282,19 +271,6 @@ async def test_profile_has_one_line_per_dimension_and_knowledge_drops_the_oldest
     assert texts == ["- music: high (2)", "- travel: high (3)"]
 
 
-@pytest.mark.parametrize(("dimensions", "groups"), [("paper", [40, 7, 43]), ("published_code", [16, 8, 27])])
-async def test_profile_request_lists_the_dimensions_in_three_groups(
-    dimensions: str, groups: list[int]
-) -> None:
-    memory = memory_os(short=1, tau=1.5, dimensions=dimensions)
-    await converse(memory, "tea", "the end")
-    [request] = requests(memory, "profile")
-    lines = [line.partition(": ")[2].split(", ") for line in request.fields["dimensions"].splitlines()]
-    assert [len(names) for names in lines] == groups
-    assert len({name for names in lines for name in names}) == sum(groups)  # 90 in the paper
-    assert request.fields["dimensions"] in request.messages[0].content
-
-
 async def test_trait_of_an_unknown_dimension_is_dropped_and_other_profile_lines_are_kept() -> None:
     name = Attribute(attribute="name", value="Mei", page=1)
     found = Traits(attributes=[name], traits=[trait("astrology", "reads stars"), trait("music", "sings")])
@@ -303,17 +279,6 @@ async def test_trait_of_an_unknown_dimension_is_dropped_and_other_profile_lines_
     assert [item.text for item in memory.store.live(PROFILE)] == ["- name: Mei", "- music: high (sings)"]
     [lost] = memory.store.live(FAILURE)
     assert "there is no dimension 'astrology'" in lost.text
-
-
-async def test_profile_accepts_capitalized_levels_and_attributes() -> None:
-    line = {"dimension": "Music", "level": "High", "reason": "sings", "page": 1}
-    found = {"attributes": [{"attribute": "Birth Year", "value": "1990", "page": 1}], "traits": [line]}
-    memory = memory_os({"profile": json.dumps(found)}, short=1, tau=1.5)
-    await converse(memory, "tea", "the end")
-    assert [item.text for item in memory.store.live(PROFILE)] == [
-        "- birth year: 1990",
-        "- music: high (sings)",
-    ]
 
 
 async def test_every_recall_contains_the_configured_agent_profile() -> None:
@@ -337,12 +302,6 @@ async def test_segments_are_ranked_by_cosine_and_query_keywords_by_default(
     assert [request.fields["query"] for request in requests(memory, "keywords")] == (
         ["Which one?"] if segment_score == "cosine_keywords" else []
     )
-
-
-async def test_read_without_pages_sends_no_keyword_request() -> None:
-    memory = memory_os()
-    await converse(memory, "tea")
-    assert (await memory.read("tea")).failed == () and requests(memory, "keywords") == []
 
 
 async def test_read_fails_if_the_keyword_request_fails() -> None:
@@ -414,19 +373,6 @@ async def test_page_is_stored_verbatim_if_link_and_segment_requests_fail() -> No
     assert first.meta["segment"] == second.meta["segment"] == held.entry_id
     assert memory.store.live(CHAIN) == []
     assert (await memory.read("tea")).entries[:2] == (first, second)
-
-
-async def test_segment_keeps_its_pages_after_a_failed_promotion_without_retry() -> None:
-    unknown_page = Traits(attributes=[], traits=[trait("music", "sings", 3)])
-    memory = memory_os({"profile": unknown_page, "knowledge": "no"}, short=1, tau=2.5)
-    await converse(memory, "tea", "tea", "tea")
-    profile, knowledge = memory.store.live(FAILURE)
-    assert "there is no page 3; there are 2" in profile.text and "memory_os/knowledge" in knowledge.text
-    assert profile.sources == knowledge.sources == ("m0", "m1", "m2", "m3")
-    assert memory.store.live(PROFILE, USER, ASSISTANT) == [] and len(memory.store.live(PAGE)) == 2
-    assert heat(memory, "tea") == (0, 0, 6)
-    await converse(memory, "tea", first=3)
-    assert len(memory.store.live(FAILURE)) == 2
 
 
 async def test_scripted_chat_fills_the_profile_and_finds_segments_by_keywords() -> None:

@@ -77,14 +77,6 @@ async def test_read_finds_a_procedure_whose_query_similarity_exceeds_the_thresho
     assert (await (await filled(threshold=0.5)).read("do as in user")).entries == ()
 
 
-async def test_write_longer_than_the_size_limit_is_split_into_trajectories() -> None:
-    """An exchange has 21 + 26 = 47 characters and fits into 12 tokens (48 characters)."""
-    memory = memp(size=12)
-    await give(memory, dialogue(*(f"{letter * 8} bbbbbb" for letter in "acde")))
-    assert sources(memory, PROCEDURE) == [("m0", "m1"), ("m2", "m3")]
-    assert len(requests(memory, "build")) == 2
-
-
 async def test_exchange_becomes_a_procedure_only_after_the_next_user_message() -> None:
     memory = memp(update="validation")
     await exchange(memory, 0, "bake bread")
@@ -135,14 +127,6 @@ async def test_validation_mode_skips_only_failed_trajectories() -> None:
     assert [item.sources for item in memory.store][:3] == [("m0",), ("m1",), ("m2",)]  # in the past
 
 
-async def test_trajectory_without_user_feedback_is_not_judged() -> None:
-    for update in ("validation", "reflection"):
-        memory = memp("failure", update=update)
-        await give(memory, dialogue("bake bread", "Knead."))
-        assert len(memory.store.live(PROCEDURE)) == 1
-        assert requests(memory, "outcome") == []
-
-
 async def test_reflection_mode_rewrites_the_retrieved_procedure_after_a_failure() -> None:
     memory = memp(threshold=0.99, update="reflection")
     await give(memory, said("bake bread"))
@@ -161,18 +145,6 @@ async def test_reflection_mode_rewrites_the_retrieved_procedure_after_a_failure(
     assert asked.fields["procedures"] == f"1. {old.text}"
     assert asked.fields["after"] == "user: That is wrong."
     assert (await memory.read("bake bread")).entries[0] == new  # its vector is still the query's
-
-
-async def test_reflection_on_an_unknown_procedure_number_is_recorded_as_failure() -> None:
-    memory = memp(rewrite=2, threshold=0.99, update="reflection")
-    await give(memory, said("bake bread"))
-    await exchange(memory, 0, "bake bread")
-    judge(memory, "failure")
-    await exchange(memory, 1, "That is wrong.")
-    assert procedures(memory) == [("bake bread", 1, 0)]
-    [lost] = memory.store.live(FAILURE)
-    assert "there is no procedure 2; they go from 1 to 1" in lost.text
-    assert lost.sources == ("u0", "a0")
 
 
 async def test_equal_procedures_are_merged_with_both_sources() -> None:
@@ -205,16 +177,6 @@ async def test_unparsed_answers_are_recorded_as_failures_and_later_writes_succee
     memory.tools = working
     await exchange(memory, 2, "thank you")
     assert [query for query, *_ in procedures(memory)] == ["bake bread", "sail at dawn"]
-
-
-async def test_scripted_chat_recognizes_feedback_in_english_and_chinese() -> None:
-    memory = build(Memp, update="validation")
-    await give(memory, dialogue("怎么做面包？", "买一个。", "不对，我想自己做。"))
-    await give(memory, dialogue("怎么煮茶？", "先烧水。", "谢谢！", first=3))
-    await give(memory, dialogue("How do I sail?", "Buy a boat.", "That is not what I meant.", first=6))
-    [item] = memory.store.live(PROCEDURE)
-    assert item.sources == ("m3", "m4", "m5")
-    assert (await memory.read("怎么煮茶？")).notes.startswith("- 怎么煮茶？")
 
 
 WORDS = ["bake bread", "bake a cake", "That is wrong.", "Thank you, great.", "sail at dawn"]

@@ -3,14 +3,12 @@
 import pytest
 from memory_helpers import build, give, requests, said, sources
 
-from memflow.chat.requests import ChatRequest
 from memflow.memories.memory import FAILURE
 from memflow.memories.nemori.answers import (
     Boundaries,
     Boundary,
     MergeChoice,
     Narration,
-    Statement,
     Statements,
 )
 from memflow.memories.nemori.memory import BUFFER, EPISODE, ORIGINAL, STATEMENT, Nemori
@@ -46,18 +44,6 @@ async def test_full_message_buffer_closes_the_current_episode() -> None:
     assert sources(memory, EPISODE)[2:] == [("m6", "m7", "m8")] and sources(memory, BUFFER) == []
 
 
-async def test_write_of_several_messages_sends_one_boundary_request() -> None:
-    memory = build(Nemori, {"boundaries": boundaries((4, 90), (5, 90))})
-    await give(memory, said("a"))
-    assert requests(memory) == []  # neither this message nor the next could end an episode of two
-    await give(memory, said("b", "c", "d", "e", first=1))
-    [request] = requests(memory, "boundaries")
-    assert request.fields["before"] == "1. user: a\n2. user: b"
-    assert request.fields["new"] == "3. user: c\n4. user: d\n5. user: e"
-    # The boundary at 5 would leave an episode of one message: that stays with what follows.
-    assert sources(memory, EPISODE) == [("m0", "m1", "m2")] and sources(memory, BUFFER) == [("m3",), ("m4",)]
-
-
 @pytest.mark.parametrize(("percent", "episodes"), [(70, []), (71, [("m0", "m1")])])
 async def test_boundary_closes_an_episode_only_above_the_confidence_threshold(percent, episodes) -> None:
     memory = build(Nemori, {"boundaries": boundaries((3, percent))}, confidence=0.7)
@@ -78,14 +64,6 @@ async def test_statement_that_the_model_predicted_is_not_added() -> None:
     [*before, news] = memory.store.live(STATEMENT)
     assert before == first
     assert (news.text, news.sources) == ("- My dog is Rex.", ("m3",))
-
-
-async def test_statement_equal_to_a_stored_statement_is_not_added() -> None:
-    memory = build(Nemori, {"predict": "no JSON"}, longest=2)
-    await give(memory, CATS)
-    await give(memory, said("My cat is Tom.", "My dog is Rex.", first=2))
-    assert sources(memory, FAILURE) == [("m2", "m3")]
-    assert sources(memory, STATEMENT) == [("m0",), ("m1",), ("m3",)]
 
 
 async def test_read_returns_statements_episodes_and_original_messages() -> None:
@@ -125,15 +103,6 @@ async def test_failed_narrative_request_stores_the_messages_as_episode() -> None
     assert recall.notes.endswith("\n\nuser: My cat is Tom.\nuser: Tom is calm.")
 
 
-async def test_statement_that_cites_an_unknown_message_is_recorded_as_failure() -> None:
-    answer = '{"statements": [{"statement": "The cat is Tom.", "lines": [3]}]}'
-    memory = build(Nemori, {"calibrate": answer}, longest=2)
-    await give(memory, CATS)
-    [lost] = memory.store.live(FAILURE)
-    assert "there is no message 3; the last is 2" in lost.text
-    assert sources(memory, STATEMENT) == [] and sources(memory, EPISODE) == [("m0", "m1")]
-
-
 CATS_AGAIN = said("My cat is Tom.", "Tom is calm today.", first=2, sent_at="9 May 2023")
 CATS_MERGED = Narration(title="Tom", narrative="Tom is a calm cat.")
 NOTHING_NEW = Statements(statements=[])
@@ -171,21 +140,6 @@ async def test_episode_that_continues_a_similar_episode_is_merged_with_it() -> N
     ]
 
 
-async def test_statements_of_a_merged_episode_cite_messages_of_both_episodes() -> None:
-    def calibrate(request: ChatRequest) -> Statements:
-        last = len(request.fields["messages"].splitlines())
-        return Statements(statements=[Statement(statement=f"{last} messages", lines=[1, last])])
-
-    answers = {"merge": MergeChoice(episode=1), "combine": CATS_MERGED, "calibrate": calibrate}
-    memory = build(Nemori, answers, longest=2)
-    await give(memory, said("My cat is Tom.", "Tom is calm.", sent_at="8 May 2023"))
-    await give(memory, CATS_AGAIN)
-    [first, second] = memory.store.live(STATEMENT)
-    assert (first.text, first.sources) == ("- [8 May 2023] 2 messages", ("m0", "m1"))
-    assert (second.text, second.sources) == ("- [8 May 2023] 4 messages", ("m0", "m3"))
-    assert requests(memory, "predict")[0].fields["title"] == "Tom"
-
-
 @pytest.mark.parametrize(
     ("parameters", "asked"),
     [
@@ -203,29 +157,6 @@ async def test_only_similar_episodes_are_offered_for_merging_by_default(paramete
     assert sources(memory, EPISODE) == [("m0", "m1"), ("m2", "m3")]
 
 
-async def test_merge_request_shows_the_nearest_episodes_up_to_the_limit() -> None:
-    memory = merging(episode=0, merging="nearest", merge_candidates=2)
-    for number, name in enumerate(("cat", "dog", "bird", "cat")):
-        await give(memory, said(f"My {name} is old.", f"The {name} sleeps.", first=2 * number))
-    shown = requests(memory, "merge")[-1].fields["candidates"]
-    assert shown.splitlines()[:2] == ["## Episode 1", "cat"] and shown.count("## Episode") == 2
-
-
-@pytest.mark.parametrize("failing", [False, True])
-async def test_episode_without_narrative_is_not_merged(failing: bool) -> None:
-    """Of two episodes, the first one or the second one has no narrative."""
-
-    def narrate(request: ChatRequest) -> Narration | str:
-        return "no JSON" if ("today" in request.fields["messages"]) is failing else CATS_MERGED
-
-    memory = build(
-        Nemori, {"narrate": narrate, "merge": MergeChoice(episode=1)}, longest=2, merging="nearest"
-    )
-    await give(memory, CATS)
-    await give(memory, CATS_AGAIN)
-    assert requests(memory, "merge") == [] and len(memory.store.live(EPISODE)) == 2
-
-
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [({"episode": 2}, "there is no episode 2"), ({"combine": "no JSON"}, "nemori/combine")],
@@ -238,11 +169,3 @@ async def test_episode_stays_separate_if_a_merge_request_fails(answers, reason: 
     assert reason in lost.text and set(lost.sources) >= {"m2", "m3"}
     assert sources(memory, EPISODE) == [("m0", "m1"), ("m2", "m3")]
     assert len(requests(memory, "calibrate")) == 2
-
-
-async def test_scripted_chat_merges_episodes_that_share_most_words() -> None:
-    memory = build(Nemori, longest=2, merging="nearest")
-    await give(memory, CATS)
-    await give(memory, CATS_AGAIN)
-    [episode] = memory.store.live(EPISODE)
-    assert episode.text == "[9 May 2023] cat\nMy cat is Tom. Tom is calm. Tom is calm today."

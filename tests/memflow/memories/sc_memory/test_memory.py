@@ -9,7 +9,6 @@ from memory_helpers import build, give, requests, said
 from memflow.errors import RecallFailed
 from memflow.memories.access import ACCESS
 from memflow.memories.entries import Vector
-from memflow.memories.memory import FAILURE
 from memflow.memories.sc_memory.answers import Activation, Sufficiency, Summary
 from memflow.memories.sc_memory.memory import MESSAGE, SUMMARY, ScMemory
 
@@ -98,34 +97,6 @@ async def test_read_refreshes_recency_of_activated_messages_unless_frozen() -> N
     await give(memory, said("It hails.", first=4))
     # Tick 5: the cat 0.5 + 1 = 1.5 now, and no longer 1.0625.
     assert (await memory.read("cat")).entries[0].sources == ("m0",)
-
-
-async def test_message_age_does_not_depend_on_messages_per_write() -> None:
-    together, apart = (sc_memory(True, True, flash=1) for _ in range(2))
-    await give(together, SAID)
-    for message in SAID:
-        await give(apart, [message])
-    for memory in (together, apart):
-        assert [item.meta["said"] for item in memory.store.live(MESSAGE)] == [1, 2, 3]
-
-
-async def test_flash_memory_uses_the_token_budget_before_search_results() -> None:
-    memory = sc_memory(True, flash=1, k=2, budget=9)
-    await give(memory, SAID)
-    # "It snows." is 3 tokens, "user: My cat is Tom." 5: the second activated message, 4 or more, is too much.
-    recall = await memory.read("cat")
-    assert (recall.sources, recall.injected_tokens) == (("m0", "m3"), 8)
-    assert recall.dropped_tokens > 0
-    memory.budget = 2
-    assert (await memory.read("cat")).entries == ()
-
-
-async def test_read_returns_the_full_message_if_the_summary_failed() -> None:
-    memory = sc_memory(True, answers={"summarise": "no JSON"}, flash=3)
-    await give(memory, SAID)
-    [lost] = memory.store.live(FAILURE)
-    assert lost.sources == ("m0",) and "JSON" in lost.text
-    assert (await memory.read("cat")).notes == "user: My cat is Tom."
 
 
 @pytest.mark.parametrize("stem", ["activate", "suffice"])

@@ -1,7 +1,6 @@
 """Reading of persona files: JSON Lines, Parquet with published columns, trait lists, and damaged files."""
 
 import json
-from datetime import date
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,12 +35,6 @@ def test_jsonl_and_parquet_files_of_same_personas_give_same_records(tmp_path):
     assert [row.record_id for row in one] == ["a1", "b2"]
     assert [row.content for row in one] == [row.content for row in other]
     assert json.loads(one[0].content) == ROWS[0]
-
-
-def test_reader_converts_date_in_parquet_file_to_iso_text(tmp_path):
-    table = pa.Table.from_pylist([{"id": "a", "name": "Ida", "born": date(1990, 2, 3)}])
-    pq.write_table(table, tmp_path / "p.parquet")
-    assert json.loads(read(tmp_path / "p.parquet")[0].content)["born"] == "1990-02-03"
 
 
 def test_persona_without_id_gets_same_record_id_in_any_file_order(tmp_path):

@@ -74,14 +74,6 @@ def test_persona_selection_with_same_seed_ignores_file_order(ids, seed):
     assert taken(seeded, named(*ids)) == taken(seeded, named(*IDS))
 
 
-@given(st.integers(1, 12), st.integers(0, 2**32))
-def test_selection_of_fewer_personas_is_prefix_of_selection_of_more_personas(users, seed):
-    every = taken(replace(domain(users=12), seed=seed), named(*IDS))
-    assert sorted(every) == sorted(IDS)
-    assert taken(replace(domain(users=users), seed=seed), named(*IDS)) == every[:users]
-    assert taken(replace(domain(users=12), seed=seed, limit=users), named(*IDS)) == every[:users]
-
-
 def test_draw_parameter_selects_personas_by_seed_or_in_file_order():
     drawn = {tuple(taken(replace(domain(), seed=seed), named(*IDS))) for seed in range(5)}
     assert len(drawn) == 5
@@ -137,13 +129,6 @@ async def test_persona_without_name_gets_name_from_one_model_request():
     )
 
 
-async def test_persona_keeps_name_from_file_if_model_returns_another_name():
-    only = record("u1", {"id": "u1", "name": "Ida", "about": None, "age": 30})
-    portrait = {"name": "Somebody Else", "about": "She rows."}
-    states = await AMemGym().states(domain(users=1), [only], SpyChat({"portrait": portrait}))
-    assert states.profiles[0].profile == "name: Ida\nage: 30\nabout: She rows."
-
-
 async def test_invalid_portrait_reply_quarantines_profile_with_reason():
     states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], SpyChat({"portrait": "no idea"}))
     [profile] = states.profiles
@@ -162,12 +147,6 @@ def test_200_personas_from_trait_lists_have_unique_names_and_plausible_traits(la
         assert len(persona.hobbies_and_interests.split(", " if language == "en" else "、")) == 3
     statuses = {persona.marital_status for persona in found if persona.age < 24}
     assert not statuses & {"widowed", "divorced", "丧偶", "离异", "已婚"}
-
-
-def test_trait_lists_supply_personas_if_persona_file_has_too_few():
-    found = select_personas(domain(users=5), named("a", "b") + invented("en"))
-    assert sorted(person.persona.id for person in found[:2]) == ["a", "b"]
-    assert [person.dataset for person in found] == ["mine"] * 2 + ["personas_en"] * 3
 
 
 def test_persona_selection_rejects_more_users_than_trait_lists_have_names():

@@ -47,16 +47,6 @@ async def test_merged_variable_with_conflicting_values_gets_values_from_unify_re
     }
 
 
-async def test_merged_variable_with_same_values_sends_no_unify_request():
-    same = {
-        **QUESTIONS,
-        "Where shall I go?": {"travel_money": ["high", "low"], "season": ["summer", "winter"]},
-    }
-    chat = SpyChat({"questions": drafts(same), "refine": JOINED})
-    assert (await make(chat)).choices["spending"] == ["low", "high"]
-    assert [each.prompt for each in chat.requests] == ["amemgym/questions", "amemgym/refine"]
-
-
 WRONG = [
     ({name: new for name, new in JOINED.items() if name != "season"}, "at season: Field required"),
     ({**JOINED, "more": "season"}, "at more: Extra inputs"),

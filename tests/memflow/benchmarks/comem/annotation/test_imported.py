@@ -74,22 +74,6 @@ def text_of(lines: list[dict[str, Any]]) -> str:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 
 
-def test_exported_label_file_has_final_labels_with_rationales(exported: LabelFile, own: list[GoldLabel]):
-    head, *lines = lines_of(exported.text)
-    assert head == {"format": "memflow keys 1", "domain": "comem_demo", "questions": 20}
-    assert list(exported.left_out.values()) == ["they disagree", "no usable answer"]
-    assert exported.questions == len(lines) == 20
-    last = [key for key in own if key.made_by == "verifier" and key.question_id not in exported.left_out]
-    told = [(line["question_id"], at) for line in lines for at in line["keys"]]
-    assert [(question, at["share"], at["visible"], str(at["answer"])) for question, at in told] == [
-        (key.question_id, 0.25 * key.checkpoint, key.visible, key.answer) for key in last
-    ]
-    assert lines[0]["keys"][0]["grounds"] == [
-        {"hand": "annotator", "model": "Model One", "why": "It was said."},
-        {"hand": "verifier", "model": "two"},
-    ]
-
-
 def test_exported_label_file_has_no_dialogue_text(exported: LabelFile, demo: Domain, records: list[Record]):
     for context in load_contexts(demo, records):
         for line in context.messages:
@@ -115,11 +99,6 @@ def test_imported_labels_give_same_probes_as_exported_labels(
     taken = imports(text)
     assert {key.made_by for key in taken} == {"imported"}
     assert stored("there", demo, keys) == stored("here", replace(demo, parameters=IMPORTING), taken)
-
-
-def test_imported_labels_keep_rationales(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
-    key = next(key for key in imports(exported.text) if key.dropped is None)
-    assert (key.why, key.model) == ("annotator, Model One: It was said.\nverifier, two", None)
 
 
 def test_question_without_labels_is_dropped(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.api import Annotators, States
-from memflow.benchmarks.comem.annotation import rounds
 from memflow.benchmarks.comem.annotation.rounds import annotate
 from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review
 from memflow.benchmarks.comem.benchmark import CoMem
@@ -186,16 +185,6 @@ def test_only_questions_with_agreement_at_every_checkpoint_are_kept(first, secon
     assert {probe.question_id for probe in probes_from(made, keys)} == alike
 
 
-def test_annotation_requests_with_same_visible_messages_are_adjacent(context: Made):
-    first = Planted("1")
-    keys_of(context(8, [asked("p"), asked("q")]), first, Planted("2"))
-    order = [(len(each.fields["said"].split("\n")), each.fields["question"]) for each in first.asked]
-    assert order == [(shown, name) for shown in (2, 4, 6, 8) for name in ("p", "q")]
-    texts = [each.messages[1].content for each in first.asked]
-    shared = texts[0].index("\n>>>")
-    assert all(text[:shared] == texts[0][:shared] for text in texts)
-
-
 def test_annotation_prompt_has_speakers_and_dates_and_no_quarantined_messages():
     lines = (
         ContextMessage("Hi.", speaker="Ross", sent_at="May"),
@@ -206,26 +195,6 @@ def test_annotation_prompt_has_speakers_and_dates_and_no_quarantined_messages():
     first = Planted("1")
     keys_of(Context("c", "d", lines, (asked("q"),)), first, Planted("2"), checkpoints=(1.0,))
     assert first.asked[0].fields["said"] == "[May]\nRoss: Hi.\nJoey: Hello.\n[June]\nassistant: Well?"
-
-
-def test_checkpoints_with_equal_visible_messages_share_annotation_requests(context: Made, tmp_path: Path):
-    made = context(8, [asked("q", end=5)])  # 2, 4, 5 and 5 messages
-    first, second = Planted("1"), Planted("2")
-    with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        chats = [
-            LedgeredChat(each, ledger, RequestContext(role=each.fingerprint)) for each in (first, second)
-        ]
-        keys = asyncio.run(annotate(DOMAIN, [made], CoMemConfig(ends="question"), Annotators(*chats)))
-    assert [key.visible for key in keys if key.made_by == "verifier"] == [2, 4, 5, 5]
-    assert len(first.asked) == len(second.asked) == 3
-
-
-def test_concurrent_annotation_requests_do_not_exceed_maximum(context: Made, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(rounds, "CONCURRENT_LABELS", 3)
-    first, second = Planted("1"), Planted("2")
-    keys = keys_of(context(8, [asked(f"q{number}") for number in range(10)]), first, second)
-    assert len(keys) == 80 and first.most_at_once + second.most_at_once <= 6
-    assert max(first.most_at_once, second.most_at_once) == 3
 
 
 def test_annotation_rejects_same_model_as_annotator_and_verifier(context: Made):

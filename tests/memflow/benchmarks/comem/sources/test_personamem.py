@@ -46,12 +46,6 @@ def test_persona_message_starts_session_and_role_prefixes_are_removed(tmp_path: 
     ]
 
 
-def test_message_keeps_prefix_that_names_another_role(tmp_path: Path):
-    said = [("system", PERSONA), ("user", "Assistant: is what I call you."), ("assistant", "Users: many.")]
-    context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
-    assert [line.text for line in context.messages[1:]] == ["Assistant: is what I call you.", "Users: many."]
-
-
 def test_omission_of_persona_messages_shifts_question_positions(tmp_path: Path):
     ends = (1, 6, 7, 9, 10)
     rows = [row(f"q{end}", end_index_in_shared_context=end) for end in ends]

@@ -43,16 +43,6 @@ def test_failed_check_names_probe_gold_recomputed_gold_and_message(demo: Made) -
         assert part in named
 
 
-def test_unreadable_probe_passes_the_gold_check_and_is_counted_in_its_note(demo: Made) -> None:
-    reworded = replace(demo.probes[0], question="?")
-    found = results(demo, [reworded, *demo.probes[1:]])[GOLD]
-    assert found.passed
-    expected = (
-        "49 of 50 probes examined, 1 not examined (2.0%); 1 because the question contains no known cue word"
-    )
-    assert found.note == expected
-
-
 def test_mood_check_fails_for_questions_that_reveal_the_mood(demo: Made) -> None:
     [mood, *_] = [probe for probe in demo.probes if "/emotion/" in probe.episode_id]
     named = [
@@ -63,8 +53,3 @@ def test_mood_check_fails_for_questions_that_reveal_the_mood(demo: Made) -> None
     found = results(demo, named)[MOOD]
     assert not found.passed and found.unexpected == len(named)
     assert "100.0% of 40 moods predicted" in found.offending[0]
-
-
-def test_published_domains_are_not_examined() -> None:
-    published = find_domain("membench_memdaily")
-    assert check_rows("question.probes", [], EXPECTED, {}.__getitem__, published) == []

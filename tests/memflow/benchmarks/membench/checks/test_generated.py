@@ -84,10 +84,3 @@ def test_demo_rows_pass_check_and_corrupted_rows_fail_check(demo, name):
     assert passes(demo, name)
     table, corruption = CORRUPTIONS[name]
     assert not passes(replace(demo, **{table: corruption(getattr(demo, table))}), name)
-
-
-def test_noise_message_without_time_passes_increasing_times_check(demo):
-    noise = replace(
-        demo.turns[0], message_id="u0000/simple/roles/0/noise/1.0u", event=10**6, sent_at=None, exposes=None
-    )
-    assert passes(replace(demo, turns=[*demo.turns, noise]), "generated_message_times_increase")

@@ -112,8 +112,3 @@ def without_unit(turns: list[Turn]) -> list[Turn]:
 )
 def test_noise_checks_find_damaged_noise(corruption: Callable[[list[Turn]], list[Turn]], check: str) -> None:
     assert check in failed(corruption(made()))
-
-
-def test_noise_check_finds_session_that_is_split_by_noise() -> None:
-    turns = made(domain(150, "messages"))
-    assert failed(turns, domain(150, "sessions")) == ["noise_units_and_sessions_are_contiguous"]

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import turn
 from membench_files import read, split, time
 
 from memflow.benchmarks.membench.checks.rows import EXPECTED, find_decreasing_times
@@ -15,7 +14,6 @@ from memflow.benchmarks.membench.turns import is_noise, turn_rows
 from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.checks.rules import of_benchmark
-from memflow.records import Turn
 
 DOMAIN = find_domain("membench_participation_100k_all")
 SOURCE = "membench/data2test/100k/FirstAgentDataLowLevel_multiple_1.json"
@@ -79,11 +77,6 @@ def test_probe_with_quarantined_evidence_message_fails_check(rows: Rows):
     assert failed(rows, PROBES) == {"evidence_precedes_probe_in_its_episode": 1}
 
 
-def test_quarantined_probe_without_options_passes_checks(rows: Rows):
-    rows[PROBES][0] = replace(rows[PROBES][0], options=[], gold="0", evidence=[], reason="it has no options")
-    assert failed(rows, PROBES) == {}
-
-
 @pytest.mark.parametrize("changes", [{"sent_at": time(1)}, {"exposes": '{"value": "61"}'}])
 def test_noise_message_with_time_or_gold_fails_check(rows: Rows, changes: dict[str, str]):
     at = noise_of(rows)
@@ -100,18 +93,3 @@ def test_decreasing_message_time_is_found_and_gives_warning(rows: Rows):
     rows[TURNS][2] = replace(rows[TURNS][2], sent_at=time(-5))
     assert find_decreasing_times(rows[TURNS]) == [2]
     assert {each.severity for each in EXPECTED if each.name == "message_times_never_decrease"} == {"warn"}
-
-
-def said(*times: str | None, episode: str = "a") -> list[Turn]:
-    return [
-        turn(episode_id=episode, event=at, message_id=f"{episode}/0.{at}u", sent_at=each)
-        for at, each in enumerate(times)
-    ]
-
-
-def test_message_times_are_compared_only_within_an_episode():
-    assert find_decreasing_times(said(time(0), time(0), None, time(1))) == []
-    assert find_decreasing_times(said(time(2), None, time(1), time(1), time(0))) == [2, 4]
-    assert find_decreasing_times([*said(time(9)), *said(time(1), episode="b")]) == []
-    assert find_decreasing_times([replace(turn, reason="no") for turn in said(time(2), time(1))]) == []
-    assert find_decreasing_times(list(reversed(said(time(0), time(1))))) == []

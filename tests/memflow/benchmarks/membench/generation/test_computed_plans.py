@@ -1,7 +1,5 @@
 """Answers computed from attributes: hand-computed values for three people and two events, and sampled graphs."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from profiles import examples
 from memflow.benchmarks.membench.generation.computed_plans import (
     plan_aggregative,
     plan_comparative,
-    plan_post_processing,
 )
 from memflow.benchmarks.membench.generation.derived_values import derive_value
 from memflow.benchmarks.membench.generation.graphs import Graph, Node
@@ -61,20 +58,6 @@ def test_comparative_plan_compares_attributes_of_two_people():
     assert found["Who has the higher qualification, Ben Ray or Ann Lee?"] == "both the same"
 
 
-def test_comparative_plan_compares_attributes_of_two_events():
-    found = answers(plan_comparative, "comparative", "events")
-    assert found["Which event expects more people, Street Fair or Camp?"] == "Camp"
-    assert found["Which lasts longer, Street Fair or Camp?"] == "Camp"
-
-
-def test_hybrid_comparative_plan_compares_hometown_with_event_location():
-    found = answers(plan_comparative, "comparative", "hybrid", scene="observation")
-    shared = "Does {} come from the city where {} takes place?"
-    assert found[shared.format("Ann Lee", "Street Fair")] == "Yes, both are in Boston, MA"
-    other = "No, Boston, MA for the person, Miami, FL for the event"
-    assert found[shared.format("Ann Lee", "Camp")] == other
-
-
 def test_aggregative_plan_counts_people_and_events_with_an_attribute_value():
     people = answers(plan_aggregative, "aggregative", "roles")
     people_who = "How many of the people I told you about "
@@ -90,12 +73,6 @@ def test_aggregative_plan_counts_people_and_events_with_an_attribute_value():
     assert events[many] == "1 event"
     both = answers(plan_aggregative, "aggregative", "hybrid", scene="observation")
     assert [answer for question, answer in both.items() if "Boston" in question] == ["3 in total"]
-
-
-def test_aggregative_plan_has_one_evidence_message_per_counted_entity():
-    plan = plan_aggregative(task_of("aggregative", "hybrid", GRAPH, scene="observation"))
-    assert len(plan.query.evidence) == 5
-    assert {len(session.messages) for session in plan.sessions} == {10}
 
 
 @pytest.mark.parametrize(
@@ -142,23 +119,3 @@ def test_aggregative_answer_is_number_of_evidence_messages_with_the_value(langua
     if facts[0]["attribute"] in ("hometown", "work_location", "education"):
         counted = [each["value"] for each in facts].count(plan.query.required_words[0])
         assert plan.query.answer.startswith(str(counted))
-
-
-@examples(40)
-@given(st.sampled_from(["en", "zh"]), SEEDS)
-def test_post_processing_plan_has_two_evidence_messages_about_one_entity(language, seed):
-    for scene in ("participation", "observation"):
-        task = task_of("post_processing", "events", seed=seed, scene=scene, language=language)
-        plan = plan_post_processing(task)
-        facts = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
-        assert len(facts) == 2 and facts[0]["entity"] == facts[1]["entity"]
-        assert facts[0]["attribute"] != facts[1]["attribute"]
-
-
-@examples(40)
-@given(st.sampled_from(["en", "zh"]), SEEDS)
-def test_aggregative_answer_counts_some_but_not_all_entities(language, seed):
-    for scenario in ("roles", "events"):
-        plan = plan_aggregative(task_of("aggregative", scenario, seed=seed, language=language))
-        count = int(re.findall(r"\d+", plan.query.answer)[0])
-        assert 0 < count < len(plan.query.evidence)

@@ -1,18 +1,14 @@
 """Wording of plans: required and forbidden words, reasons for failures, and concurrent requests."""
 
-import asyncio
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from memflow.benchmarks.membench.answers import ToldMessage, ToldRound
-from memflow.benchmarks.membench.generation.dialogues import find_forbidden_words, word_trajectory
+from memflow.benchmarks.membench.generation.dialogues import word_trajectory
 from memflow.benchmarks.membench.generation.layout import lay_out
 from memflow.benchmarks.membench.turns import turn_rows
-from memflow.benchmarks.membench.wording import contains_word
-from memflow.chat.scripted import ScriptedChat
-from memflow.errors import BadInput
 
 START = datetime(2024, 10, 1, 8, 0)
 PLACES = ["Boston", "Denver"]
@@ -35,18 +31,6 @@ async def test_worded_session_has_planned_messages_and_rounds_at_one_place(plann
         for step in steps:
             assert step.sent_at in step.user and step.sent_at in step.assistant
             assert step.exposes is None or "28 years old" in step.user
-
-
-async def test_worded_turn_has_gold_only_if_it_states_the_gold_value(planned, simulator):
-    turns = list(turn_rows("d", await worded(planned(rounds=1), simulator())))
-    exposing = [turn for turn in turns if turn.exposes]
-    assert {turn.role for turn in exposing} == {"user"} and len(exposing) == 2
-    assert all("28 years old" in turn.text for turn in exposing)
-
-
-async def test_observation_plan_with_conversation_rounds_is_rejected(planned, simulator):
-    with pytest.raises(BadInput, match="contains a dialogue"):
-        await worded(planned(scene="observation", rounds=2), simulator())
 
 
 async def test_wording_without_required_word_is_requested_again(planned, simulator):
@@ -74,33 +58,6 @@ async def test_conversation_with_too_few_rounds_quarantines_its_steps(planned, s
     trajectory = await worded(planned(rounds=3), simulator(dialogue=lambda request: short))
     assert "membench/dialogue: no usable answer in 3 attempts" in trajectory.reason
     assert sum(step.reason is not None for step in trajectory.steps) == 6
-
-
-async def test_wording_requests_of_a_trajectory_are_sent_concurrently(planned, simulator):
-    chat, waiting, all_requested = simulator(), [], asyncio.Event()
-
-    class Gate(ScriptedChat):
-        async def complete(self, request):
-            waiting.append(request.prompt)
-            if len(waiting) == 6:
-                all_requested.set()
-            await asyncio.wait_for(all_requested.wait(), 5)
-            return await super().complete(request)
-
-    await worded(planned(rounds=2), Gate(chat.handlers))
-    assert sorted(waiting) == ["membench/dialogue"] * 2 + ["membench/told"] * 4
-
-
-def test_contains_word_matches_whole_words_in_any_case():
-    assert contains_word("I love Comedy, always.", "comedy") and contains_word("A sci-fi night", "Sci-Fi")
-    assert not contains_word("That was a comedian.", "comedy") and not contains_word(
-        "It is warm here.", "War"
-    )
-    assert contains_word("我喜欢喜剧片。", "喜剧片") and not contains_word("我喜欢喜剧。", "喜剧片")
-    assert find_forbidden_words("It is warm.", ("cold", "war")) is None
-    assert find_forbidden_words("I am sad and so alone.", ("sad", "alone", "lost")) == (
-        'these words must not stand in it: "sad", "alone"'
-    )
 
 
 def avoiding(plan, *words: str):

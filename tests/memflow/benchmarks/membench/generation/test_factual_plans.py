@@ -5,9 +5,6 @@ from hypothesis import strategies as st
 from membench_generation import life, task_of, tasks
 from profiles import examples
 
-from memflow.benchmarks.membench.generation.factual_plans import (
-    nodes_of_type,
-)
 from memflow.benchmarks.membench.generation.planning import PLANNERS
 
 FACTUAL = (
@@ -36,20 +33,6 @@ def test_required_words_of_factual_plan_are_in_its_plain_sentences(scene, langua
         for message in (message for session in sessions for message in session.messages):
             text = message.user.casefold()
             assert message.required_words and all(word.casefold() in text for word in message.required_words)
-
-
-@examples(20)
-@given(LANGUAGES, SEEDS)
-def test_participation_plan_has_one_session_per_person_or_event(language, seed):
-    for task, plan in plans("participation", language, seed):
-        sort = "people" if task.scenario == "roles" else "events"
-        rounds = 20 if sort == "people" else 10
-        assert len(plan.sessions) == len(nodes_of_type(task.graph, sort))
-        assert {session.rounds for session in plan.sessions} == {rounds}
-        labels = task.vocabulary.labels
-        masked = {labels[message.exposes["attribute"]] for message in evidence(plan)}
-        assert not any(masked & set(session.context) for session in plan.sessions)
-        assert all(len(session.context) > 2 for session in plan.sessions)
 
 
 def test_observation_plan_states_13_attributes_of_target_and_7_of_others():

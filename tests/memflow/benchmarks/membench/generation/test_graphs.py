@@ -1,28 +1,20 @@
 """Sampled graphs: dependent values, unique values, distributions, and their rows."""
 
-from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from statistics import mean, pstdev
 from typing import get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.benchmarks.api import States
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import preferences, values, vocabulary
 from memflow.benchmarks.membench.generation.graph_sampling import sample_graph
 from memflow.benchmarks.membench.generation.graphs import (
     Graph,
-    Node,
-    graph_rows,
-    load_graph,
-    load_graphs,
 )
 from memflow.benchmarks.membench.generation.vocabulary import MAX_EVENTS, MAX_PEOPLE, Language
-from memflow.errors import BadInput
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
@@ -52,17 +44,6 @@ def test_occupation_of_sampled_person_matches_education_and_position(graph: Grap
         assert node["position"] in occupation.positions + occupation.seniors
 
 
-@given(any_graph)
-@examples(50)
-def test_load_graph_returns_graph_from_its_profile_and_entity_rows(graph: Graph) -> None:
-    words = vocabulary_of(graph)
-    profile, entities = graph_rows(graph, "d", words, date(2024, 10, 1))
-    states = States([profile], entities=entities)
-    assert load_graph(states, graph.user_id) == graph
-    assert load_graphs(states) == [graph]
-    assert not any(graph.user[name] in profile.profile for name in graph.user.synthetic)
-
-
 def test_event_locations_and_times_follow_probabilities_of_paper() -> None:
     graphs = [sampled("en", number) for number in range(300)]
     events = [(graph, event) for graph in graphs for event in graph.events]
@@ -86,15 +67,3 @@ def test_sampled_heights_have_mean_and_deviation_of_each_gender() -> None:
     for gender, middle in (("male", 170), ("female", 164)):
         heights = [values.parse_height(node["height"]) for node in people if node["gender"] == gender]
         assert abs(mean(heights) - middle) < 1 and 7 < pstdev(heights) < 9
-
-
-def test_load_graph_rejects_user_without_graph() -> None:
-    with pytest.raises(BadInput, match="the graph of user u9"):
-        load_graph(States([]), "u9")
-
-
-def test_load_graph_omits_quarantined_entity() -> None:
-    graph = Graph("u", (Node("self", "self", "A", "self", {}), Node("item0", "item", "B", "owns", {})))
-    profile, entities = graph_rows(graph, "d", vocabulary.bundled_vocabulary("en"), date(2024, 10, 1))
-    entities[1] = replace(entities[1], reason="damaged")
-    assert load_graph(States([profile], entities=entities), "u").nodes == graph.nodes[:1]

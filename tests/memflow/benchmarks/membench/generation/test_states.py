@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from memflow.benchmarks.membench.generation.user_sources import (
 )
 from memflow.benchmarks.membench.load import read
 from memflow.chat.scripted import ScriptedChat
-from memflow.errors import BadInput, BadSettings
+from memflow.errors import BadInput
 from memflow.records import Record
 
 
@@ -68,21 +67,12 @@ def test_generated_domain_has_graph_and_profile_for_each_user(language: str) -> 
     assert {profile.start_date for profile in made.profiles} == {"2024-10-01"}
 
 
-def test_published_domain_generates_no_states() -> None:
-    assert states(Domain("d", "membench", ("memdaily",), "", {}), []) == States([])
-
-
 def test_domain_without_vocabulary_or_preferences_is_rejected() -> None:
     with pytest.raises(BadInput, match="Add the data set lives_zh"):
         states(domain("zh"), shipped("en"))
     likes = [record for record in shipped() if "likes/book" not in record.record_id]
     with pytest.raises(BadInput, match="none of its data sets has preferences for book"):
         states(domain(), likes)
-
-
-def test_invalid_domain_parameter_is_rejected_before_records_are_read() -> None:
-    with pytest.raises(BadSettings, match="parameter roles"):
-        states(domain(roles=40), [])
 
 
 LIKES = {"food": {f"taste{at}": [f"dish{at}.{dish}" for dish in range(5)] for at in range(4)}}
@@ -95,17 +85,6 @@ def test_later_data_set_overrides_preferences_of_its_topics(tmp_path: Path) -> N
     assert likes.of("movie") == preferences.bundled_preferences("en").of("movie")
     graphs = load_graphs(states(domain(), records))
     assert {life.user["food"] for life in graphs} <= set(likes.of("food"))
-
-
-def test_favorite_category_is_sampled_by_weight() -> None:
-    likes = preferences.build_preferences(
-        preferences.Category(topic="food", name=name, items=tuple(items), weight=weight)
-        for (name, items), weight in zip(LIKES["food"].items(), (0, 3, 0, 1), strict=True)
-    )
-    rng = random.Random(7)
-    drawn = [likes.draw("food", rng) for _ in range(4000)]
-    assert set(drawn) == {"taste1", "taste3"}
-    assert abs(drawn.count("taste1") / len(drawn) - 0.75) < 0.03
 
 
 @pytest.mark.parametrize(

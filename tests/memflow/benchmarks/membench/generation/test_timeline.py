@@ -2,14 +2,12 @@
 
 import random
 from datetime import datetime, timedelta
-from itertools import chain, pairwise
+from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.membench.generation.timeline import SLEEPS, WAKES, parse_time, sample_times
-from memflow.errors import BadInput
+from memflow.benchmarks.membench.generation.timeline import SLEEPS, WAKES, sample_times
 
 START = datetime(2024, 10, 1, 8, 0)
 TALKS = st.lists(st.integers(0, 60), max_size=12)
@@ -27,15 +25,3 @@ def test_sampled_rounds_are_minutes_apart_and_sessions_are_hours_apart(sessions,
         assert WAKES <= session[0].hour < SLEEPS
     for before, after in pairwise(sessions_found):
         assert timedelta(hours=1) <= after[0] - before[-1] <= timedelta(hours=36)
-
-
-@given(TALKS, SEEDS)
-def test_sampled_times_of_observed_messages_are_1_to_36_hours_apart(sessions, seed):
-    moments = chain.from_iterable(sample_times(sessions, "observation", START, random.Random(seed)))
-    for before, after in pairwise(moments):
-        assert timedelta(hours=1) <= after - before <= timedelta(hours=36)
-
-
-def test_parse_time_rejects_text_in_another_format():
-    with pytest.raises(BadInput, match="'tomorrow' is not a time such as 2024"):
-        parse_time("tomorrow")

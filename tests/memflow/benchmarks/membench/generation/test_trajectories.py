@@ -4,23 +4,13 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from bounded_types import assert_bounded
 from membench_generation import Made, make
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.answers import (
-    ToldMessage,
-    ToldRound,
-    distractors_of,
-    messages_of,
-    rounds_of,
-)
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.benchmarks.registry import find_domain
-from memflow.checks.evaluation import check_rows
-from memflow.checks.expectations import all_expectations
 
 BRIEF = {"role_rounds": 2, "event_rounds": 2}
 """Nothing here depends on how long one talks."""
@@ -49,43 +39,8 @@ def test_gold_positions_of_generated_probes_are_uniform(made):
     assert chi_square < 16.27  # 3 degrees of freedom, p = 0.001
 
 
-def test_rows_of_generated_domain_pass_all_checks(made):
-    world = {
-        "raw.records": made.records,
-        "state.profiles": made.states.profiles,
-        "state.entities": made.states.entities,
-        "state.variables": [],
-        "state.changes": [],
-        "utterance.turns": made.turns,
-        "question.probes": made.probes,
-    }
-    for table in ("state.entities", "utterance.turns", "question.probes"):
-        expected = [each for each in all_expectations() if each.table == table]
-        outcomes = check_rows(table, world[table], expected, world.__getitem__, made.domain)
-        assert [outcome.name for outcome in outcomes if not outcome.passed] == []
-
-
 def test_generated_rows_are_equal_for_same_seed_and_differ_for_other_seed():
     domain = find_domain("membench_demo")
     one, again, other = make(domain), make(domain), make(replace(domain, seed=7))
     assert (one.turns, one.probes) == (again.turns, again.probes)
     assert [turn.text for turn in one.turns] != [turn.text for turn in other.turns]
-
-
-def test_limited_domain_generates_probes_of_first_users_only():
-    domain = find_domain("membench_demo")
-    whole, first = make(domain), make(domain.limited(1))
-    assert first.probes == [
-        replace(probe, domain="membench_demo~1")
-        for probe in whole.probes
-        if probe.episode_id.startswith("u0000/")
-    ]
-
-
-@pytest.mark.parametrize(
-    "output",
-    [rounds_of(40), messages_of(20), distractors_of(3), ToldRound, ToldMessage],
-    ids=lambda output: output.__name__,
-)
-def test_simulator_output_types_are_bounded(output):
-    assert_bounded(output)

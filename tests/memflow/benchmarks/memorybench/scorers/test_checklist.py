@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 ROW, PUBLISHED = ("checklist", "standard"), ("checklist", "published_code")
@@ -47,24 +45,3 @@ async def test_checklist_score_is_mean_of_item_scores(judge, probe_of, marks_of,
 async def test_invalid_checklist_reply_of_judge_gives_null_score(judge, probe_of, marks_of, wrong) -> None:
     found = await marks_of(probe_of("hellobench_qa", GOLD), "A text.", judge(checklist=wrong))
     assert found[ROW].value is None and "no usable answer" in found[ROW].reason
-
-
-async def test_published_code_judge_prompt_has_words_of_answer_joined_by_spaces(
-    judge, probe_of, marks_of
-) -> None:
-    chat = judge(checklist=items(1, 0.5, 0))
-    probe = probe_of("hellobench_qa", GOLD, "Write.")
-    found = await marks_of(probe, "A text.\n\nIt's short.", chat, published=True)
-    assert {row: mark.value for row, mark in found.items()} == {ROW: 0.5, PUBLISHED: 0.5}
-    answers = [fields["answer"] for fields in chat.fields("checklist")]
-    assert answers == ["A text.\n\nIt's short.", "A text . It 's short ."]
-
-
-async def test_incomplete_checklist_reply_of_judge_is_requested_again(judge, probe_of, marks_of) -> None:
-    def learns(request) -> str:
-        retried = "questions 1 to 3" in request.messages[-1].content
-        return json.dumps(items(1, 1, 1) if retried else items(1, 1))
-
-    chat = judge(checklist=learns)
-    found = await marks_of(probe_of("hellobench_qa", GOLD), "A text.", chat)
-    assert found[ROW].value == 1.0 and len(chat.requests) == 2

@@ -1,9 +1,5 @@
 import json
 
-import pytest
-
-from memflow.errors import BadInput
-
 STANDARD, PUBLISHED = ("criteria", "standard"), ("criteria", "published_code")
 GOLD = {
     "criteria": [
@@ -46,11 +42,3 @@ async def test_failed_criterion_request_gives_null_with_criterion_name(judge, pr
     mark = (await marks_of(probe_of("writingbench_law", GOLD), "Dear all", chat))[STANDARD]
     assert mark.value is None
     assert mark.reason.startswith("Facts: ") and "less than or equal to 10" in mark.reason
-
-
-async def test_gold_without_criteria_raises_error_with_name_of_partition(probe_of, marks_of, judge) -> None:
-    message = (
-        "its gold lacks 'criteria', which the metric criteria needs. Rebuild the partition writingbench_law"
-    )
-    with pytest.raises(BadInput, match=message):
-        await marks_of(probe_of("writingbench_law", {"checklist": []}), "Dear all", judge())

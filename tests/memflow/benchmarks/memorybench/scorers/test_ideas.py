@@ -1,20 +1,8 @@
-import asyncio
 import json
-from itertools import permutations
 
-import factories
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from profiles import examples
 
 from memflow.benchmarks.memorybench.scorers.ideas import hypotheses
-from memflow.benchmarks.memorybench.scorers.registry import scorer_of
-from memflow.benchmarks.memorybench.scorers.scorer import AnsweredProbe, ScoringContext
-from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS
-from memflow.benchmarks.memorybench.tasks.catalog import task
-from memflow.chat.scripted import ScriptedChat
-from memflow.metrics.backends import MetricBackends
 
 GOLD = {"title": "Kites", "abstract": "kites fly on warm wind"}
 IDEAS = ("kites fly on cold wind", "boats float on water", "stones sink")
@@ -94,19 +82,6 @@ async def test_hypothesis_with_best_bertscore_is_rated_and_used_in_merge_prompt(
     assert merged["llm_rating"] == "6.00" and merged["background"] == "Refs"
 
 
-async def test_idea_score_without_encoder_is_in_variant_without_bertscore(judge, probe_of, marks_of) -> None:
-    chat = judge()
-    found = await marks_of(probe_of("ideabench", GOLD), REPLY, chat, published=True)
-    for metric in ("integrated", "llm_rating"):
-        assert found[metric, "standard"].value is None
-        assert "there is no bertscore; see the variant without_bertscore" in found[metric, "standard"].reason
-        assert found[metric, "without_bertscore"].value is not None
-    assert found["integrated", "published_code_without_bertscore"].value is not None
-    assert found["bertscore", "standard"].reason.startswith("there is no encoder for BERTScore")
-    assert chat.fields("idea_rating")[0]["hypothesis"] == IDEAS[0]
-    assert {fields["bertscore"] for fields in chat.fields("merge_idea")} == {"not measured"}
-
-
 @pytest.mark.parametrize(
     "order", [["A"], ["A", "B", "C"], ["A", "A", "B", "C"], list("ABCDA"), list("ABCE"), []]
 )
@@ -119,34 +94,6 @@ async def test_invalid_idea_ranking_gives_null_rank_and_null_integrated_score(
     assert found["integrated", "standard"].value is None
     assert "not merged, for want of a measure: novelty_rank: " in found["integrated", "standard"].reason
     assert not chat.fields("merge_idea")
-
-
-async def test_missing_hypotheses_rank_below_the_real_idea(judge, probe_of, marks_of, encoders) -> None:
-    chat = judge(idea_novelty=ranking(IDEAS[0], GOLD["abstract"]))
-    found = await marks_of(probe_of("ideabench", GOLD), IDEAS[0], chat, encoders=encoders)
-    assert found[NOVEL].value == pytest.approx(1 / 3)
-    assert chat.fields("idea_novelty")[0]["labels"] == "A, B"
-
-
-@examples(20)
-@given(
-    st.lists(st.text("abcde ", min_size=1).filter(str.strip), min_size=1, max_size=3, unique_by=str.strip),
-    st.integers(0, 9),
-)
-def test_idea_rank_scores_are_independent_of_order_of_hypotheses(given_ideas, place) -> None:
-    probe = factories.probe(dataset="ideabench", question="a b c", gold=json.dumps(GOLD))
-    metric, context = (
-        scorer_of(task("ideabench")),
-        ScoringContext(MetricBackends(ScriptedChat(HANDLERS)), True, 1),
-    )
-
-    async def ranks(order) -> dict:
-        answered = AnsweredProbe(probe, "\n---IDEA-SEPARATOR---\n".join(order), place)
-        values = await metric.judge(answered, context, await metric.compute(answered, context))
-        return {mark.key: mark.value for mark in values if mark.metric.endswith("_rank")}
-
-    first, *others = [asyncio.run(ranks(order)) for order in permutations(given_ideas)]
-    assert all(each == first for each in others) and all(0 <= value <= 1 for value in first.values())
 
 
 @pytest.mark.parametrize(

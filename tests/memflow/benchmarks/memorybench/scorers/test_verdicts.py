@@ -185,19 +185,6 @@ def test_judge_prompts_returns_prompts_of_the_tasks_of_a_domain() -> None:
     assert BENCH.judge_prompts(DOMAIN, "score.claims") == []
 
 
-async def test_verdicts_sends_requests_with_declared_judge_prompts_only(probes, judge) -> None:
-    for probe in probes:
-        for variants in ([], ["published_code"]):
-            dataset = "memorybench_sample" if probe.dataset.startswith("sample_") else probe.dataset
-            domain = Domain("d", "memorybench", (dataset,), "", {"variants": variants})
-            chat = judge()
-            await BENCH.verdicts(domain, [probe], replies([probe]), MetricBackends(chat))
-            named = {prompt.name for prompt in BENCH.judge_prompts(domain, "score.verdicts")}
-            used = {request.prompt for request in chat.requests}
-            assert used <= named
-            assert used == named or probe.dataset.startswith("sample_") or probe.dataset == "limitgen"
-
-
 def by_key(verdicts) -> dict[tuple[str, str, str], float | None]:
     return {(row.probe_id, row.metric, row.variant): row.value for row in verdicts}
 

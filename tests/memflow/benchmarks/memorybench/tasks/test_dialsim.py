@@ -14,7 +14,6 @@ from memflow.benchmarks.memorybench.split import fixed_sample
 from memflow.benchmarks.memorybench.tasks.dialsim import DRAWN_QUESTIONS
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Pool
-from memflow.benchmarks.memorybench.turns import turns
 from memflow.benchmarks.registry import find_domain
 from memflow.memories.memory import Recall
 from tests.reader_faults import reported_faults
@@ -106,18 +105,6 @@ def test_dialsim_pickle_gives_cases_of_answerable_questions_with_time(read_files
         ("Who flew it on May 2, 1994?", "Bo", "May 9, 1994"),
     ]
     assert records[2].record_id == "S01E01 The Kite.txt, scene 1, ans_w_time 350"
-
-
-def test_dialsim_cases_are_read_from_json_question_file_of_user(read_files) -> None:
-    own = [{"question": "What did Ann buy?", "answer": "A kite", "date": "May 2, 1994"}]
-    records = read_files(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
-    probe, question = put(records)
-    assert (probe.episode_id, probe.metric, probe.asked_at) == (NAME, "accuracy", "May 2, 1994")
-    text = question.prompt.render(question.fields)[-1].content
-    assert "May 2, 1994" in text and "What did Ann buy?" in text
-    assert "Ross" in question.prompt.render(question.fields)[0].content
-    assert question.query == "What did Ann buy?" and probe.gold not in text.replace("a kite", "")
-    assert {turn.episode_id for turn in turns("d", select(OPEN, records))} == {NAME}
 
 
 def test_dialsim_test_and_training_cases_are_sampled_from_300_questions(read_files) -> None:

@@ -62,15 +62,6 @@ def test_hellobench_tasks_select_cases_of_their_categories_in_file_order(read_fi
     ]  # fmt: skip
 
 
-def test_hellobench_reader_puts_optional_summary_file_first(read_files) -> None:
-    files = {
-        CHAT: CHATS,
-        HEURISTIC: HEURISTICS,
-        SUMMARIES: [line("s_1", "academic_article"), line("s_2", "blog")],
-    }
-    assert [name for name, *_ in cases(read_files("hellobench_writing", files))] == ["s_1", "chat_3", "h_1"]
-
-
 def test_hellobench_case_has_checklist_as_gold(read_files) -> None:
     (pool,) = build_pools(read_files("hellobench_qa", {CHAT: CHATS, QA: [line("qa_1", "Sport")]}))
     case = pool.cases[0]

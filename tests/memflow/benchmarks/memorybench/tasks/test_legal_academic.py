@@ -149,16 +149,6 @@ def test_limitgen_case_has_paper_text_as_question_and_planted_kind_as_category(r
     assert one.revealed == "No ablation of the rope."
 
 
-def test_limitgen_cases_are_ordered_by_limitation_kind_and_paper_name(read_files: Any) -> None:
-    files = {
-        "limitgen_syn/sections/data.json": json.dumps({"a": LABEL, "b": LABEL}),
-        "limitgen_syn/annotated/data/b.json": json.dumps(PAPER),
-        "limitgen_syn/annotated/data/a.json": json.dumps(PAPER),
-    }
-    found = cases(read_files("limitgen", {**files, **SMALL["limitgen"]}))
-    assert [case.case_id for case in found] == ["ablation/2403.1v1", "data/a", "data/b"]
-
-
 def without(row: Mapping[str, Any], field: str) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != field}
 

@@ -306,26 +306,6 @@ def test_unified_rows_are_read_from_arrow_parquet_and_jsonl_files(tmp_path: Path
     assert {case.case_id: case.part for case in found.cases} == {"0": "train", "1": "test"}
 
 
-def test_info_column_is_parsed_from_json_python_literal_or_object(tmp_path: Path) -> None:
-    info = {"golden_answer": "判决'如下\"\n"}
-    for place, text in enumerate((json.dumps(info), repr(info), info)):
-        library = write_files(
-            tmp_path / str(place), unified("judge", rows=[{**ROWS["judge"][0], "info": text}])
-        )
-        assert case_of(pool(library, "unified_judge"), "judge/0").gold == info["golden_answer"]
-
-
-def test_gold_of_adversarial_locomo_row_is_parsed_from_json_text(tmp_path: Path) -> None:
-    given = unified("locomo", rows=[locomo(2, json.dumps(OPTIONS))])
-    case = case_of(pool(write_files(tmp_path, given), "unified_locomo"), "locomo-0/2")
-    assert case.options == tuple(OPTIONS.values()) and json.loads(case.gold) == OPTIONS
-
-
-def test_unified_records_do_not_contain_the_published_dialogues(tmp_path: Path) -> None:
-    library = write_files(tmp_path, unified("judge"))
-    assert all("dialog" not in json.loads(record.content) for record in records(library, "unified_judge"))
-
-
 def test_original_and_unified_data_set_of_same_task_are_rejected_together(tmp_path: Path) -> None:
     library = write_files(tmp_path, {**unified("judge"), "judge/test.json": RAW["judge"]["judge/train.json"]})
     all_records = [*records(library, "judge"), *records(library, "unified_judge")]
@@ -435,12 +415,6 @@ PLAIN = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=10,
 )
-
-
-@given(PLAIN)
-def test_parse_literal_parses_json_and_python_literals(value: Any) -> None:
-    assert parse_literal(repr(value)) == value
-    assert parse_literal(json.dumps(value)) == value
 
 
 @given(st.text(max_size=60))

@@ -8,7 +8,6 @@ import pytest
 
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
-from memflow.benchmarks.memorybench.tasks.writingbench import WritingBenchRow
 from memflow.benchmarks.registry import find_domain
 from tests.reader_faults import reported_faults
 
@@ -57,25 +56,6 @@ def test_writingbench_case_has_criteria_with_score_levels_as_gold(read_files) ->
     }  # fmt: skip
     assert form["name"] == "Form"
     assert case.revealed == "- Tone: Tone fits.\n- Form: Form fits."
-
-
-def test_writingbench_reader_accepts_subset_file_and_prefers_whole_file(read_files) -> None:
-    (pool,) = build_pools(read_files("writingbench_law", {SUBSET: MIXED}))
-    assert len(pool.cases) == 1
-    (pool,) = build_pools(read_files("writingbench_law", {SUBSET: MIXED, WHOLE: [line(7, "Politics & Law")]}))
-    assert [case.case_id for case in pool.cases] == ["7"]
-
-
-@pytest.mark.parametrize(
-    ("query", "language"),
-    [
-        ("Write a poem.", "en"), ("写一首诗。", "zh"), ("用 Python 写一个 game loop", "zh"), ("123", "en"),
-        ("Write about the word 道 and what it means.", "en"),
-    ],
-)  # fmt: skip
-def test_missing_query_language_is_detected_by_chinese_characters(query: str, language: str) -> None:
-    without = {name: value for name, value in line(1, query=query).items() if name != "lang"}
-    assert WritingBenchRow.model_validate(without).language == language
 
 
 @pytest.mark.parametrize(

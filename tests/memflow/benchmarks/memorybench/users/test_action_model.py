@@ -10,7 +10,6 @@ from memflow.benchmarks.memorybench.feedback import action_probabilities
 from memflow.benchmarks.memorybench.users.action_model import (
     PUBLISHED_HISTOGRAMS,
     ActionModel,
-    ActionProbabilities,
     Family,
     calibrate,
     draw_actions,
@@ -72,17 +71,6 @@ def test_rates_of_drawn_actions_match_configured_rates(family: Family, populatio
         assert abs(count / n - rate) < 3 * (rate * (1 - rate) / n) ** 0.5
 
 
-@given(families, histograms, models, st.integers(1, 10))
-def test_action_probabilities_are_between_0_and_1_for_any_model(
-    family: Family, histogram: dict[int, float], model: ActionModel, score: int
-) -> None:
-    of = calibrate(histogram, family, model)
-    actions = of.actions(score, long_output=True)
-    assert min(actions.like, actions.dislike, actions.copy) >= 0.0
-    assert actions.like + actions.dislike <= 1.0 + 1e-12
-    assert actions.copy <= 1.0
-
-
 @given(families, histograms, models)
 def test_calibrated_like_and_dislike_rates_match_model_for_any_histogram(
     family: Family, histogram: dict[int, float], model: ActionModel
@@ -95,24 +83,6 @@ def test_calibrated_like_and_dislike_rates_match_model_for_any_histogram(
     dislikes = sum(share * of.actions(score).dislike for score, share in histogram.items()) / total
     assert likes == pytest.approx(model.like_rate if of.c_like else 0.0)
     assert dislikes == pytest.approx(model.dislike_rate if of.c_dislike else 0.0)
-
-
-@given(histograms, models)
-def test_like_probability_rises_and_dislike_probability_falls_with_satisfaction(
-    histogram: dict[int, float], model: ActionModel
-) -> None:
-    of = calibrate(histogram, "general", model)
-    likes = [of.actions(score).like for score in range(1, 11)]
-    dislikes = [of.actions(score).dislike for score in range(1, 11)]
-    assert likes == sorted(likes)
-    assert dislikes == sorted(dislikes, reverse=True)
-
-
-def test_action_probabilities_of_one_sided_histogram_are_clipped_to_1() -> None:
-    of = calibrate({1: 1_000_000, 10: 1})
-    assert not of.fits(10)
-    assert of.actions(10).like == 1.0
-    assert of.actions(10).dislike == 0.0
 
 
 @pytest.mark.parametrize(
@@ -137,11 +107,3 @@ def test_invalid_satisfaction_histogram_or_family_is_rejected(given: dict[str, A
 def test_action_model_rejects_invalid_rates_and_parameters(wrong: dict[str, float]) -> None:
     with pytest.raises(ValidationError):
         ActionModel(**wrong)
-
-
-def test_drawn_like_and_dislike_are_exclusive_and_copy_is_independent() -> None:
-    drawn = [draw_actions(ActionProbabilities(0.5, 0.5, 0.5), random.Random(seed)) for seed in range(400)]
-    assert all(action.liked != action.disliked for action in drawn)
-    assert 150 < sum(action.liked for action in drawn) < 250
-    assert 60 < sum(action.copied and action.disliked for action in drawn) < 140
-    assert draw_actions(ActionProbabilities(0.5, 0.5, 0.5), random.Random(7)) == drawn[7]

@@ -84,10 +84,3 @@ def test_noise_changes_felt_satisfaction_and_not_recorded_satisfaction() -> None
     assert 0.5 < changed / len(found) < 0.7  # 61.7 % where no end of the scale is near
     at_nine = {one.chances for one in round_actions(noisy, rows, PROBES) if one and one.felt == 9}
     assert at_nine == {one.chances for one in round_actions(DEMO, rows, PROBES) if one and one.felt == 9}
-
-
-def test_actions_of_a_feedback_row_are_independent_of_other_rows() -> None:
-    published = with_(calibration="published")
-    rows = rows_of("judge", *[9] * 60)
-    assert add_actions(published, rows, PROBES)[40:] == add_actions(published, rows[40:], PROBES)
-    assert any(row.liked for row in add_actions(published, rows, PROBES))

@@ -1,9 +1,8 @@
 import pytest
 
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
-from memflow.benchmarks.memorybench.users.personas import persona, personas
+from memflow.benchmarks.memorybench.users.personas import personas
 from memflow.benchmarks.memorybench.users.reactions import METRIC_SCORED
-from memflow.errors import BadInput
 
 SIMULATED = {name for name, task in TASKS.items() if task.metric not in METRIC_SCORED}
 
@@ -16,8 +15,3 @@ def test_every_simulated_data_set_has_a_distinct_user_persona(language: str) -> 
         assert len({getattr(one, part) for one in found.values()}) == len(found)
     assert len({tuple(one.criteria) for one in found.values()}) == len(found)
     assert all(len(one.criteria) >= 3 for one in found.values())
-
-
-def test_error_for_missing_persona_names_data_set_and_file() -> None:
-    with pytest.raises(BadInput, match=r"personas_zh\.yaml has no persona for the data set unheard_of"):
-        persona("unheard_of", "zh")

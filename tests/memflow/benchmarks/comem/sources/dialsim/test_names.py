@@ -6,38 +6,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
-from memflow.benchmarks.comem.sources.dialsim.names import NameMapping, names_of, rename_people, shuffle_names
+from memflow.benchmarks.comem.sources.dialsim.names import NameMapping, rename_people, shuffle_names
 from memflow.records import Record
 
 RING = NameMapping({"Ann": "Bo", "Bo": "Geller", "Geller": "Ann"})
-SPOKEN = (
-    ContextMessage("Hello there, Bo.", "user", "Ann"),
-    ContextMessage("And a woman with Ann, so the woman said.", "user", "Bo"),
-    ContextMessage("He met Mr. Geller, but not the Woman.", "user", "Woman"),
-    ContextMessage("I am well.", "user", "Mrs. Geller"),
-    ContextMessage("So am I, Mark. But mark my words, and mark them well.", "user", "ANN"),
-    ContextMessage("Yes!", "user", "Mark"),
-)
 
 
 def test_speaker_names_are_replaced_only_as_whole_words():
     assert RING.text("Ann's Anna met BO and Mrs. Geller's bo.") == "Bo's Anna met GELLER and Mrs. Ann's bo."
-
-
-def test_names_of_excludes_common_words_and_titles():
-    # Mark is written small more often than with a capital; ANN is Ann; Woman is a common word; Mrs. a title.
-    assert names_of(SPOKEN) == ["Ann", "Bo", "Geller"]
-
-
-@given(st.integers(0, 2**32), st.integers(2, 40))
-def test_shuffle_names_maps_every_name_to_another_name(seed: int, people: int):
-    lines = [
-        ContextMessage("Well.", "user", f"N{chr(97 + number // 26)}{chr(97 + number % 26)}")
-        for number in range(people)
-    ]
-    instead = shuffle_names(lines, seed, "show").instead
-    assert len(instead) == people and set(instead) == set(instead.values())
-    assert all(old != new for old, new in instead.items())
 
 
 known = st.sampled_from(["Ann", "BO", "Geller", "geller", "Mrs.", " ", "'s", "’s", "-", "_", "7", "ann"])

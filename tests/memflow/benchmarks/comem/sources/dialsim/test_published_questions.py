@@ -51,18 +51,6 @@ def test_share_of_unanswerable_kinds_among_sampled_questions_is_limited():
     )
 
 
-def test_question_that_names_its_own_date_is_not_sampled():
-    held = {
-        "0": asks("Who left in May 1995?"),
-        "1": asks("Who left in 1995?"),
-        "2": asks("Who left on May 1, 1995?"),
-    }
-    found = questions_by_sort({"hard_q": {"past": held}})
-    chance = random.Random(0)
-    assert {one.key for _ in range(100) for one in draw_questions(found, AT, 1, chance)} == {"2"}
-    assert [one.key for one in draw_questions(found, AT, 0, chance)] == ["0", "1", "2"]
-
-
 def test_choose_asker_returns_speaker_within_three_utterances_of_main_character():
     said = [
         Utterance(0, name, "So.") for name in ("Far", "Ann", "Bo", "Cy", "Ross", "Dee", "Eve", "Fay", "Off")
@@ -79,17 +67,6 @@ def quiz(**more: Any) -> DrawnQuestion:
     return DrawnQuestion(
         "easy_q", "ans_w_time", "7", PublishedQuestion.model_validate({**raw, "answer": "Ann", **more})
     )
-
-
-def test_options_that_name_a_speaker_have_this_speaker_in_true_of():
-    asked = build_question("q", quiz(), None, AT, 12, ["Ann", "Bo"])
-    assert (asked.question, asked.answer, asked.category, asked.end) == ("Who?", 1, "ans_w_time", 12)
-    assert asked.true_of == ("Ann", "", "") and asked.asked_at == AT and not asked.known
-
-
-def test_unknown_option_is_added_after_published_options():
-    asked = build_question("q", quiz(options=["Ann", "Bo"]), None, AT, 1, [])
-    assert asked.options == ("Ann", "Bo", "I don't know.") and len(asked.true_of) == 3
 
 
 @pytest.mark.parametrize(

@@ -86,11 +86,6 @@ def test_each_season_of_pickle_becomes_a_context_ordered_by_date(pickled: list[R
     assert [line.text for line in second.messages] == ["It rains."]
 
 
-def test_scenes_parameter_selects_broadcast_order(pickled: list[Record], made: Made):
-    first, _ = made(pickled, scenes="shown")
-    assert list(dict.fromkeys(line.session for line in first.messages)) == [1, 2, 3, 4]
-
-
 def test_published_dialsim_questions_keep_options_answers_and_dates(pickled: list[Record], made: Made):
     first, second = made(pickled, questions="published", keys="published", per_scene=0)
     by_id = {asked.question_id: asked for asked in first.questions}
@@ -107,11 +102,6 @@ def test_published_dialsim_questions_keep_options_answers_and_dates(pickled: lis
     # Three messages have been said by the end of its scene, by their days.
     assert past.end == 3 and past.known == ()
     assert by_id["S01E02.1.ans_wo_time.7"].reason == "its answer 'Dee' is not an option"
-
-
-def test_published_questions_with_rule_labels_have_reason(pickled: list[Record], made: Made):
-    (asked,) = made(pickled, questions="published")[0].questions
-    assert asked.reason is not None and "set keys to annotated, imported or published" in asked.reason
 
 
 def test_script_without_pickle_has_reason_instead_of_published_questions(read: Read, made: Made):
