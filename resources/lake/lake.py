@@ -270,30 +270,11 @@ class Lake:
             yield from zip(*(from_array(batch.column(name)) for name in names), strict=True)
 
     def batches(
-        self, table: str, partition: str, names: Sequence[str] | None = None, *, encoded: bool = False
+        self, table: str, partition: str, names: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`.
-
-        With `encoded`, texts are dictionary arrays: each different text of a batch is decoded once.
-        """
-        with self._reading(table, partition, vectors=True, encoded=encoded) as (parquet, *_):
+        """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`."""
+        with self._reading(table, partition, vectors=True) as (parquet, *_):
             yield from parquet.iter_batches(row_group_size(table), columns=names, use_threads=False)
-
-    def rows_at(self, table: str, partition: str, places: Collection[int]) -> list[Any]:
-        """Return the rows with these numbers, in stored order; other row groups are not read."""
-        row, wanted, first = TABLES[table], sorted(places), 0
-        found = []
-        with self._reading(table, partition, vectors=True, encoded=True) as (parquet, *_):
-            for number in range(parquet.num_row_groups):
-                end = first + parquet.metadata.row_group(number).num_rows
-                within = [place - first for place in wanted if first <= place < end]
-                if within:
-                    group = parquet.read_row_group(number, use_threads=False)
-                    found += [
-                        row(**values) for place in within for values in group.slice(place, 1).to_pylist()
-                    ]
-                first = end
-        return found
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
@@ -563,18 +544,16 @@ class Lake:
         partition: str,
         vectors: bool,
         *,
-        encoded: bool = False,
         state: FileState | None = None,
     ) -> Iterator[tuple[pq.ParquetFile, list[str], FileState | None]]:
         """Open a partition. Yield the file, the names of its columns, with or without vectors, and its state.
 
-        With `encoded`, columns of texts are read as dictionary arrays. `state` is the known state of the file.
+        `state` is the known state of the file.
         """
-        texts = [column.name for column in columns(table) if column.type is str] if encoded else None
         names = [column.name for column in columns(table) if vectors or column.type != list[float]]
         with self._open(table, partition, state) as (file, opened):
             try:
-                yield pq.ParquetFile(file, read_dictionary=texts), names, opened
+                yield pq.ParquetFile(file), names, opened
             except (pa.ArrowException, OSError) as wrong:
                 reason = f"it cannot be read as Parquet: {wrong}"
                 raise self._damaged(table, self._key(table, partition), reason) from wrong
