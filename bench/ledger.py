@@ -30,8 +30,8 @@ import sqlalchemy as sa
 from stub import stub_process
 
 from bench.measure import postgres_server, report, request_context
-from memflow.chat.ledger import LedgeredChat, RecordedChat
-from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion, Sampling
+from memflow.chat.ledger import LedgeredChat
+from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion, Sampling, TokenBound
 from memflow.cli.run import COLLECTION_THRESHOLDS
 from resources.endpoints.chat import OpenAIChat
 from resources.ledger.sql_ledger import SqlLedger
@@ -72,12 +72,22 @@ class LookupPerQuery(SqlLedger):
         super().close()
 
 
-class ImmediateChat(RecordedChat):
+class ImmediateChat:
     """A chat that answers every request immediately."""
+
+    fingerprint, sampling, bound, scripted = "bench", Sampling(), TokenBound(), False
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Return a constant completion."""
         return Completion("because it was said so, and more than once", "stop", 1500, 10, 0, 0.05)
+
+
+class UnusedChat(ImmediateChat):
+    """A chat whose answers all are in the ledger."""
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Raise AssertionError."""
+        raise AssertionError(f"the ledger has no completion for a request of the prompt {request.prompt}")
 
 
 def build_requests(names: Sequence[str]) -> list[ChatRequest]:
@@ -127,14 +137,14 @@ def measure_client(database: str, ledger: SqlLedger, url: str) -> bool:
 def fill(url: str, requests: Sequence[ChatRequest]) -> None:
     """Store a completion of each request."""
     with SqlLedger(url) as ledger:
-        chat = LedgeredChat(ImmediateChat("bench", Sampling()), ledger, ACCOUNT)
+        chat = LedgeredChat(ImmediateChat(), ledger, ACCOUNT)
         asyncio.run(complete_all(chat, requests))
 
 
 def replay_ms(kind: type[SqlLedger], url: str, requests: Sequence[ChatRequest]) -> float:
     """Return the CPU milliseconds of each replayed completion."""
     with kind(url) as ledger:
-        chat = LedgeredChat(RecordedChat("bench", Sampling()), ledger, ACCOUNT)
+        chat = LedgeredChat(UnusedChat(), ledger, ACCOUNT)
         used = time.process_time()
         asyncio.run(complete_all(chat, requests))
         return (time.process_time() - used) / len(requests) * 1000
@@ -201,7 +211,7 @@ def write(url: str, number: int, start: Barrier) -> None:
     names = [f"{number} {item}" for item in range(OWN)] + [f"shared {item}" for item in range(SHARED)]
     random.Random(number).shuffle(names)
     with SqlLedger(url) as ledger:
-        chat = LedgeredChat(ImmediateChat("bench", Sampling()), ledger, ACCOUNT)
+        chat = LedgeredChat(ImmediateChat(), ledger, ACCOUNT)
         requests = build_requests(names)
         start.wait()
         asyncio.run(store(chat, requests))
