@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 import random
 import re
 import time
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from resources.memory_servers.connection import ServerConnection
-from resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits
+from resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
 
 CAN = {
     "as_of": "writes",
@@ -47,13 +48,14 @@ LIMITS = TimeLimits(hello=20, read=2, write=2)
 Object = dict[str, Any]
 
 
-class PlantedServer:
+class PlantedServer(Transport):
     """A list of messages per space, found by common words. `fault` is the one behavior that differs."""
 
     setting = "`command` of [memories.planted]"
     outlives_run = False
 
     def __init__(self, fault: str = "", can: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
         self.fault = fault
         self.can = {**CAN, **(can or {})}
         self.spaces: dict[str, list[Object]] = {}
@@ -71,9 +73,10 @@ class PlantedServer:
         self.starts += 1
         self.spaces, self.is_killed = {}, False
 
-    async def request(self, message: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
+    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
         """Return the answer to a message."""
         await asyncio.sleep(0)
+        message = json.loads(content)
         if self.is_killed:
             raise ServerStopped("was killed")
         answer: Mapping[str, Any] = getattr(self, message["op"])(message)
@@ -82,9 +85,10 @@ class PlantedServer:
     async def stop(self) -> None:
         """Do nothing."""
 
-    async def kill(self) -> None:
+    async def kill(self) -> str:
         """Lose everything."""
         self.is_killed = True
+        return ""
 
     # The server
 

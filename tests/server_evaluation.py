@@ -23,10 +23,20 @@ OWN = {"mine": UserMemory(server=ServerConfig(command=("mine",)))}
 
 
 class ScriptedModels:
-    """A ModelProvider in which the scripted chat has every role, and memories may have a server."""
+    """A ModelProvider in which the scripted chat has every role, and memories may have a server.
 
-    def __init__(self, chat: Chat, ledger: MemoryLedger, connect: Callable[[], Connection | None]) -> None:
+    `answering` is the chat that answers and serves the memory, if it is another.
+    """
+
+    def __init__(
+        self,
+        chat: Chat,
+        ledger: MemoryLedger,
+        connect: Callable[[], Connection | None],
+        answering: Chat | None = None,
+    ) -> None:
         self.chat = LedgeredChat(chat, ledger, RequestContext())
+        self.served = self.chat if answering is None else LedgeredChat(answering, ledger, RequestContext())
         self.connect = connect
 
     async def role(self, role: str) -> Chat:
@@ -36,10 +46,10 @@ class ScriptedModels:
         return {"judge": self.chat}
 
     async def answering(self, assistant: str) -> Chat:
-        return self.chat
+        return self.served
 
     async def tools(self, assistant: str) -> Tools:
-        return Tools(self.chat, await self.embedder(), server=self.connect())
+        return Tools(self.served, await self.embedder(), server=self.connect())
 
     async def embedder(self) -> Embedder:
         return HashingEmbedder()
@@ -67,11 +77,17 @@ def python_memory(path: str, **parameters: Any) -> MemoryConfig:
     return find("mine", {"mine": UserMemory(path, parameters)})
 
 
-def evaluate(
+def evaluate(generated: Generated, *arguments: Any, **named: Any) -> dict[str, list[Any]]:
+    """Return the rows of the tables of an assistant: `evaluated` in an event loop of its own."""
+    return asyncio.run(evaluated(generated, *arguments, **named))
+
+
+async def evaluated(
     generated: Generated,
     memory: MemoryConfig,
     server: Connection | Callable[[], Connection | None] | None = None,
     *,
+    answering: Chat | None = None,
     ledger: MemoryLedger | None = None,
     early: bool = True,
     steps: Collection[str] = (),
@@ -82,32 +98,28 @@ def evaluate(
     `server` may be a function that is called for each step. `before` are tables of earlier steps.
     """
     connect = server if callable(server) else lambda: server
-    chat = generated.dry_run.scripted["small"]
     tables: dict[str, list[Any]] = dict(before or {})
 
     def rows(table: str, vectors: bool, episodes: Collection[str] | None) -> list[Any]:
         return tables[table] if table in tables else generated.rows(table)
 
-    async def run() -> None:
-        models = ScriptedModels(chat, ledger or MemoryLedger(), connect)
-        asked = [probe for probe in generated.probes if probe.split == "test"]
-        answers = EarlyAnswers(asked) if early else None
-        for step in steps_of("domain x assistant"):
-            if steps and step.name not in steps:
-                continue
-            context = StepContext(
-                models,
-                rows,
-                step.inputs_of(generated.benchmark, generated.domain, memory),
-                benchmark=generated.benchmark,
-                domain=generated.domain,
-                assistant="mine",
-                memory=memory,
-                metric_backends=lambda judges: MetricBackends(*judges.values()),
-                early=answers if step.name in ("memories", "replies") else None,
-            )
-            written = await step.function(context)
-            tables.update({table: list(found) for table, found in written.items()})
-
-    asyncio.run(run())
+    models = ScriptedModels(generated.dry_run.scripted["small"], ledger or MemoryLedger(), connect, answering)
+    asked = [probe for probe in generated.probes if probe.split == "test"]
+    answers = EarlyAnswers(asked) if early else None
+    for step in steps_of("domain x assistant"):
+        if steps and step.name not in steps:
+            continue
+        context = StepContext(
+            models,
+            rows,
+            step.inputs_of(generated.benchmark, generated.domain, memory),
+            benchmark=generated.benchmark,
+            domain=generated.domain,
+            assistant="mine",
+            memory=memory,
+            metric_backends=lambda judges: MetricBackends(*judges.values()),
+            early=answers if step.name in ("memories", "replies") else None,
+        )
+        written = await step.function(context)
+        tables.update({table: list(found) for table, found in written.items()})
     return tables

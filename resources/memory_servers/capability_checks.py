@@ -1,32 +1,10 @@
 """The checks of the capabilities that a memory server declares: each does what it says."""
 
-from resources.memory_servers.check_lines import Check, CheckFailed, CheckNote, CheckSkipped
+from resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, check
 from resources.memory_servers.check_messages import CODE_QUERY
 from resources.memory_servers.checked_server import CheckedServer
 
 WRITTEN = ("indexed", "reused_ids")
-
-
-def capability_checks(server: CheckedServer) -> list[Check]:
-    """Return the checks of capabilities."""
-    on = CapabilityChecks(server)
-    return [
-        Check("stable_ids", on.stable_ids, "Give an item the same id at every read.", after=WRITTEN),
-        Check(
-            "pure_reads",
-            on.pure_reads,
-            "Store nothing at a read, or declare pure_reads: false.",
-            after=WRITTEN,
-        ),
-        Check("export", on.export, "Return all items, or declare export: none.", after=WRITTEN),
-        Check("fork", on.fork, "Copy the items of the space, or declare fork: false.", after=WRITTEN),
-        Check(
-            "restore",
-            on.restore,
-            "Store the items as they are, or declare restore: false.",
-            after=WRITTEN,
-        ),
-    ]
 
 
 class CapabilityChecks:
@@ -35,6 +13,7 @@ class CapabilityChecks:
     def __init__(self, server: CheckedServer) -> None:
         self.server = server
 
+    @check("Give an item the same id at every read.", after=WRITTEN)
     async def stable_ids(self) -> str:
         """Compare the ids of two equal reads."""
         space = await self.server.two_secrets("stable_ids")
@@ -46,6 +25,7 @@ class CapabilityChecks:
             raise CheckFailed("an item has another id at every read, so that its history cannot be followed")
         return "items keep their ids"
 
+    @check("Store nothing at a read, or declare pure_reads: false.", after=WRITTEN)
     async def pure_reads(self) -> str:
         """Look for a query of a former read in the memory."""
         space = await self.server.two_secrets("pure_reads")
@@ -60,6 +40,7 @@ class CapabilityChecks:
             )
         return "a read leaves nothing"
 
+    @check("Return all items, or declare export: none.", after=WRITTEN)
     async def export(self) -> str:
         """Compare an export with what was written."""
         if self.server.can.export == "none":
@@ -73,6 +54,7 @@ class CapabilityChecks:
             raise CheckNote("the export does not contain the words of both messages")
         return f"{len(before.items)} items"
 
+    @check("Copy the items of the space, or declare fork: false.", after=WRITTEN)
     async def fork(self) -> str:
         """Fork a space, and write to both."""
         if not self.server.can.fork:
@@ -91,6 +73,7 @@ class CapabilityChecks:
                 raise CheckFailed("a write to a fork or its origin is found in the other")
         return "a fork has the content of its origin, and is separate"
 
+    @check("Store the items as they are, or declare restore: false.", after=WRITTEN)
     async def restore(self) -> str:
         """Restore an export in another space, and compare reads."""
         can = self.server.can

@@ -96,7 +96,7 @@ class CheckMessage:
         return SentMessage(id=self.id, role=self.role, text=self.text, sent_at=self.sent_at)
 
 
-def conversation(size: int, first_word: int = 0) -> tuple[CheckMessage, ...]:
+def check_messages(size: int, first_word: int = 0) -> tuple[CheckMessage, ...]:
     """Return the first `size` messages of a conversation; another `first_word` gives one with other words."""
     return tuple(islice(_messages(first_word), size))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from memflow.errors import ChatError, MemflowError, ReportedError, ServerFailed
 
@@ -11,6 +11,10 @@ Verdict = Literal["ok", "wrong", "note", "skipped"]
 ANSWERS = "answers"
 """The line of a server that does not answer a request of a check by the protocol."""
 ANSWER_FIX = "Answer every request with an object of the protocol; the server's log may have the reason."
+
+
+Work = TypeVar("Work", bound=Callable[[Any], Awaitable[str]])
+_MARKED: dict[str, tuple[str, bool, tuple[str, ...]]] = {}
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,26 @@ class Check:
     fix: str
     needed: bool = False
     after: tuple[str, ...] = ()
+
+
+def check(fix: str, *, needed: bool = False, after: tuple[str, ...] = ()) -> Callable[[Work], Work]:
+    """Mark a method as the work of the check with its name."""
+
+    def mark(work: Work) -> Work:
+        _MARKED[work.__qualname__] = (fix, needed, after)
+        return work
+
+    return mark
+
+
+def checks_of(*groups: object) -> list[Check]:
+    """Return the checks among the methods of objects, in the order of their definition."""
+    return [
+        Check(name, getattr(group, name), *_MARKED[work.__qualname__])
+        for group in groups
+        for name, work in vars(type(group)).items()
+        if getattr(work, "__qualname__", "") in _MARKED
+    ]
 
 
 async def run_checks(checks: Sequence[Check]) -> list[CheckLine]:

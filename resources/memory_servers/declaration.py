@@ -18,6 +18,7 @@ from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 from memflow.memories.server.protocol import Hello
 from resources.files.checked_json import with_check, without_check
+from resources.files.local_files import replace_file
 from resources.memory_servers.process import ServerCommand
 
 if TYPE_CHECKING:
@@ -115,12 +116,8 @@ def write_hello(name: str, home: Path, hello: Hello) -> None:
     """Store the answer to `hello` of a memory's server, if it changed. Several processes may do so."""
     if read_hello(name, home) == hello:
         return
-    path = _hello_file(name, home)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{os.getpid()}")
     text = json.dumps(with_check(hello.model_dump(mode="json")), ensure_ascii=True)
-    new.write_text(text, encoding="utf-8")
-    new.replace(path)
+    replace_file(_hello_file(name, home), lambda file: file.write(text.encode()))
 
 
 def check_command(name: str, own: "OwnMemory") -> str:

@@ -9,10 +9,9 @@ from memflow.memories.server.protocol import LONGEST_LINE
 from resources.endpoints.addresses import display_address, proxy_of
 from resources.memory_servers.transport import (
     InvalidAnswer,
-    RequestsInFlight,
     ServerStopped,
+    Transport,
     decode,
-    encode,
     shown,
 )
 
@@ -24,18 +23,17 @@ CONNECT_S = 10.0
 """Maximum of seconds until a connection opens."""
 
 
-class HttpTransport:
+class HttpTransport(Transport):
     """A server at an address. memflow does not start it: a restart is a new client, after which spaces are reset."""
 
     outlives_run = True
 
     def __init__(self, url: str, key_variable: str = "", setting: str = "`url`") -> None:
+        super().__init__()
         self.url = url.rstrip("/")
         self.key_variable = key_variable
         self.setting = setting
         self._session: aiohttp.ClientSession | None = None
-        self._limits = RequestsInFlight()
-        self._number = 0
 
     async def start(self) -> None:
         """Open a client. Raises BadSettings if the variable of the key is not set."""
@@ -53,27 +51,16 @@ class HttpTransport:
             headers["Authorization"] = f"Bearer {key}"
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONCURRENCY, keepalive_timeout=30),
-            timeout=aiohttp.ClientTimeout(
-                sock_connect=CONNECT_S
-            ),  # RequestsInFlight limits the time of a request
+            timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_S),
             headers=headers,
             proxy=proxy_of(self.url),
         )
 
-    async def request(self, message: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
-        """Send a message, and return the answer with the same number."""
-        self._number += 1
-        number = self._number
-        session = self._session
-        if session is None:
+    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
+        """Post a message, and return the answer with the same number."""
+        if self._session is None:
             raise ServerStopped("has no open connection")
-        content = encode({**message, "n": number})
-        try:
-            status, received = await self._limits.within(limit, self._exchange(session, content))
-        except TimeoutError as error:
-            raise ServerStopped(
-                f"did not answer {message['op']} within its time limit of {limit:g} s"
-            ) from error
+        status, received = await self._post(self._session, content)
         if len(received) > LONGEST_LINE:
             raise InvalidAnswer(f"sent a response longer than {LONGEST_LINE:,} bytes: {shown(received)}")
         if status in (502, 503, 504):
@@ -88,7 +75,7 @@ class HttpTransport:
             raise InvalidAnswer(f"answered n = {answer['n']!r} instead of {number}: {shown(received)}")
         return answer
 
-    async def _exchange(self, session: "aiohttp.ClientSession", content: bytes) -> tuple[int, bytes]:
+    async def _post(self, session: "aiohttp.ClientSession", content: bytes) -> tuple[int, bytes]:
         """Return the status and the content, at most about LONGEST_LINE bytes of it. Raises ServerStopped.
 
         Redirects are not followed, so that no key reaches another host.
@@ -103,16 +90,17 @@ class HttpTransport:
                     if len(received) > LONGEST_LINE:
                         break
                 return response.status, bytes(received)
-        except aiohttp.ConnectionTimeoutError as error:
-            reason = f"timeout after {CONNECT_S:g} s"
-            raise ServerStopped(f"cannot be reached at {display_address(self.url)} ({reason})") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: an invalid address
-            reason = str(error)[:500] or type(error).__name__
+            timed_out = isinstance(error, aiohttp.ConnectionTimeoutError)
+            reason = (
+                f"timeout after {CONNECT_S:g} s" if timed_out else str(error)[:500] or type(error).__name__
+            )
             raise ServerStopped(f"cannot be reached at {display_address(self.url)} ({reason})") from error
 
-    async def kill(self) -> None:
+    async def kill(self) -> str:
         """Close the connections: the server is not ours to end."""
         await self.stop()
+        return ""
 
     async def stop(self) -> None:
         """Close the connections."""

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 
 from memflow.memories.server.protocol import Capabilities, WireItem
-from resources.memory_servers.check_conversation import COMMON, CheckMessage, conversation
-from resources.memory_servers.check_lines import CheckFailed
+from resources.memory_servers.check_conversation import COMMON, CheckMessage, check_messages
+from resources.memory_servers.check_lines import CheckFailed, check
 from resources.memory_servers.checked_spaces import PythonSpace, ServerSpace
 from resources.memory_servers.concentration import Phrases, concentration
 from resources.memory_servers.conversation_record import CheckedConversation
@@ -67,10 +67,13 @@ class PlayedConversation:
         self.kept: set[int] = set()
         """Those, and the ones of the export."""
 
-    async def fill(self) -> str:
+    @check(
+        "Answer each write when it is done, whatever its text.", after=("indexed", "pure_reads", "reused_ids")
+    )
+    async def conversation(self) -> str:
         """Write the conversations as runs do. Raises CheckFailed if writes fail."""
-        first = conversation(self.sizes[0])
-        second = conversation(0 if self.one_space else self.sizes[1], OTHER_WORDS)
+        first = check_messages(self.sizes[0])
+        second = check_messages(0 if self.one_space else self.sizes[1], OTHER_WORDS)
         words = [{word: message for message in part for word in message.words} for part in (first, second)]
         spaces = [
             await self.open_space(f"conversation-{number}") for number in ((1,) if self.one_space else (1, 2))
@@ -140,20 +143,6 @@ class PlayedConversation:
             return [list(part) for _, part in groupby(messages, key=lambda message: message.session)]
         size = 1 if batch == "message" or (self.uses_models and batch != "pair") else 2
         return [list(messages[first : first + size]) for first in range(0, len(messages), size)]
-
-    async def fresh_reads(self) -> str:
-        """Report the reads right after writes."""
-        if self.stale:
-            raise CheckFailed(
-                f"{len(self.stale)} of {self.fresh} reads do not find a message that was written after an equal read, "
-                "and another query finds it: a cache of reads"
-            )
-        if self.found_late:
-            raise CheckFailed(
-                f"{len(self.found_late)} of {self.fresh} messages are found only {max(self.found_late):.2f} s after "
-                "the answer to their write"
-            )
-        return f"{self.fresh} messages, read before and right after their write"
 
     def expected(self) -> list[CheckMessage]:
         """Return the messages that the memory has by its design."""

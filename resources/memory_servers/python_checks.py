@@ -10,18 +10,137 @@ from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import FAILURE, Memory, Message, Recall
 from memflow.memories.server.protocol import Capabilities
 from resources.memory_servers.check_lines import (
-    Check,
     CheckFailed,
     CheckLine,
     CheckNote,
     CheckSkipped,
+    check,
+    checks_of,
     run_checks,
 )
 from resources.memory_servers.check_messages import CODE_QUERY, OLD_DATES, SECRETS, message
 from resources.memory_servers.checked_server import contains
 from resources.memory_servers.checked_spaces import PythonSpace
-from resources.memory_servers.conversation_checks import conversation_checks
+from resources.memory_servers.content_checks import ContentChecks
 from resources.memory_servers.played_conversation import SIZES, PlayedConversation
+from resources.memory_servers.read_checks import ReadChecks
+
+IN_STORE = "Keep all state in `self.store`; use a memory server for a service with state of its own."
+
+
+class StoreChecks:
+    """The checks with single messages. `create` returns the memory on a store."""
+
+    def __init__(self, create: Callable[[EntryStore], Memory]) -> None:
+        self.create = create
+
+    async def _filled(self, *texts: str, store: EntryStore | None = None, first: int = 1) -> Memory:
+        """Return a memory to which each text was written as a message of its own."""
+        memory = self.create(store or EntryStore())
+        for number, text in enumerate(texts, first):
+            await _write(memory, number, text)
+        return memory
+
+    @check("Fix `write`.", needed=True)
+    async def write(self) -> str:
+        """Write a message."""
+        memory = await self._filled(SECRETS[0])
+        failures = [item.text for item in memory.store.live(FAILURE)]
+        if failures:
+            raise CheckFailed(f"the write of a message failed: {failures[0]}")
+        return f"a message became {len(memory.store.live())} entries"
+
+    @check("Fix `read`.", needed=True)
+    async def read(self) -> str:
+        """Read an empty memory, and another."""
+        memory = self.create(EntryStore())
+        await memory.read(CODE_QUERY)
+        recall = await (await self._filled(*SECRETS)).read(CODE_QUERY)
+        return f"returns {len(recall.entries)} entries, and an empty memory can be read"
+
+    @check(IN_STORE)
+    async def state_in_store(self) -> str:
+        """Read a new memory on an empty store, after another memory was written."""
+        await self._filled(SECRETS[0])
+        recall = await self.create(EntryStore()).read(CODE_QUERY)
+        if contains(_texts(recall), "xylophone"):
+            raise CheckFailed(
+                "a new memory on an empty store finds what another was given: it has state outside its store, "
+                "shared by all episodes"
+            )
+        return "a new memory on an empty store is empty"
+
+    @check(IN_STORE)
+    async def restored_equals_living(self) -> str:
+        """Compare a memory with one that is restored from its entries."""
+        living = await self._filled(*SECRETS)
+        restored = self.create(EntryStore.restored(list(living.store), living.store.sequence))
+        for query in (CODE_QUERY, SECRETS[1]):
+            if difference := _difference(await living.read(query), await restored.read(query)):
+                raise CheckFailed(
+                    f"restored from its entries, it recalls other {difference}: state outside the store"
+                )
+        for memory in (living, restored):
+            await _write(memory, 9, "The vault code of Fulbert is walrus.")
+        if difference := _difference(await living.read(CODE_QUERY), await restored.read(CODE_QUERY)):
+            raise CheckFailed(f"after one more write, the restored memory recalls other {difference}")
+        return "restored from its entries, it recalls the same"
+
+    @check("Store nothing in `read` when `frozen` is true.")
+    async def pure_reads(self) -> str:
+        """Read twice with `frozen`."""
+        memory = await self._filled(*SECRETS)
+        version = memory.store.version
+        first = await memory.read(CODE_QUERY, frozen=True)
+        again = await memory.read(CODE_QUERY, frozen=True)
+        if memory.store.version != version:
+            raise CheckFailed(
+                "a read with frozen=True changed the store, so that a probe changes what follows"
+            )
+        if difference := _difference(first, again):
+            raise CheckFailed(
+                f"a second equal read recalls other {difference}: reads write outside the store"
+            )
+        return "two equal reads with frozen=True recall the same and change nothing"
+
+    @check("Use no clock, random number or set order.")
+    async def deterministic(self) -> str:
+        """Write the same to two memories."""
+        first, second = await self._filled(*SECRETS), await self._filled(*SECRETS)
+        if _contents(first.store.live()) != _contents(second.store.live()):
+            raise CheckFailed("the same messages became other entries in a second memory")
+        if difference := _difference(await first.read(CODE_QUERY), await second.read(CODE_QUERY)):
+            raise CheckFailed(f"two memories with the same messages recall other {difference}")
+        return "two memories with the same messages have the same entries"
+
+    @check("Give `store.add` the ids of the messages that were written.")
+    async def source_ids(self) -> str:
+        """Look for invented sources."""
+        memory = await self._filled(*SECRETS)
+        known = {"check-1", "check-2"}
+        entries = [item for item in memory.store.live() if item.kind not in memory.bookkeeping_kinds]
+        strange = {source for item in entries for source in item.sources} - known
+        if strange:
+            raise CheckFailed(
+                f"entries name sources that were never written: {', '.join(sorted(strange)[:3])}"
+            )
+        if entries and not any(item.sources for item in entries):
+            raise CheckNote("entries have no sources: wrong answers are not attributed by evidence")
+        if not memory.recalls_entries:
+            raise CheckSkipped("the memory recalls no entries")
+        return "entries name the messages that they are from"
+
+    @check("Use `sent_at` of the messages, and no clock.")
+    async def clock(self) -> str:
+        """Look for the date of today."""
+        memory = await self._filled(*SECRETS)
+        today = datetime.datetime.now(datetime.UTC)
+        days = [(today + datetime.timedelta(days=days)).strftime("%Y-%m-%d") for days in (-1, 0, 1)]
+        seen = [*_texts(await memory.read(CODE_QUERY)), *(item.text for item in memory.store.live())]
+        seen += [str(dict(item.meta)) for item in memory.store.live()]
+        if any(contains(seen, day) for day in days):
+            raise CheckFailed("messages dated 2015 come back with today's date")
+        return "entries of messages dated 2015 have no date of today"
 
 
 class PythonChecks:
@@ -33,32 +152,17 @@ class PythonChecks:
 
     async def run(self) -> list[CheckLine]:
         """Run all checks. Return one line per check."""
-        in_store = "Keep all state in `self.store`; use a memory server for a service with state of its own."
-        first = await run_checks(
-            [
-                Check("write", self._write, "Fix `write`.", needed=True),
-                Check("read", self._read, "Fix `read`.", needed=True),
-                Check("state_in_store", self._state_in_store, in_store),
-                Check("restored_equals_living", self._restored, in_store),
-                Check("pure_reads", self._pure_reads, "Store nothing in `read` when `frozen` is true."),
-                Check("deterministic", self._deterministic, "Use no clock, random number or set order."),
-                Check(
-                    "source_ids",
-                    self._sources,
-                    "Give `store.add` the ids of the messages that were written.",
-                ),
-                Check("clock", self._dates, "Use `sent_at` of the messages, and no clock."),
-            ]
-        )
-        failed = [line for line in first if line.verdict == "wrong"]
-        checks = conversation_checks(self._conversation())
+        lines = await run_checks(checks_of(StoreChecks(self.create)))
+        conversation = self._conversation()
+        checks = checks_of(conversation, ContentChecks(conversation), ReadChecks(conversation))
         # State outside the store, or a changing one, would show in every line of the conversation.
-        lines = (
-            [CheckLine(check.name, "skipped", f"because {failed[0].name} failed") for check in checks]
-            if failed
-            else await run_checks(checks)
-        )
-        return [*first, *lines]
+        failed = next((line.name for line in lines if line.verdict == "wrong"), "")
+        if failed:
+            return [
+                *lines,
+                *(CheckLine(check.name, "skipped", f"because {failed} failed") for check in checks),
+            ]
+        return [*lines, *await run_checks(checks)]
 
     def _conversation(self) -> PlayedConversation:
         """Return the conversation, which is not played yet."""
@@ -77,100 +181,6 @@ class PythonChecks:
             design=memory.design,
         )
         return PlayedConversation(open_space, can, 0.0, self.sizes, has_k=False)
-
-    async def _filled(self, *texts: str, store: EntryStore | None = None, first: int = 1) -> Memory:
-        """Return a memory to which each text was written as a message of its own."""
-        memory = self.create(store or EntryStore())
-        for number, text in enumerate(texts, first):
-            await _write(memory, number, text)
-        return memory
-
-    async def _write(self) -> str:
-        memory = await self._filled(SECRETS[0])
-        failures = [item.text for item in memory.store.live(FAILURE)]
-        if failures:
-            raise CheckFailed(f"the write of a message failed: {failures[0]}")
-        return f"a message became {len(memory.store.live())} entries"
-
-    async def _read(self) -> str:
-        memory = self.create(EntryStore())
-        await memory.read(CODE_QUERY)
-        recall = await (await self._filled(*SECRETS)).read(CODE_QUERY)
-        return f"returns {len(recall.entries)} entries, and an empty memory can be read"
-
-    async def _state_in_store(self) -> str:
-        """Read a new memory on an empty store, after another memory was written."""
-        await self._filled(SECRETS[0])
-        recall = await self.create(EntryStore()).read(CODE_QUERY)
-        if contains(_texts(recall), "xylophone"):
-            raise CheckFailed(
-                "a new memory on an empty store finds what another was given: it has state outside its store, "
-                "shared by all episodes"
-            )
-        return "a new memory on an empty store is empty"
-
-    async def _restored(self) -> str:
-        """Compare a memory with one that is restored from its entries."""
-        living = await self._filled(*SECRETS)
-        restored = self.create(EntryStore.restored(list(living.store), living.store.sequence))
-        for query in (CODE_QUERY, SECRETS[1]):
-            if difference := _difference(await living.read(query), await restored.read(query)):
-                raise CheckFailed(
-                    f"restored from its entries, it recalls other {difference}: state outside the store"
-                )
-        for memory in (living, restored):
-            await _write(memory, 9, "The vault code of Fulbert is walrus.")
-        if difference := _difference(await living.read(CODE_QUERY), await restored.read(CODE_QUERY)):
-            raise CheckFailed(f"after one more write, the restored memory recalls other {difference}")
-        return "restored from its entries, it recalls the same"
-
-    async def _pure_reads(self) -> str:
-        memory = await self._filled(*SECRETS)
-        version = memory.store.version
-        first = await memory.read(CODE_QUERY, frozen=True)
-        again = await memory.read(CODE_QUERY, frozen=True)
-        if memory.store.version != version:
-            raise CheckFailed(
-                "a read with frozen=True changed the store, so that a probe changes what follows"
-            )
-        if difference := _difference(first, again):
-            raise CheckFailed(
-                f"a second equal read recalls other {difference}: reads write outside the store"
-            )
-        return "two equal reads with frozen=True recall the same and change nothing"
-
-    async def _deterministic(self) -> str:
-        first, second = await self._filled(*SECRETS), await self._filled(*SECRETS)
-        if _contents(first.store.live()) != _contents(second.store.live()):
-            raise CheckFailed("the same messages became other entries in a second memory")
-        if difference := _difference(await first.read(CODE_QUERY), await second.read(CODE_QUERY)):
-            raise CheckFailed(f"two memories with the same messages recall other {difference}")
-        return "two memories with the same messages have the same entries"
-
-    async def _sources(self) -> str:
-        memory = await self._filled(*SECRETS)
-        known = {"check-1", "check-2"}
-        entries = [item for item in memory.store.live() if item.kind not in memory.bookkeeping_kinds]
-        strange = {source for item in entries for source in item.sources} - known
-        if strange:
-            raise CheckFailed(
-                f"entries name sources that were never written: {', '.join(sorted(strange)[:3])}"
-            )
-        if entries and not any(item.sources for item in entries):
-            raise CheckNote("entries have no sources: wrong answers are not attributed by evidence")
-        if not memory.recalls_entries:
-            raise CheckSkipped("the memory recalls no entries")
-        return "entries name the messages that they are from"
-
-    async def _dates(self) -> str:
-        memory = await self._filled(*SECRETS)
-        today = datetime.datetime.now(datetime.UTC)
-        days = [(today + datetime.timedelta(days=days)).strftime("%Y-%m-%d") for days in (-1, 0, 1)]
-        seen = [*_texts(await memory.read(CODE_QUERY)), *(item.text for item in memory.store.live())]
-        seen += [str(dict(item.meta)) for item in memory.store.live()]
-        if any(contains(seen, day) for day in days):
-            raise CheckFailed("messages dated 2015 come back with today's date")
-        return "entries of messages dated 2015 have no date of today"
 
 
 async def _write(memory: Memory, number: int, text: str) -> None:

@@ -1,15 +1,15 @@
-"""The checks of reads of the conversation: stable, fresh, ranked, as many items as asked, for any query and time."""
+"""The checks of reads of the conversation: as many items as asked, of the space, ranked, for any query and time."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
 from memflow.memories.server.protocol import WireItem
 from resources.memory_servers.check_conversation import COMMON
-from resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped
+from resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, check
 from resources.memory_servers.check_queries import QUERIES_OF_SCRIPT, QUERY_PHRASES, queries_for
 from resources.memory_servers.concentration import Traits, concentration
+from resources.memory_servers.content_checks import WRITTEN, K
 from resources.memory_servers.played_conversation import PlayedConversation
 
-K = 10
 COUNTS = (1, 5, 10, 30, 50, 100)
 """The k at which item counts are compared, beside one above the number of messages."""
 RANKED = 24
@@ -27,8 +27,6 @@ READ_S, WRITE_S = 1.0, 10.0
 or 8 hours of writes."""
 RUN_READS, RUN_WRITES = 1540, 2941
 """The questions, and the pairs of messages, of a published set of ten long conversations."""
-EQUAL_READS = 8
-"""Equal reads, to find a random difference: one in two is missed once in 128 checks."""
 
 
 class ReadChecks:
@@ -38,30 +36,7 @@ class ReadChecks:
         self.played = played
         self.is_ranked = False
 
-    async def equal_reads(self) -> str:
-        """Repeat reads."""
-        main, counts = self.played.main, 0
-        note = ""
-        for query in (" ".join(COMMON), *(message.query for message in self.played.expected()[-3:])):
-            first = [item.text for item in await main.read(query, K)]
-            for _ in range(EQUAL_READS - 1):
-                texts = [item.text for item in await main.read(query, K)]
-                counts += 1
-                if texts == first:
-                    continue
-                if not texts or not first:
-                    raise CheckFailed(
-                        f"of two equal reads, one returned nothing, and one {len(texts or first)} items"
-                    )
-                if sorted(texts) == sorted(first):
-                    raise CheckFailed("equal reads return the same items in another order")
-                if self.played.can.deterministic:
-                    raise CheckFailed("equal reads return other items")
-                note = "equal reads return other items, and the server does not declare `deterministic`"
-        if note:
-            raise CheckNote(note)
-        return f"{counts} repeated reads return the same"
-
+    @check("Return k items where there are as many, or declare it in `design` (max_items).", after=WRITTEN)
     async def item_counts(self) -> str:
         """Compare numbers of items with k."""
         design = self.played.design
@@ -94,6 +69,25 @@ class ReadChecks:
             f"as many as asked for k = {', '.join(map(str, COUNTS))}, and {top} for k = {self.played.large}"
         )
 
+    @check("Filter reads by `space`, also caches and indexes.", after=(*WRITTEN, "spaces"))
+    async def isolation(self) -> str:
+        """Look for words of the other space in all items."""
+        if self.played.one_space:
+            raise CheckSkipped("the server declares spaces: 1")
+        await self.played.other.read(" ".join(COMMON), self.played.large)
+        for message in self.played.main.messages[:: max(1, len(self.played.main.messages) // 12)]:
+            await self.played.other.read(message.query, K)
+        for message in self.played.other.messages[:: max(1, len(self.played.other.messages) // 12)]:
+            await self.played.main.read(message.query, K)
+        leaks = [*self.played.main.leaks, *self.played.other.leaks]
+        reads = self.played.main.reads + self.played.other.reads
+        if leaks:
+            raise CheckFailed(
+                f"{len(leaks)} of {reads} reads return messages of another space, as for {leaks[0][:60]!r}"
+            )
+        return f"no item of {reads} reads is from another space"
+
+    @check("Return the best item first, or declare ranked: false.", after=WRITTEN)
     async def ranked(self) -> str:
         """Compare the places of messages whose words are asked."""
         if not self.played.can.ranked:
@@ -129,6 +123,10 @@ class ReadChecks:
             raise CheckNote("no read returned its message among others, so that there is no rank")
         return f"the message whose words are asked is among the first in {better} of {judged} reads"
 
+    @check(
+        "Answer every query, or declare it in `design` (threshold).",
+        after=(*WRITTEN, "fresh_reads", "complete"),
+    )
     async def queries(self) -> str:
         """Look for messages with queries in several styles."""
         main = self.played.main
@@ -165,7 +163,8 @@ class ReadChecks:
             raise CheckNote(said)
         return f"{len(results) - failed} of {len(results)} queries find their message: short, long, questions, scripts"
 
-    async def time_travel(self) -> str:
+    @check("Filter by the number of the write, or declare as_of: none.", after=(*WRITTEN, "fresh_reads"))
+    async def as_of(self) -> str:
         """Read as of earlier writes."""
         if self.played.can.as_of != "writes":
             raise CheckSkipped("not declared: probes are asked when their checkpoint is reached")
@@ -196,6 +195,7 @@ class ReadChecks:
             )
         return f"{reads} reads as of earlier writes return what was written by then, and nothing later"
 
+    @check("Set `timeout`, or expect long runs.", after=WRITTEN)
     async def speed(self) -> str:
         """Report the seconds of reads and writes."""
         read, write = _percentile(self.played.read_seconds), _percentile(self.played.write_seconds)

@@ -8,38 +8,238 @@ import time
 from collections.abc import Callable
 
 from memflow.memories.server.protocol import Capabilities, Hello
-from resources.memory_servers.capability_checks import capability_checks
+from resources.memory_servers.capability_checks import CapabilityChecks
 from resources.memory_servers.check_lines import (
-    Check,
     CheckFailed,
     CheckLine,
     CheckNote,
     CheckSkipped,
+    check,
+    checks_of,
     run_checks,
 )
 from resources.memory_servers.check_messages import (
     CODE_QUERY,
     ODD_TEXTS,
     SECRETS,
-    message,
 )
 from resources.memory_servers.checked_server import READS, CheckedServer, contains
 from resources.memory_servers.checked_spaces import ServerSpace
 from resources.memory_servers.connection import ServerConnection
-from resources.memory_servers.conversation_checks import conversation_checks
+from resources.memory_servers.content_checks import ContentChecks
 from resources.memory_servers.played_conversation import SIZES, PlayedConversation
-from resources.memory_servers.read_checks import compare_restarted
+from resources.memory_servers.read_checks import ReadChecks, compare_restarted
 
 LATE_S = 2.0
 """Seconds in which a read is repeated to see whether a write is found late."""
 WRITES_WITH_MODELS = 60
 """The most writes that a server gets which uses models."""
-WRITES = {"message": 700, "session": 60}
-"""About as many writes other servers get, by `batch`, with those that a restart repeats; else WRITES_IN_PAIRS."""
-WRITES_IN_PAIRS = 360
-
-
+WRITES = 700
+"""The most writes that other servers get, with those that a restart repeats."""
 INDEXED = ("indexed",)
+
+
+class StartChecks:
+    """The checks of the start of a server."""
+
+    def __init__(self, server: CheckedServer, connect: Callable[[], ServerConnection]) -> None:
+        self.server = server
+        self.connect = connect
+
+    @check("Fix the command or the address; logs belong on stderr.", needed=True)
+    async def start(self) -> str:
+        """Start the server."""
+        began = time.perf_counter()
+        self.server.greeting = await self.server.connection.hello()
+        seconds = time.perf_counter() - began
+        declared = self.server.can.model_dump(exclude_defaults=True)
+        said = ", ".join(f"{name}: {value}" for name, value in declared.items()) or "no capability"
+        return f"{self.server.greeting.name} {self.server.greeting.version} after {seconds:.1f} s, declares {said}"
+
+    @check("Answer `hello` with constants: results depend on it.")
+    async def stable_hello(self) -> str:
+        """Compare `hello` of two starts."""
+        other = self.connect()
+        try:
+            again = await other.hello()
+        finally:
+            await other.stop()
+        for field in Hello.model_fields:
+            first, second = getattr(self.server.greeting, field), getattr(again, field)
+            if first != second:
+                raise CheckFailed(f"`{field}` was {first!r} at the first start, and {second!r} at the second")
+        return "equal at two starts"
+
+
+class SpaceChecks:
+    """The checks of requests and spaces, with single messages."""
+
+    def __init__(self, server: CheckedServer, late: float) -> None:
+        self.server = server
+        self.late = late
+
+    @check("Answer each write with one JSON line, when it is done.", needed=True)
+    async def write(self) -> str:
+        """Write a message."""
+        self.first = await self.server.space("write")
+        await self.server.write(self.first, self.server.message(21, SECRETS[0]))
+        return "answered a write of one message"
+
+    @check("Answer each read with at most k valid items.", needed=True)
+    async def read(self) -> str:
+        """Read one item, and with an empty query."""
+        found = await self.server.connection.read(self.first, CODE_QUERY, 1)
+        await self.server.connection.read(self.first, "", 1)
+        return f"answered a read with {len(found.items)} of 1 item"
+
+    @check("Answer a write only when `read` finds what was written.")
+    async def indexed(self) -> str:
+        """Read right after a write."""
+        space = await self.server.space("indexed")
+        await self.server.write(space, self.server.message(11, SECRETS[1]))
+        began, reads = time.perf_counter(), 1
+        while not contains(await self.server.texts(space, SECRETS[1]), "zeppelin"):
+            waited = time.perf_counter() - began
+            if waited > self.late:
+                if self.server.can.design.merges:
+                    raise CheckNote("a message is not found by its words: the memory declares that it merges")
+                raise CheckFailed(
+                    f"a message that was written is not found, also {waited:.1f} s after the answer"
+                )
+            await asyncio.sleep(0.02)
+            reads += 1
+        waited = time.perf_counter() - began
+        again = [
+            contains(await self.server.texts(space, SECRETS[1]), "zeppelin")
+            for _ in range(READS if reads > 1 else 0)
+        ]
+        if not all(again):
+            raise CheckNote("equal reads return other items: `stable_reads`")
+        if reads > 1:
+            raise CheckFailed(f"a message is found only {waited:.2f} s after the answer to its write")
+        return "a message is found at the first read after its write"
+
+    @check("Filter reads by `space`.", after=INDEXED)
+    async def spaces(self) -> str:
+        """Write to two spaces."""
+        self.server.need_spaces(2)
+        spaces = [await self.server.space(f"spaces-{number}") for number in (1, 2)]
+        # Both messages have the same id, as those of two episodes may.
+        for space, text in zip(spaces, SECRETS, strict=True):
+            await self.server.write(space, self.server.message(1, text))
+        for space, other in zip(spaces, ("zeppelin", "xylophone"), strict=True):
+            if contains(await self.server.texts(space, CODE_QUERY), other):
+                raise CheckFailed("a read finds what was written to another space")
+        self.pair = spaces
+        return "two spaces do not see each other"
+
+    @check("Delete everything of the space at `reset`.", after=INDEXED)
+    async def reset(self) -> str:
+        """Read after `reset`."""
+        await self.server.reset(self.first)
+        if contains(await self.server.texts(self.first, SECRETS[0]), "xylophone"):
+            raise CheckFailed("after `reset`, a read still finds what was written before")
+        return "nothing is left after `reset`"
+
+    @check("Store a message by space and id, and forget ids at `reset`.", after=(*INDEXED, "spaces", "reset"))
+    async def reused_ids(self) -> str:
+        """Write the same id in another space, and after `reset`."""
+        self.server.need_spaces(3)
+        if self.server.can.design.merges:
+            raise CheckSkipped("the memory declares that it merges: its texts are its own")
+        for space, text in zip(self.pair, SECRETS, strict=True):
+            if not await self.server.has(space, text, text.split()[-1].rstrip(".")):
+                raise CheckFailed("a message is lost when another space gets one with the same id")
+        await self.server.write(self.first, self.server.message(21, SECRETS[1]))
+        if not await self.server.has(self.first, SECRETS[1], "zeppelin"):
+            raise CheckFailed("after `reset`, a message with an id of before is not stored")
+        return "the same id in another space, or after `reset`, is another message"
+
+    @check("Repeat the request's `n` in its answer.", after=(*INDEXED, "reused_ids"))
+    async def requests_in_flight(self) -> str:
+        """Read concurrently."""
+        self.server.need_spaces(3)
+        words = ("xylophone", "zeppelin")
+        reads = [(number, space) for number, space in enumerate(self.pair) for _ in range(8)]
+        found = await asyncio.gather(*(self.server.texts(space, SECRETS[number]) for number, space in reads))
+        for (number, space), texts in zip(reads, found, strict=True):
+            is_lost = not texts and not await self.server.has(space, SECRETS[number], words[number])
+            if contains(texts, words[1 - number]) or (is_lost and not self.server.can.design.merges):
+                raise CheckFailed(
+                    "with several requests in flight, a read got no answer, or that of another read"
+                )
+        return "16 concurrent reads have their own answers"
+
+
+class EndChecks:
+    """The checks after the conversation."""
+
+    def __init__(self, server: CheckedServer, conversation: PlayedConversation) -> None:
+        self.server = server
+        self.conversation = conversation
+
+    @check(
+        "Make the state of a space depend on its requests alone.",
+        after=("conversation", "stable_reads", "isolation"),
+    )
+    async def restart(self) -> str:
+        """Read after the server was killed."""
+        if self.server.connection.transport.outlives_run:
+            raise CheckSkipped("memflow does not start this server")
+        if self.server.uses_models:
+            return await self._restart_space(await self.server.two_secrets("restart"))
+        return await compare_restarted(self.conversation, self.server.kill)
+
+    @check(
+        "Keep quotes, line breaks and control characters in texts.",
+        after=(*INDEXED, "complete", "unchanged", "queries", "restart"),
+    )
+    async def texts(self) -> str:
+        """Write odd texts in one write."""
+        if self.server.can.design.merges:
+            raise CheckSkipped("the memory declares that it merges: its texts are its own")
+        space = await self.server.space("texts")
+        await self.server.write(space, *map(self.server.message, range(len(ODD_TEXTS)), ODD_TEXTS.values()))
+        damaged = []
+        for kind, text in ODD_TEXTS.items():
+            found = await self.server.texts(space, _query(text))
+            if not contains(found, text):
+                damaged.append(kind)
+        if damaged:
+            raise CheckFailed(f"not found as written: {', '.join(damaged)}")
+        return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
+
+    @check("Declare deterministic: false.", after=("stable_reads", "restart"))
+    async def deterministic(self) -> str:
+        """Write the same to two spaces."""
+        if not self.server.can.deterministic:
+            raise CheckSkipped("not declared")
+        reads = list[list[list[str]]]()
+        for number in (1, 2):
+            space = await self.server.two_secrets(f"same-{number}")
+            reads.append([await self.server.texts(space, CODE_QUERY) for _ in range(READS)])
+        if reads[0] != reads[1]:
+            raise CheckFailed("two spaces with the same writes return different items")
+        return "two spaces with the same writes return the same"
+
+    @check("Find the reason in the server's log.")
+    async def stops(self) -> str:
+        """Count stops since the start."""
+        if stops := self.server.connection.restarts - self.server.kills:
+            raise CheckFailed(
+                f"the server stopped {stops} times; at last it {self.server.connection.last_stop}"
+            )
+        return "the server did not end"
+
+    async def _restart_space(self, space: str) -> str:
+        before = await self.server.texts(space, CODE_QUERY)
+        await self.server.kill()
+        after = await self.server.texts(space, CODE_QUERY)
+        if before != after and (self.server.can.deterministic or not after):
+            raise CheckFailed(
+                f"a read found {len(before)} items, and {len(after)} other items after a restart and replay"
+            )
+        return "a read finds the same after a restart and a replay of the writes"
 
 
 class ServerChecks:
@@ -61,65 +261,21 @@ class ServerChecks:
         """Run all checks, and end the server. Return one line per check."""
         try:
             # What the server declares is known only when it was started.
-            lines = await run_checks(self._start_checks())
+            lines = await run_checks(checks_of(StartChecks(self.server, self.connect)))
             if any(line.verdict == "wrong" for line in lines):
                 return lines
             conversation = self._conversation()
-            checks = [*self._checks(), *capability_checks(self.server), *conversation_checks(conversation)]
-            return lines + await run_checks([*checks, *self._last_checks(conversation)])
+            groups = (
+                SpaceChecks(self.server, self.late),
+                CapabilityChecks(self.server),
+                conversation,
+                ContentChecks(conversation),
+                ReadChecks(conversation),
+                EndChecks(self.server, conversation),
+            )
+            return lines + await run_checks(checks_of(*groups))
         finally:
             await self.server.connection.stop()
-
-    def _start_checks(self) -> list[Check]:
-        command = "Fix the command or the address; logs belong on stderr."
-        return [
-            Check("start", self._start, command, needed=True),
-            Check("stable_hello", self._stable_hello, "Answer `hello` with constants: results depend on it."),
-        ]
-
-    def _checks(self) -> list[Check]:
-        return [
-            Check(
-                "write", self._write, "Answer each write with one JSON line, when it is done.", needed=True
-            ),
-            Check("read", self._read, "Answer each read with at most k valid items.", needed=True),
-            Check("indexed", self._indexed, "Answer a write only when `read` finds what was written."),
-            Check("spaces", self._spaces, "Filter reads by `space`.", after=INDEXED),
-            Check("reset", self._reset, "Delete everything of the space at `reset`.", after=INDEXED),
-            Check(
-                "reused_ids",
-                self._reused_ids,
-                "Store a message by space and id, and forget ids at `reset`.",
-                after=(*INDEXED, "spaces", "reset"),
-            ),
-            Check(
-                "requests_in_flight",
-                self._in_flight,
-                "Repeat the request's `n` in its answer.",
-                after=(*INDEXED, "reused_ids"),
-            ),
-        ]
-
-    def _last_checks(self, conversation: PlayedConversation) -> list[Check]:
-        known = (*INDEXED, "complete", "unchanged", "queries", "restart")
-        return [
-            Check(
-                "restart",
-                lambda: self._restart(conversation),
-                "Make the state of a space depend on its requests alone.",
-                after=("conversation", "stable_reads", "isolation"),
-            ),
-            Check(
-                "texts", self._texts, "Keep quotes, line breaks and control characters in texts.", after=known
-            ),
-            Check(
-                "deterministic",
-                self._deterministic,
-                "Declare deterministic: false.",
-                after=("stable_reads", "restart"),
-            ),
-            Check("stops", self._stops, "Find the reason in the server's log."),
-        ]
 
     def _conversation(self) -> PlayedConversation:
         """Return the conversation, which is not played yet."""
@@ -130,170 +286,12 @@ class ServerChecks:
 
         return PlayedConversation(open_space, can, self.late, self.sizes)
 
-    async def _start(self) -> str:
-        began = time.perf_counter()
-        self.server.greeting = await self.server.connection.hello()
-        seconds = time.perf_counter() - began
-        declared = self.server.can.model_dump(exclude_defaults=True)
-        said = ", ".join(f"{name}: {value}" for name, value in declared.items()) or "no capability"
-        return f"{self.server.greeting.name} {self.server.greeting.version} after {seconds:.1f} s, declares {said}"
-
-    async def _stable_hello(self) -> str:
-        other = self.connect()
-        try:
-            again = await other.hello()
-        finally:
-            await other.stop()
-        for field in Hello.model_fields:
-            first, second = getattr(self.server.greeting, field), getattr(again, field)
-            if first != second:
-                raise CheckFailed(f"`{field}` was {first!r} at the first start, and {second!r} at the second")
-        return "equal at two starts"
-
-    async def _write(self) -> str:
-        self.first = await self.server.space("write")
-        await self.server.write(self.first, self.server.message(21, SECRETS[0]))
-        return "answered a write of one message"
-
-    async def _read(self) -> str:
-        found = await self.server.connection.read(self.first, CODE_QUERY, 1)
-        await self.server.connection.read(self.first, "", 1)
-        return f"answered a read with {len(found.items)} of 1 item"
-
-    async def _indexed(self) -> str:
-        space = await self.server.space("indexed")
-        await self.server.write(space, self.server.message(11, SECRETS[1]))
-        began, reads = time.perf_counter(), 1
-        while not contains(await self.server.texts(space, SECRETS[1]), "zeppelin"):
-            waited = time.perf_counter() - began
-            if waited > self.late:
-                if self.server.can.design.merges:
-                    raise CheckNote("a message is not found by its words: the memory declares that it merges")
-                role = "assistant" if self.server.can.design.roles[0] == "user" else "user"
-                await self.server.write(space, message(12, SECRETS[1], role))
-                if contains(await self.server.texts(space, SECRETS[1]), "zeppelin"):
-                    raise CheckFailed(
-                        f"only messages of the {role} are found; one role is a design to declare"
-                    )
-                raise CheckFailed(
-                    f"a message that was written is not found, also {waited:.1f} s after the answer"
-                )
-            await asyncio.sleep(0.02)
-            reads += 1
-        waited = time.perf_counter() - began
-        again = [
-            contains(await self.server.texts(space, SECRETS[1]), "zeppelin")
-            for _ in range(READS if reads > 1 else 0)
-        ]
-        if not all(again):
-            raise CheckNote("equal reads return other items: `stable_reads`")
-        if reads > 1:
-            raise CheckFailed(f"a message is found only {waited:.2f} s after the answer to its write")
-        return "a message is found at the first read after its write"
-
-    async def _texts(self) -> str:
-        if self.server.can.design.merges:
-            raise CheckSkipped("the memory declares that it merges: its texts are its own")
-        space = await self.server.space("texts")
-        await self.server.write(space, *map(self.server.message, range(len(ODD_TEXTS)), ODD_TEXTS.values()))
-        damaged = []
-        for kind, text in ODD_TEXTS.items():
-            found = await self.server.texts(space, _query(text))
-            if not contains(found, text):
-                damaged.append(kind)
-        if damaged:
-            raise CheckFailed(f"not found as written: {', '.join(damaged)}")
-        return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
-
-    async def _spaces(self) -> str:
-        self.server.need_spaces(2)
-        spaces = [await self.server.space(f"spaces-{number}") for number in (1, 2)]
-        # Both messages have the same id, as those of two episodes may.
-        for space, text in zip(spaces, SECRETS, strict=True):
-            await self.server.write(space, self.server.message(1, text))
-        for space, other in zip(spaces, ("zeppelin", "xylophone"), strict=True):
-            if contains(await self.server.texts(space, CODE_QUERY), other):
-                raise CheckFailed("a read finds what was written to another space")
-        self.pair = spaces
-        return "two spaces do not see each other"
-
-    async def _reset(self) -> str:
-        await self.server.reset(self.first)
-        if contains(await self.server.texts(self.first, SECRETS[0]), "xylophone"):
-            raise CheckFailed("after `reset`, a read still finds what was written before")
-        return "nothing is left after `reset`"
-
-    async def _reused_ids(self) -> str:
-        self.server.need_spaces(3)
-        if self.server.can.design.merges:
-            raise CheckSkipped("the memory declares that it merges: its texts are its own")
-        for space, text in zip(self.pair, SECRETS, strict=True):
-            if not await self.server.has(space, text, text.split()[-1].rstrip(".")):
-                raise CheckFailed("a message is lost when another space gets one with the same id")
-        await self.server.write(self.first, self.server.message(21, SECRETS[1]))
-        if not await self.server.has(self.first, SECRETS[1], "zeppelin"):
-            raise CheckFailed("after `reset`, a message with an id of before is not stored")
-        return "the same id in another space, or after `reset`, is another message"
-
-    async def _in_flight(self) -> str:
-        self.server.need_spaces(3)
-        words = ("xylophone", "zeppelin")
-        reads = [(number, space) for number, space in enumerate(self.pair) for _ in range(8)]
-        found = await asyncio.gather(*(self.server.texts(space, SECRETS[number]) for number, space in reads))
-        for (number, space), texts in zip(reads, found, strict=True):
-            is_lost = not texts and not await self.server.has(space, SECRETS[number], words[number])
-            if contains(texts, words[1 - number]) or (is_lost and not self.server.can.design.merges):
-                raise CheckFailed(
-                    "with several requests in flight, a read got no answer, or that of another read"
-                )
-        swapped = getattr(self.server.connection.transport, "out_of_order", 0)
-        if swapped:
-            raise CheckNote(f"{swapped} answers came before that of an earlier request, which is allowed")
-        return "16 concurrent reads have their own answers"
-
-    async def _deterministic(self) -> str:
-        if not self.server.can.deterministic:
-            raise CheckSkipped("not declared")
-        reads = list[list[list[str]]]()
-        for number in (1, 2):
-            space = await self.server.two_secrets(f"same-{number}")
-            reads.append([await self.server.texts(space, CODE_QUERY) for _ in range(READS)])
-        if reads[0] != reads[1]:
-            raise CheckFailed("two spaces with the same writes return different items")
-        return "two spaces with the same writes return the same"
-
-    async def _restart(self, conversation: PlayedConversation) -> str:
-        if self.server.connection.transport.outlives_run:
-            raise CheckSkipped("memflow does not start this server")
-        if self.server.uses_models:
-            return await self._restart_space(await self.server.two_secrets("restart"))
-        return await compare_restarted(conversation, self.server.kill)
-
-    async def _restart_space(self, space: str) -> str:
-        before = await self.server.texts(space, CODE_QUERY)
-        await self.server.kill()
-        after = await self.server.texts(space, CODE_QUERY)
-        if before != after and (self.server.can.deterministic or not after):
-            raise CheckFailed(
-                f"a read found {len(before)} items, and {len(after)} other items after a restart and replay"
-            )
-        return "a read finds the same after a restart and a replay of the writes"
-
-    async def _stops(self) -> str:
-        if stops := self.server.connection.restarts - self.server.kills:
-            raise CheckFailed(
-                f"the server stopped {stops} times; at last it {self.server.connection.last_stop}"
-            )
-        return "the server did not end"
-
 
 def planned_writes(can: Capabilities | None) -> str:
     """Return how many writes a check sends to a server, in words; None for a server that was not started yet."""
     if can is None:
-        return f"at most {WRITES_WITH_MODELS} writes if it uses models, else about {WRITES_IN_PAIRS}"
-    if can.models != "none":
-        return f"at most {WRITES_WITH_MODELS} writes"
-    return f"about {WRITES.get(can.batch, WRITES_IN_PAIRS)} writes without models"
+        return f"at most {WRITES_WITH_MODELS} writes if it uses models, else at most {WRITES}"
+    return f"at most {WRITES if can.models == 'none' else WRITES_WITH_MODELS} writes"
 
 
 def _query(text: str) -> str:

@@ -5,7 +5,6 @@ lists the spaces that were left on the server.
 """
 
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
@@ -29,13 +28,11 @@ class SpaceRecord:
         """Record a space, before the server receives it."""
         if name not in self._names:
             self._names.add(name)
-            self._append(name, exists=True)
+            print(json.dumps(name), file=self._opened(), flush=True)
 
     def remove(self, name: str) -> None:
-        """Record that a space is deleted."""
-        if name in self._names:
-            self._names.remove(name)
-            self._append(name, exists=False)
+        """Forget a space that is deleted. The file still lists it, since deleting it again does no harm."""
+        self._names.discard(name)
 
     def close(self) -> None:
         """Release the file. Delete it if all spaces are deleted; else the next run deletes them."""
@@ -52,29 +49,18 @@ class SpaceRecord:
             with suppress(OSError), path.open("r+", encoding="utf-8") as file:
                 # OSError: its connection is open, or another process deletes it.
                 flock(file, LOCK_EX | LOCK_NB)
-                for name in _spaces(file):
-                    self.add(name)
-                    names.append(name)
+                for line in file:
+                    with suppress(ValueError):  # a line that was cut
+                        names.append(json.loads(line))
+                        self.add(names[-1])
                 path.unlink(missing_ok=True)
         return names
 
-    def _append(self, name: str, *, exists: bool) -> None:
+    def _opened(self) -> IO[str]:
         if self._file is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             new = self.folder / f".{token_hex(8)}"
             self._file = new.open("x", encoding="utf-8")
             flock(self._file, LOCK_EX)
             self._path = new.rename(new.with_name(f"{new.name[1:]}{SUFFIX}"))
-        print(json.dumps([name, exists]), file=self._file, flush=True)
-
-
-def _spaces(lines: Iterator[str]) -> list[str]:
-    """Return the names of the spaces that exist after the recorded changes. A line that was cut is ignored."""
-    names: dict[str, None] = {}
-    for line in lines:
-        with suppress(ValueError):
-            name, exists = json.loads(line)
-            names[name] = None
-            if not exists:
-                del names[name]
-    return list(names)
+        return self._file

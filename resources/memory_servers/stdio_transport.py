@@ -14,10 +14,9 @@ from resources.memory_servers.process import ServerCommand, ServerProcess, start
 from resources.memory_servers.transport import (
     SHOWN,
     InvalidAnswer,
-    RequestsInFlight,
     ServerStopped,
+    Transport,
     decode,
-    encode,
     shown,
 )
 from resources.models.event_loop import detached
@@ -25,7 +24,7 @@ from resources.models.event_loop import detached
 CHUNK = 1 << 16
 
 
-class StdioTransport:
+class StdioTransport(Transport):
     """A server that memflow starts. Answers are matched to requests by their number `n`, in any order.
 
     A line that is no answer fails the oldest request in flight, or else the next one: a server mostly works in order.
@@ -34,18 +33,15 @@ class StdioTransport:
     outlives_run = False
 
     def __init__(self, command: ServerCommand, log: Path) -> None:
+        super().__init__()
         self.command = command
         self.setting = command.setting
         self.log = log
         self.process: ServerProcess | None = None
-        self.out_of_order = 0
-        """Number of answers that came before the answer to an earlier request."""
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._abandoned: set[int] = set()
         self._stray: str | None = None
         self._ending = "is not running"
-        self._number = 0
-        self._limits = RequestsInFlight()
         self._sending = asyncio.Lock()
         self._reader: asyncio.Task[None] | None = None
 
@@ -55,11 +51,8 @@ class StdioTransport:
         self.process = await start_process(self.command, self.log)
         self._reader = detached(self._read(self.process))
 
-    async def request(self, message: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
-        """Send a message, and return the answer with the same number."""
-        self._number += 1
-        number = self._number
-        line = encode({**message, "n": number}) + b"\n"
+    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
+        """Write a line, and return the answer with the same number."""
         if self._stray is not None:
             wrong, self._stray = self._stray, None
             raise InvalidAnswer(wrong)
@@ -68,21 +61,23 @@ class StdioTransport:
             raise ServerStopped(self._ending)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         try:
-            return await self._limits.within(limit, self._exchange(process, line, answer))
-        except TimeoutError as error:
-            await process.kill()
-            raise ServerStopped(
-                f"did not answer {message['op']} within its time limit of {limit:g} s{process.log_tail()}"
-            ) from error
+            async with self._sending:
+                with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
+                    process.stdin.write(content + b"\n")
+                    await process.stdin.drain()
+            return await answer
         finally:
             self._answers.pop(number, None)
             if answer.cancelled() or not answer.done():
                 self._abandoned.add(number)
 
-    async def kill(self) -> None:
+    async def kill(self) -> str:
         """End the process group at once, as a crash would."""
-        if self.process is not None:
-            await self.process.kill()
+        process = self.process
+        if process is None:
+            return ""
+        await process.kill()
+        return process.log_tail()
 
     async def stop(self) -> None:
         """End the process group."""
@@ -97,15 +92,6 @@ class StdioTransport:
         self._fail_all(ServerStopped("was ended"))
         self._abandoned.clear()
         self._stray = None
-
-    async def _exchange(
-        self, process: ServerProcess, line: bytes, answer: "asyncio.Future[Mapping[str, Any]]"
-    ) -> Mapping[str, Any]:
-        async with self._sending:
-            with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
-                process.stdin.write(line)
-                await process.stdin.drain()
-        return await answer
 
     async def _read(self, process: ServerProcess) -> None:
         """Read lines until the end of the output, then fail the requests in flight."""
@@ -151,8 +137,6 @@ class StdioTransport:
             return
         waiting = self._answers.get(number) if type(number) is int else None
         if waiting is not None and not waiting.done():
-            oldest = next(other for other, each in self._answers.items() if not each.done())
-            self.out_of_order += number != oldest
             waiting.set_result(answer)
             return
         self._reject(f"answered a request n = {number!r} that is not open: {shown(line)}")

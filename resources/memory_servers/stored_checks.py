@@ -4,7 +4,6 @@ A result holds for the command and its files, or for 24 hours for the name and v
 """
 
 import json
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 from memflow.memories.server.protocol import Hello
+from resources.files.local_files import replace_file
 from resources.memory_servers.check_lines import CheckLine
 from resources.memory_servers.declaration import FOLDER, declared_server
 
@@ -28,13 +28,8 @@ UNCHECKED = "unchecked"
 def store_check(name: str, own: "OwnMemory", home: Path, hello: Hello, lines: Sequence[CheckLine]) -> None:
     """Store the result of a check. Several processes may do so."""
     wrong = [line.as_dict() for line in lines if line.verdict == "wrong"]
-    path = _file(name, home)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(
-        json.dumps({"of": _key(name, own, home, hello), "at": time.time(), "wrong": wrong}), encoding="utf-8"
-    )
-    new.replace(path)
+    text = json.dumps({"of": _key(name, own, home, hello), "at": time.time(), "wrong": wrong})
+    replace_file(_file(name, home), lambda file: file.write(text.encode()))
 
 
 def has_passed(name: str, own: "OwnMemory", home: Path, hello: Hello | None) -> bool:

@@ -5,9 +5,10 @@ stdio_transport.py and http_transport.py implement it. connection.py restarts se
 
 import asyncio
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from memflow.errors import ServerFailed
 from memflow.memories.server.protocol import LONGEST_LINE
@@ -40,7 +41,7 @@ class TimeLimits:
         return self.read if operation in ("read", "reset", "close") else self.write
 
 
-class Transport(Protocol):
+class Transport(ABC):
     """The exchange of messages with one server. It belongs to one event loop.
 
     `setting` names the line of the settings to fix if the server cannot be started or reached. `outlives_run` is
@@ -50,39 +51,48 @@ class Transport(Protocol):
     setting: str
     outlives_run: bool
 
+    def __init__(self) -> None:
+        self._number = 0
+        self._waiting: dict[int, list[float]] = {}
+        """The requests in flight: when the time of each began, and its limit."""
+
+    @abstractmethod
     async def start(self) -> None:
         """Start the server, or open connections to it. Raises BadSettings or ServerStopped."""
-        ...
+
+    @abstractmethod
+    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
+        """Send a request, and return its answer. Raises ServerStopped, InvalidAnswer or ServerFailed."""
+
+    @abstractmethod
+    async def kill(self) -> str:
+        """End the server at once, as a crash would. Return the end of its log, for an error message."""
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """End the server, or close the connections. Requests in flight raise ServerStopped."""
 
     async def request(self, message: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
         """Send a message, and return the answer, an object. Raises ServerStopped, InvalidAnswer or ServerFailed."""
-        ...
-
-    async def kill(self) -> None:
-        """End the server at once, as a crash would."""
-        ...
-
-    async def stop(self) -> None:
-        """End the server, or close the connections. Requests in flight raise ServerStopped."""
-        ...
-
-
-class RequestsInFlight:
-    """The time limits of requests that a server may process one after another.
-
-    The time of a request begins when the last request that was sent before it is answered, and is at least as long as
-    the limits of those. So a read behind a long write does not fail in a server that processes one request at a time.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[int, list[float]] = {}
-        self._number = 0
-
-    async def within(self, limit: float, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`. Raises TimeoutError, and cancels `work`, after the time limit."""
-        clock = asyncio.get_running_loop().time
         self._number += 1
         number = self._number
+        content = encode({**message, "n": number})
+        try:
+            return await self._within(number, limit, self.exchange(number, content))
+        except TimeoutError as error:
+            log = await self.kill()
+            raise ServerStopped(
+                f"did not answer {message['op']} within its time limit of {limit:g} s{log}"
+            ) from error
+
+    async def _within(self, number: int, limit: float, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of `work`. Raises TimeoutError, and cancels `work`, after the time limit.
+
+        A server may process requests one after another. The time of a request begins when the last request that was
+        sent before it is answered, and is at least as long as the limits of those, so that a read behind a long write
+        does not fail.
+        """
+        clock = asyncio.get_running_loop().time
         mine = self._waiting[number] = [clock(), limit]
         task = asyncio.ensure_future(work)
         try:
@@ -97,10 +107,9 @@ class RequestsInFlight:
         finally:
             task.cancel()
             del self._waiting[number]
-            now = clock()
             for other, each in self._waiting.items():
                 if other > number:
-                    each[0] = now
+                    each[0] = clock()
 
 
 def encode(message: Mapping[str, Any]) -> bytes:

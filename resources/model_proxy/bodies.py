@@ -4,12 +4,14 @@ Everything else in a body is forwarded as received. scripted_answers.py and forw
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Role, Sampling
 from memflow.fingerprint import canonical_json
+
+B = TypeVar("B", bound=BaseModel)
 
 PROMPT = "model_proxy/chat"
 """The name of the prompt of all proxied chat requests, by which the ledger groups their usage."""
@@ -120,23 +122,11 @@ class ReceivedEmbeddings(_Open):
         return texts
 
 
-def parse_chat(content: bytes) -> ReceivedChat:
-    """Return the chat request of a body. Raises BadRequest with the field that is invalid."""
+def parsed(kind: type[B], content: bytes) -> B:
+    """Return the request of a body. Raises BadRequest with the field that is invalid."""
     try:
-        return ReceivedChat.model_validate_json(content)
+        return kind.model_validate_json(content)
     except ValidationError as error:
-        raise _rejection(error) from error
-
-
-def parse_embeddings(content: bytes) -> ReceivedEmbeddings:
-    """Return the embedding request of a body. Raises BadRequest with the field that is invalid."""
-    try:
-        return ReceivedEmbeddings.model_validate_json(content)
-    except ValidationError as error:
-        raise _rejection(error) from error
-
-
-def _rejection(error: ValidationError) -> BadRequest:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(map(str, first["loc"])) or "the body"
-    return BadRequest(f"{place}: {first['msg']}")
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the body"
+        raise BadRequest(f"{place}: {first['msg']}") from error

@@ -10,7 +10,7 @@ from typing import Any
 DEPTH = 24
 """Maximum depth of a value; a schema that needs more refers to itself without an end."""
 LONGEST = 10_000
-"""Maximum `minItems` and `minLength`; other schemas would fill the memory."""
+"""Maximum `minItems`; other schemas would fill the memory."""
 _FORMATS = {
     "date": "2024-01-01",
     "date-time": "2024-01-01T00:00:00Z",
@@ -117,11 +117,10 @@ class _Instances:
         }
 
     def _array(self, part: Mapping[str, Any], depth: int) -> list[Any]:
-        _require_short(part, "minItems")
         first = [self.of(each, depth + 1) for each in part.get("prefixItems", ())]
         least = max(part.get("minItems", 0), 0 if first or part.get("maxItems") == 0 else 1)
-        if part.get("uniqueItems") and least > 1:
-            raise UnsupportedSchema("an array of several different items is not supported")
+        if least > LONGEST:
+            raise UnsupportedSchema(f"minItems is above {LONGEST}")
         try:
             return first + [self.of(part.get("items", {}), depth + 1) for _ in range(least - len(first))]
         except UnsupportedSchema:
@@ -132,10 +131,10 @@ class _Instances:
     def _string(self, part: Mapping[str, Any]) -> str:
         if "pattern" in part:
             raise UnsupportedSchema(f"the pattern {part['pattern']!r} is not supported")
-        _require_short(part, "minLength")
         text = _FORMATS.get(str(part.get("format")), self.text)
-        least = part.get("minLength", 0)
-        return (text * (1 + least // len(text)) if len(text) < least else text)[: part.get("maxLength", 400)]
+        if len(text) < part.get("minLength", 0):
+            raise UnsupportedSchema(f"no text of {part['minLength']} characters is known")
+        return text[: part.get("maxLength", 400)]
 
     def _referred(self, place: str) -> Mapping[str, Any]:
         found: Any = self.root
@@ -147,11 +146,6 @@ class _Instances:
 
     def _resolved(self, part: Any) -> Mapping[str, Any]:
         return self._referred(str(part["$ref"])) if "$ref" in part else part
-
-
-def _require_short(part: Mapping[str, Any], key: str) -> None:
-    if part.get(key, 0) > LONGEST:
-        raise UnsupportedSchema(f"{key} is above {LONGEST}")
 
 
 def _without(part: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -167,14 +161,8 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 def _number(kind: str, part: Mapping[str, Any]) -> float | int:
     step = 1 if kind == "integer" else 0.5
-    unit = part.get("multipleOf", 1)
-    value: float = 0
-    if "minimum" in part:
-        value = max(value, part["minimum"])
-    if "exclusiveMinimum" in part:
-        value = max(value, part["exclusiveMinimum"] + step)
-    for key, less in (("maximum", 0), ("exclusiveMaximum", step)):
-        if key in part:
-            value = min(value, part[key] - less)
-    value = -(-value // unit) * unit if "multipleOf" in part else value
+    value: float = max(0, part.get("minimum", 0), part.get("exclusiveMinimum", -step) + step)
+    value = min(value, part.get("maximum", value), part.get("exclusiveMaximum", value + step) - step)
+    if "multipleOf" in part and value % part["multipleOf"]:
+        raise UnsupportedSchema(f"no multiple of {part['multipleOf']} is known")
     return int(-(-value // 1)) if kind == "integer" else value

@@ -6,9 +6,9 @@ the request. Requests without such a key are rejected, so that other programs on
 
 import hmac
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -16,7 +16,7 @@ from aiohttp.typedefs import Handler
 from memflow.errors import ChatError, FatalChatError, MemflowError
 from memflow.tokens import estimate
 from resources.model_proxy.access import ModelAccess
-from resources.model_proxy.bodies import BadRequest, parse_chat, parse_embeddings
+from resources.model_proxy.bodies import B, BadRequest, ReceivedChat, ReceivedEmbeddings, parsed
 from resources.model_proxy.responses import (
     FINAL,
     completion_body,
@@ -25,8 +25,6 @@ from resources.model_proxy.responses import (
     error_body,
     error_of,
 )
-
-T = TypeVar("T")
 
 HOST = "127.0.0.1"
 MAX_BODY = 32 * 2**20
@@ -85,7 +83,7 @@ class ModelProxy:
 
     async def _chat(self, received: web.Request) -> web.StreamResponse:
         access = self._access(received)
-        chat = await _parsed(received, parse_chat)
+        chat = await _body(received, ReceivedChat)
         _require_model(chat.model, access.chat_model)
         ledgered = access.chat
         try:
@@ -104,7 +102,7 @@ class ModelProxy:
 
     async def _embeddings(self, received: web.Request) -> web.Response:
         access = self._access(received)
-        body = await _parsed(received, parse_embeddings)
+        body = await _body(received, ReceivedEmbeddings)
         if access.embedder is None:
             raise _rejection(404, "no embedder is chosen. Choose one under [embedder] in memflow.toml.")
         _require_model(body.model, access.embedding_model)
@@ -161,9 +159,9 @@ def _failed(access: ModelAccess, error: MemflowError) -> _Rejection:
     return _Rejection(*error_of(error))
 
 
-async def _parsed(received: web.Request, parse: Callable[[bytes], T]) -> T:
+async def _body(received: web.Request, kind: type[B]) -> B:
     try:
-        return parse(await received.read())
+        return parsed(kind, await received.read())
     except BadRequest as wrong:
         raise _rejection(400, str(wrong)) from wrong
     except web.HTTPRequestEntityTooLarge as error:

@@ -223,16 +223,6 @@ def test_bad_command_fails_its_partition_and_no_other(run: Callable[..., Result]
     assert result.replies("echo")
 
 
-def test_servers_end_with_the_run(run: Callable[..., Result], tmp_path: Path) -> None:
-    (tmp_path / "killed.py").write_text(f"ECHO = {ECHO!r}\n{KILLED}", encoding="utf-8")
-    run({"ending": {"command": [sys.executable, "killed.py"], "folder": str(tmp_path)}})
-    pids = [int(pid) for pid in (tmp_path / "starts.txt").read_text().split()]
-    assert pids
-    for pid in pids:
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
-
-
 def test_changed_answer_to_hello_makes_the_partition_stale(run: Callable[..., Result], home: Path) -> None:
     servers = {"settled": echo_command()}
     run(servers)

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from generated import Generated, generate
-from served_evaluation import evaluate
+from server_evaluation import evaluated
 from stub import Stub, StubBehavior
 from stub.calls import THOUGHT
 
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import ModelMisconfigured
+from memflow.memories.registry import find
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.profiles import PRESETS, Preset, Profile, preset_fields, profile_of
@@ -72,7 +73,7 @@ def run(demo: Generated, behavior: StubBehavior, profile: Profile, *memories: st
             chat = RecordedRequests(stub.url, "stub", "f", section="models.m", endpoint=endpoint)
             async with chat:
                 for memory in memories:
-                    found.tables[memory] = await evaluate(demo, memory, chat)
+                    found.tables[memory] = await evaluated(demo, find(memory), answering=chat, early=False)
                 found.said = chat.said
         return found
 

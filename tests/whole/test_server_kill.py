@@ -14,7 +14,7 @@ from stub import stub_process
 
 DOMAIN = "amemgym_base"
 MODES = ("as_of", "fork", "ask_at_once", "replay", "restore")
-ECHO = Path(__file__).parents[2] / "resources" / "memory_servers" / "echo.py"
+ECHO = Path(__file__).parents[1] / "echo.py"
 KILLS = (5, 25, 50)
 """The number of answers of a start after which it is killed."""
 

@@ -64,9 +64,7 @@ def test_passed_check_holds_until_the_program_changes() -> None:
     assert planned_checks(selection.settings, selection.assistants) == {}
     write_server("lazy=0.001")
     selection = selected()
-    assert planned_checks(selection.settings, selection.assistants) == {
-        "mine": "about 360 writes without models"
-    }
+    assert planned_checks(selection.settings, selection.assistants) == {"mine": "at most 700 writes"}
 
 
 def test_checks_can_be_skipped_and_the_summary_names_the_server() -> None:

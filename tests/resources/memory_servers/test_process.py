@@ -25,30 +25,19 @@ ENVIRONMENT = """
 HELLO = True
 print("a log line", file=sys.stderr)
 serve(lambda request: {"name": "x", "version": "1", "settings": dict(os.environ)})"""
-FAMILY = """
-import signal, subprocess
-if STUBBORN:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdin=subprocess.DEVNULL)
-HELLO = True
-try:
-    serve(lambda request: {"name": "x", "version": "1", "settings": {"pids": [os.getpid(), child.pid]}})
-finally:
-    while STUBBORN:
-        time.sleep(600)
-"""
 CHILDREN = """
-import subprocess
+import signal, subprocess
 DETACHED = "import time; time.sleep(600)"
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
 stubborn = subprocess.Popen([sys.executable, "-c", STUBBORN], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
 stubborn.stdout.readline()
 detached = subprocess.Popen([sys.executable, "-c", DETACHED], stdin=subprocess.DEVNULL, start_new_session=True)
 HELLO = True
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
 def answer(request):
     if request["op"] == "write" and request["write"] == 2:
         os._exit(3)
-    pids = {"pids": [stubborn.pid, detached.pid]}
+    pids = {"pids": [os.getpid(), stubborn.pid, detached.pid]}
     return {"name": "x", "version": "1", "settings": pids if "PIDS" in globals() else {}}
 """
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the processes of a process")
@@ -130,36 +119,6 @@ async def test_large_log_is_renamed_before_a_start(tmp_path: Path, monkeypatch: 
     assert (tmp_path / "echo.1.log").read_text(encoding="utf-8") == "a long former log"
 
 
-@pytest.mark.parametrize(("stubborn", "grace"), [(False, 20), (True, 0.2)])
-async def test_stop_ends_the_server_and_the_processes_that_it_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: bool, grace: float
-) -> None:
-    monkeypatch.setattr(process, "GRACE_S", grace)
-    async with written_server(tmp_path, f"STUBBORN = {stubborn}\n{FAMILY}") as server:
-        pids = (await server.hello()).settings["pids"]
-        assert all(map(is_alive, pids))
-        await server.stop()
-        assert wait_until(lambda: not any(map(is_alive, pids)))
-
-
-@pytest.mark.parametrize("stubborn", [False, True])
-def test_server_ends_when_memflow_is_killed(tmp_path: Path, stubborn: bool) -> None:
-    (tmp_path / "server.py").write_text(f"{ANSWERS}STUBBORN = {stubborn}\n{FAMILY}", encoding="utf-8")
-    paths = os.pathsep.join(path for path in sys.path if path)
-    with subprocess.Popen(
-        [sys.executable, "-c", PARENT, str(tmp_path)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": paths},
-    ) as parent:
-        assert parent.stdout is not None
-        pids = [int(pid) for pid in parent.stdout.readline().split()]
-        assert len(pids) == 2
-        assert all(map(is_alive, pids))
-        parent.send_signal(signal.SIGKILL)
-    assert wait_until(lambda: not any(map(is_alive, pids)))
-
-
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_server_that_closes_its_output_and_lives_on_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[[Coroutine[Any, Any, None]], None]
@@ -176,7 +135,11 @@ def test_server_that_closes_its_output_and_lives_on_is_ended(
 
 
 @LINUX
-async def test_stop_ends_processes_that_left_the_process_group(tmp_path: Path) -> None:
+async def test_stop_ends_the_server_and_the_processes_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server and one process ignore SIGTERM, and another process left the process group."""
+    monkeypatch.setattr(process, "GRACE_S", 0.2)
     async with written_server(tmp_path, f"PIDS = True\n{CHILDREN}\nserve(answer)") as server:
         pids = (await server.hello()).settings["pids"]
         assert all(map(is_alive, pids))
@@ -186,7 +149,7 @@ async def test_stop_ends_processes_that_left_the_process_group(tmp_path: Path) -
 
 
 @LINUX
-def test_processes_that_ignore_sigterm_or_left_the_group_end_when_memflow_is_killed(tmp_path: Path) -> None:
+def test_server_and_its_processes_end_when_memflow_is_killed(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(f"{ANSWERS}PIDS = True\n{CHILDREN}\nserve(answer)", encoding="utf-8")
     paths = os.pathsep.join(path for path in sys.path if path)
     with subprocess.Popen(
@@ -197,7 +160,7 @@ def test_processes_that_ignore_sigterm_or_left_the_group_end_when_memflow_is_kil
     ) as parent:
         assert parent.stdout is not None
         pids = [int(pid) for pid in parent.stdout.readline().split()]
-        assert len(pids) == 2
+        assert len(pids) == 3
         assert all(map(is_alive, pids))
         parent.send_signal(signal.SIGKILL)
     assert wait_until(lambda: not any(map(is_alive, pids)))
@@ -211,16 +174,6 @@ async def test_end_of_a_server_is_noticed_while_a_process_of_it_keeps_its_output
         await server.write("a", 1, [sent(1, "x")])
         with pytest.raises(ServerFailed, match="ended with status 3"):
             await asyncio.wait_for(server.write("a", 2, [sent(2, "x")]), 20)
-
-
-async def test_end_of_a_server_is_noticed_while_a_process_of_it_has_its_output_open(tmp_path: Path) -> None:
-    body = """
-import subprocess
-subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdin=subprocess.DEVNULL)
-serve(lambda request: os._exit(5))"""
-    async with written_server(tmp_path, body) as server:
-        with pytest.raises(ServerFailed, match="ended with status 5"):
-            await asyncio.wait_for(server.reset("a"), 9)
 
 
 def test_long_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:

@@ -1,16 +1,18 @@
-"""The checks of memories in Python: state outside the store, reads that write, clocks, random numbers."""
+"""The checks of memories in Python: state outside the store, reads that write, clocks, random numbers.
+
+The checks of the conversation are those of memory servers: test_planted_faults.py.
+"""
 
 import datetime
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
 from memflow.memories.design import Design
-from memflow.memories.memory import Memory, Message, Recall, Tools
-from memflow.memories.registry import memory_factory
+from memflow.memories.memory import Memory, Message, Recall
 from resources.memory_servers.check_lines import CheckLine
 from resources.memory_servers.python_checks import PythonChecks
 
@@ -131,27 +133,6 @@ class Declared(UserOnly):
     design = Design(roles=("user",))  # type: ignore[assignment]
 
 
-class Cut(Lines):
-    """Cuts texts."""
-
-    def text_of(self, message: Message) -> str:
-        return message.text[:160]
-
-
-class Deaf(Lines):
-    """Recalls nothing for long queries."""
-
-    async def read(self, query: str, frozen: bool = True) -> Recall:
-        return Recall() if len(query.split()) > 12 else await super().read(query, frozen)
-
-
-class Misnamed(Lines):
-    """Names the first message as the source of all."""
-
-    def sources_of(self, message: Message) -> list[str]:
-        return ["check-1"]
-
-
 class Raising(Lines):
     """Raises for digits."""
 
@@ -179,9 +160,6 @@ async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
         (Clairvoyant, "as_of", "it knows the future"),
         (Dropping, "complete", "stored 20 of 60 messages: lost are 40 of 40 messages after write 10"),
         (UserOnly, "complete", "30 of 30 messages of the assistant"),
-        (Cut, "unchanged", "texts came back without their end"),
-        (Deaf, "queries", "12 of 12 queries of more than 12 words"),
-        (Misnamed, "sources", "do not name the message"),
         (Raising, "conversation", "the memory raised ValueError: cannot parse a number"),
     ],
 )
@@ -194,10 +172,3 @@ async def test_fault_of_a_memory_is_found_by_its_line(memory: type[Memory], line
 async def test_memory_without_a_fault_has_no_wrong_line(memory: type[Memory]) -> None:
     lines = await lines_of(memory)
     assert {name for name, line in lines.items() if line.verdict not in ("ok", "skipped")} == set()
-
-
-@pytest.mark.parametrize("name", ["full", "recent", "bm25_message", "bm25_session"])
-async def test_shipped_memory_has_no_wrong_line(name: str) -> None:
-    create: Any = memory_factory(name, Tools())
-    lines = await PythonChecks(create).run()
-    assert [line for line in lines if line.verdict == "wrong"] == []

@@ -91,13 +91,6 @@ def test_scripted_assistant_has_scripted_answers_and_the_hashing_embedder(tmp_pa
     assert len({*texts}) == 3
 
 
-def test_typed_answers_reach_the_server(tmp_path: Path) -> None:
-    settings = settings_of(tmp_path, command=[sys.executable, str(SERVER), "typed"])
-    with opened(settings) as models:
-        texts = run(models, lambda chats: write_and_read(chats, "served"))
-    assert '{"fact": "My cat number 0 is called Ann."}' in texts
-
-
 def test_spent_budget_ends_the_step_instead_of_failing_writes(tmp_path: Path) -> None:
     budget = Budget(calls=2)
     with (

@@ -189,15 +189,6 @@ async def test_embeddings(ledger: SqlLedger, scripted: bool) -> None:
     assert both.usage.prompt_tokens > 0
 
 
-async def test_embeddings_are_requested_once(ledger: SqlLedger) -> None:
-    stub = Stub(StubBehavior(dimensions=16))
-    async with stub:
-        for _ in range(2):
-            async with served(ledger, stub=stub) as running:
-                await running.client().embeddings.create(model="vectors", input=["tea", "bread"])
-    assert stub.counts.asked == 1
-
-
 @pytest.mark.parametrize("key", ["wrong", "", None])
 async def test_requests_without_the_key_are_rejected(ledger: SqlLedger, key: str | None) -> None:
     headers = {} if key is None else {"Authorization": f"Bearer {key}"}
@@ -256,28 +247,6 @@ async def test_two_accesses_have_keys_and_contexts_of_their_own(ledger: SqlLedge
     assert {(row.by["domain"], row.by["model"]) for row in rows} == {("d", "small"), ("d2", "large")}
 
 
-async def test_usage_names_the_partition_and_the_role_memory(ledger: SqlLedger) -> None:
-    async with served(ledger, StubBehavior()) as running:
-        await running.ask()
-        await running.ask()
-    ledger.flush()
-    [row] = ledger.usage(by=("stage", "role", "domain", "assistant", "prompt"))
-    assert [*row.by.values()] == ["memory", "memory", "d", "mine", "model_proxy/chat"]
-    assert (row.requests, row.cache_hits) == (1, 1)
-    assert row.prompt_tokens > 0
-
-
-async def test_killed_and_continued_run_sends_no_request_twice(tmp_path: Path) -> None:
-    async with Stub(StubBehavior()) as stub:
-        answers = []
-        for _ in range(2):
-            with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-                async with served(ledger, stub=stub) as running:
-                    answers.append([await running.ask(), await running.ask(tools=[TOOL])])
-        assert stub.counts.asked == 2
-    assert answers[0] == answers[1]
-
-
 async def test_request_of_a_client_that_leaves_is_stored(ledger: SqlLedger) -> None:
     async with served(ledger, StubBehavior(latency=0.3)) as running:
         with pytest.raises(openai.APITimeoutError):
@@ -290,21 +259,6 @@ async def test_request_of_a_client_that_leaves_is_stored(ledger: SqlLedger) -> N
         await running.ask()
         assert running.stub is not None
         assert running.stub.counts.asked == 1
-
-
-async def test_concurrency_is_that_of_the_model(ledger: SqlLedger) -> None:
-    async with served(ledger, StubBehavior(latency=0.02), concurrency=3) as running:
-        client = running.client()
-        await asyncio.gather(
-            *(
-                client.chat.completions.create(
-                    model="small", messages=[{"role": "user", "content": f"text {number}"}]
-                )
-                for number in range(12)
-            )
-        )
-        assert running.stub is not None
-        assert running.stub.counts.most_in_flight == 3
 
 
 async def test_spent_budget_ends_the_request_and_is_kept_for_the_step(ledger: SqlLedger) -> None:

@@ -92,12 +92,6 @@ def test_each_checkpoint_is_read_as_it_was_then(mode: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("mode", ["as_of", "restore", "fork", "replay"])
-def test_restored_memory_is_read_on_another_connection(mode: str) -> None:
-    store = played(server(), mode=mode)
-    assert recalled(store, 2, server(), mode=mode) == ["Ana lives in Rome", "Ben lives in Oslo"]
-
-
 @pytest.mark.parametrize("mode", ["as_of", "fork"])
 def test_lost_state_of_a_server_that_is_not_deterministic_is_not_guessed(mode: str) -> None:
     store = played(server(deterministic=False), mode=mode)
@@ -465,11 +459,6 @@ def test_first_entry_records_the_server_and_the_mode() -> None:
     [declared] = of_kind(played(server(export="none"), mode="replay"), SERVER)
     assert declared.text == "fake 1, mode replay"
     assert declared.meta["can"]["export"] == "none"
-
-
-def test_impossible_mode_ends_the_play() -> None:
-    with pytest.raises(BadSettings, match="lacks the capability `fork: true`"):
-        played(server(fork=False), mode="fork")
 
 
 def test_memory_without_a_connection_or_a_started_episode_is_rejected() -> None:
