@@ -121,11 +121,6 @@ def test_write_sheet_does_not_overwrite_an_existing_sheet(keyed) -> None:
         write_sheet(folder, sheet, {})
 
 
-def test_make_sheet_rejects_duplicate_unit_ids() -> None:
-    with pytest.raises(BadInput, match="the id 'a' occurs twice among the units"):
-        make_sheet(header(), [unit("a"), unit("a")])
-
-
 HEAD = {"format": "memflow annotations 1", "annotator": "Ann", "by": "person"}
 
 
