@@ -60,13 +60,11 @@ class ChatError(MemflowError):
     """The exception for a failed chat request.
 
     `end` is the kind of failure in the ledger. With `repeats`, the partition is not up to date until a later run has
-    sent the request again; otherwise the same request would fail again. If the model has several addresses, `failed_at`
-    has the addresses of the failed attempts.
+    sent the request again; otherwise the same request would fail again.
     """
 
     end = "failed"
     repeats = True
-    failed_at: tuple[str, ...] = ()
 
 
 class FatalChatError(ChatError):

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from faulty_server import EVERYTHING, Faults, FaultyServer
+
 from memflow.memories.design import Design
 from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Bm25
-from memflow.memories.server.fake import EVERYTHING, FakeServer, Faults
 from memflow.memories.server.protocol import Found, SentMessage, Written
 from memflow.words import search_words
 
@@ -196,14 +197,14 @@ class DeclaredCap(Cap):
 
 
 @dataclass(eq=False)
-class PlantedServer(FakeServer):
+class PlantedServer(FaultyServer):
     """A fake server with a fault that its declaration does not show."""
 
     fault: str = ""
 
     async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
         if self.fault == "fails":
-            self.faults = Faults(fail_write=self._counts.get("write", 0) + 1)
+            self.faults = Faults(fail_write=self.counts["write"] + 1)
         if self.fault == "drops" and write > 20:
             messages = ()
         if self.fault == "role":
@@ -217,8 +218,8 @@ class PlantedServer(FakeServer):
             return Found()
         return await super().read(space, query, min(k, 10) if self.fault == "cap" else k, **more)
 
-    def _item(self, message: SentMessage, write: int, number: int) -> Any:
-        item = super()._item(message, write, number)
+    def item_of(self, message: SentMessage, write: int, number: int) -> Any:
+        item = super().item_of(message, write, number)
         if self.fault != "ids":
             return item.model_copy(update={"id": message.id})
         number = sum(len(stored) for stored in self.spaces.values()) % 7

@@ -125,8 +125,6 @@ class PromptText:
 
     prompts: tuple[str, ...]
     """Stems of prompts of the benchmark."""
-    imports: tuple[str, ...] = ()
-    """Arguments of `memflow prompts import` for the texts that it can convert, with files of the published code."""
     published: str = REPLACED
     set_by: str = "prompts"
 

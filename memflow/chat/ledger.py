@@ -11,23 +11,6 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
-from memflow.errors import ChatError, EndpointDown
-
-
-class RecordedChat:
-    """A chat without a model: a LedgeredChat around it returns recorded completions only."""
-
-    def __init__(self, fingerprint: str, sampling: Sampling, scripted: bool = False) -> None:
-        self.fingerprint = fingerprint
-        self.sampling = sampling
-        self.bound = TokenBound()
-        self.scripted = scripted
-
-    async def complete(self, request: ChatRequest) -> Completion:
-        """Raise EndpointDown: the ledger has no recorded completion of this request, and no model is available."""
-        raise EndpointDown(
-            f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a chat model."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +126,6 @@ class LedgeredChat:
             first.set_exception(error)
             first.exception()  # mark it as retrieved: perhaps no other request waits
             self.ledger.failed(request, self.account, error)
-            if isinstance(error, ChatError):
-                error.failed_at = ()  # the requests that wait for this one made no attempts
             raise
         finally:
             first.cancel()  # no effect if it is done

@@ -18,12 +18,11 @@ from memflow.cli.output import message
 from memflow.errors import MemflowError
 from memflow.scoring.decisions import MISUSE
 
-RUN, RESULTS, STORAGE, CATALOG, SETUP = (
+RUN, RESULTS, CATALOG, SETUP = (
     "Run",
     "Results",
-    "Usage and storage",
     "Benchmarks, memories, data and models",
-    "Set up",
+    "Set up and storage",
 )
 COMMANDS = {
     "run": CommandReference("memflow.cli.run:run", RUN),
@@ -41,7 +40,6 @@ COMMANDS = {
     "annotate": CommandReference("memflow.cli.annotate:annotate", RESULTS),
     "checks": CommandReference("memflow.cli.checks:checks", RESULTS),
     "sql": CommandReference("memflow.cli.query:sql", RESULTS, MomentCommand),
-    "ledger": CommandReference("memflow.cli.ledger:ledger", STORAGE),
     "domains": CommandReference("memflow.cli.catalog:domains", CATALOG),
     "memories": CommandReference("memflow.cli.memories:memories", CATALOG),
     "prompts": CommandReference("memflow.cli.prompts:prompts", CATALOG),
@@ -50,6 +48,7 @@ COMMANDS = {
     "models": CommandReference("memflow.cli.models:models", CATALOG),
     "init": CommandReference("memflow.cli.setup:init", SETUP),
     "doctor": CommandReference("memflow.cli.setup:doctor", SETUP),
+    "ledger": CommandReference("memflow.cli.ledger:ledger", SETUP),
 }
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter
@@ -113,7 +112,6 @@ def deviations(
             + (f" {hidden} do not change scores; `--all` shows them." if hidden else "")
             + ("" if has_sources else " A wider terminal shows the sources.")
         ),
-        *_prompt_advice(found),
     )
 
 
@@ -156,21 +154,3 @@ def _row(deviation: Deviation) -> tuple[str, str, str, str]:
     of = f" ({', '.join(deviation.assistants)})" if deviation.assistants else ""
     point = deviation.point
     return point.topic, str(point.published_value), f"{deviation.value}{of}", point.source
-
-
-def _prompt_advice(found: Iterable[Deviation]) -> Iterator[RenderableType]:
-    """Yield a note with commands that import the authors' prompts, if importing them removes a deviation."""
-    from memflow.benchmarks.protocol_settings import PromptText
-
-    imports = [
-        line
-        for each in found
-        if isinstance(each.point.setting, PromptText)
-        for line in each.point.setting.imports
-    ]
-    if imports:
-        lines = "\n".join(f"  memflow prompts import {line} --to FOLDER" for line in imports)
-        yield note(
-            'The authors\' prompts: clone their repository, import the texts, and set `prompts = "FOLDER"` '
-            f"(docs/how-to/prompts.md).\n{lines}"
-        )

@@ -10,7 +10,6 @@ from memflow.cli.output import Format, FormatOption, Text, answer, heading, note
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.endpoints.model_check import Observation
     from resources.settings.chat_models import Model
     from resources.settings.settings import Settings
 
@@ -79,18 +78,14 @@ def check(
     Nothing is stored, and no setting changes. The requests cost some thousand tokens at most.
     """
     from resources.endpoints.model_check import ModelCheck
-    from resources.endpoints.model_check_requests import open_post
+    from resources.endpoints.model_check_requests import requests_to
     from resources.endpoints.profile_proposal import propose
-
-    async def examine() -> tuple[list["Observation"], int]:
-        async with open_post(model) as post:
-            made = ModelCheck(model.served_as, post, model.profile)
-            return await made.run(), made.requests
 
     model = front_of(ctx).load().model(name)
     if model.kind != "endpoint":
         raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
-    observations, requests = asyncio.run(examine())
+    made = ModelCheck(model.served_as, requests_to(model), model.profile)
+    observations = asyncio.run(made.run())
     proposal = propose(observations, model.url, model.preset)
     fits = proposal.profile() == model.profile
     shown = [(each.topic, each.seen) for each in observations]
@@ -98,7 +93,7 @@ def check(
         form,
         {
             "model": name,
-            "requests": requests,
+            "requests": made.requests,
             "observations": [{"topic": each.topic, "seen": each.seen} for each in observations],
             "address": model.url,
             "preset": proposal.preset,
@@ -109,6 +104,6 @@ def check(
         heading("The settings fit" if fits else "Settings that fit"),
         Text(proposal.toml(name)),
         note(
-            f"\n{requests} requests. A changed profile changes the model's fingerprint: its partitions run again."
+            f"\n{made.requests} requests. A changed profile changes the model's fingerprint: its partitions run again."
         ),
     )

@@ -70,5 +70,5 @@ def own_words_note(settings: "Settings", names: Iterable[str]) -> str | None:
         return None
     return (
         f"memflow: {', '.join(published)}: a profile sets no prompts, models or embedder. `memflow show deviations "
-        f"{published[0]}` lists how the run differs from the published protocol, and how to use the authors' prompts."
+        f"{published[0]}` lists how the run differs from the published protocol."
     )

@@ -1,4 +1,4 @@
-"""`memflow prompts`: list prompts, export prompts for editing, import published prompts, and check a folder."""
+"""`memflow prompts`: list prompts, export prompts for editing, and check a folder."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 prompts = typer.Typer(
     no_args_is_help=True,
-    help="List, export, import and check prompts. `prompts` in memflow.toml is the folder of those that replace ours.",
+    help="List, export and check prompts. `prompts` in memflow.toml is the folder of those that replace ours.",
 )
 
 OwnerOption = Annotated[
@@ -123,66 +123,6 @@ def check(
         raise typer.Exit(1)
 
 
-@prompts.command("import")
-def import_(
-    ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The prompt to replace, such as mem0/decide.")],
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="A .py or .json file with the text.")],
-    user: Annotated[
-        str,
-        typer.Option(metavar="KEY", help="The constant or JSON key of the user's message: TEXT, TEXTS.en."),
-    ],
-    system: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The same for the system message.")
-    ] = None,
-    field: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=FIELD", help="A placeholder and the field for it; {} has its number from 0."
-        ),
-    ] = None,
-    placeholder: Annotated[
-        str,
-        typer.Option(metavar="STYLE", help="{} for format strings, or a form with NAME: <<<NAME>>>, {NAME}."),
-    ] = "{}",
-    to: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Where to write. [the folder `prompts` of memflow.toml]"),
-    ] = None,
-    force: ForceOption = False,
-    form: FormatOption = Format.text,
-) -> None:
-    """Convert a published prompt, such as a constant of a paper's code, into a file that replaces a packaged prompt.
-
-    A Python file is parsed, not executed. The file has the packaged front matter: fields, output type and bounds.
-    """
-    from memflow.chat.prompt_import import prompt_file, with_fields
-
-    settings = front_of(ctx).load()
-    packaged = _chosen(settings, [name], None, None)[name]
-    folder = to or (settings.prompts if isinstance(settings.prompts, Path) else None)
-    if folder is None:
-        raise BadSettings("`prompts` in memflow.toml is missing or not a single folder. Add --to FOLDER.")
-    mapping = _mapping(field or ())
-    keys = {"user": user} if system is None else {"system": system, "user": user}
-    sections = {role: with_fields(_text(source, key), mapping, placeholder) for role, key in keys.items()}
-    path = folder.expanduser() / f"{name}.md"
-    text = prompt_file(packaged.prompt, packaged.text, sections)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write(path, text, force)
-    unused = [each for each in packaged.prompt.fields if f"${{{each}}}" not in text]
-    output = packaged.prompt.output
-    lines = [f"{path} is written."]
-    if unused:
-        lines.append(f"Its text does not use {', '.join(unused)}: they are `unused` in its front matter.")
-    if output is not None:
-        lines.append(
-            f"Answers are still parsed as {output.__name__}: a text that asks for another form needs an edit."
-        )
-    data = {"file": str(path), "unused": unused, "output": None if output is None else output.__name__}
-    answer(form, data, *map(note, lines))
-
-
 def _chosen(
     settings: "Settings", names: Sequence[str] | None, of: Sequence[str] | None, role: Sequence[str] | None
 ) -> "Mapping[str, CatalogPrompt]":
@@ -212,26 +152,3 @@ def _chosen(
 def _problems(problems: "Sequence[PromptProblem]") -> list[Any]:
     rows = [(each.file, each.what, each.fix) for each in problems]
     return [table("", ("file", "problem", "fix"), rows)] if rows else []
-
-
-def _mapping(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the fields by placeholder. Raises BadSettings for an option that is not NAME=FIELD."""
-    found = {}
-    for pair in pairs:
-        name, equals, field = pair.partition("=")
-        if not (name and equals and field):
-            raise BadSettings(f"--field {pair} is not of the form NAME=FIELD. Write --field query=question.")
-        found[name] = field
-    return found
-
-
-def _text(source: Path, key: str) -> str:
-    """Return the text at a key of a Python or JSON file. Raises BadInput if it cannot be read."""
-    from memflow.chat.prompt_import import json_text, python_text
-
-    try:
-        content = source.expanduser().read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise BadInput(f"{source} cannot be read: {wrong}. Choose a .py or .json file in UTF-8.") from wrong
-    read = json_text if source.suffix == ".json" else python_text
-    return read(content, key, str(source))

@@ -1,7 +1,5 @@
 """`memflow init` and `memflow doctor`: write the settings, and check the environment (health.py)."""
 
-from enum import StrEnum
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +7,6 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, write
-
-
-class Cluster(StrEnum):
-    """The clusters for which memflow ships the settings of Dagster's instance."""
-
-    ray = "ray"
-
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
 
@@ -29,12 +20,6 @@ def init(
             help="Your dialogues, a file or folder (JSONL, CSV, Parquet), as the domain; may be repeated.",
         ),
     ] = None,
-    cluster: Annotated[
-        Cluster | None,
-        typer.Option(
-            help="Write the settings of Dagster's instance for a cluster to FILE instead (docs/how-to/cluster.md)."
-        ),
-    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     form: FormatOption = Format.text,
 ) -> None:
@@ -42,9 +27,6 @@ def init(
 
     With --data, the file has a domain of your own dialogues, and the command prints what it found in them.
     """
-    if cluster is not None:
-        init_cluster(file, cluster, force, form)
-        return
     if data:
         from memflow.cli.own_data import init_data
 
@@ -65,23 +47,6 @@ def init(
         {"file": str(file.absolute()), "next": [command for command, _ in steps]},
         Text(f"{file} is written. Add your models and assign the roles.\n"),
         table("Next", ("", ""), steps),
-    )
-
-
-def init_cluster(file: Path, cluster: Cluster, force: bool, form: Format) -> None:
-    """Write the settings of Dagster's instance for a cluster, and print how to use them."""
-    write(
-        file,
-        files("resources.instance").joinpath(f"deployment_{cluster.value}.yaml").read_text(encoding="utf-8"),
-        force,
-    )
-    answer(
-        form,
-        {"file": str(file.absolute())},
-        Text(
-            f"{file} is written. It must be named dagster.yaml, in the folder that the variable DAGSTER_HOME of "
-            "`memflow dev` names."
-        ),
     )
 
 

@@ -1,18 +1,15 @@
 """Lists and leaderboards of large runs, shortened to what a person reads; the JSON output is never shortened."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.console import RenderableType
 
-from memflow.cli.output import Text, note, table
+from memflow.cli.output import Text, note
 from memflow.records import Score
 from memflow.scoring.primary import ranked_assistants
-from memflow.scoring.published_health import flagged
 
 MOST_ASSISTANTS = 20
 """How many assistants of a domain are shown. The demo has 11."""
-MOST_DOMAINS = 10
-"""How many domains are shown with their assistants. More domains are shown as one row each, at most MOST_LINES."""
 MOST_LINES = 20
 """How many lines of a list are shown."""
 ALL = "`--format json` lists all."
@@ -42,32 +39,6 @@ def best_assistants(domain: str, primary: Sequence[Score]) -> tuple[set[str], li
             )
         )
     return {*ranked[:MOST_ASSISTANTS]}, shown
-
-
-def domain_table(primary: Sequence[Score], labels: Mapping[str, str]) -> list[RenderableType]:
-    """Return one row per domain: its number of assistants, the best one with its first primary score, and its label."""
-    by_domain: dict[str, list[Score]] = {}
-    for score in primary:
-        by_domain.setdefault(score.domain, []).append(score)
-    rows = []
-    for domain, scores in [*by_domain.items()][:MOST_LINES]:
-        ranked = ranked_assistants(scores)
-        best, of_best = ranked[0]
-        metric, score = next(iter(of_best.items()))
-        rows.append(
-            [
-                domain,
-                len(ranked),
-                flagged(best, [score]),
-                metric.replace("_", " "),
-                score.value,
-                labels.get(domain),
-            ]
-        )
-    columns = ["domain", "assistants", "best", "metric", "score", "label"]
-    found = table("", columns, rows, right=["assistants", "score"], optional=["label"])
-    advice = "`memflow show leaderboard --domain NAME` shows the assistants of a domain."
-    return [found, *_others(len(by_domain) - MOST_LINES), note(advice)]
 
 
 def _others(number: int) -> list[Text]:

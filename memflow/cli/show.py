@@ -99,29 +99,27 @@ def leaderboard(
     incomplete: missing data sets, limits, quarantined rows and failed replies. `memflow show metrics` describes each
     metric and its direction.
     """
-    from memflow.cli.published_scores import PublishedScores
+    from memflow.cli.published_scores import best, published_scores
     from memflow.scoring.catalog import is_evidence_score
 
     shown_variant = variant_chooser(front_of(ctx).load())
-    published = PublishedScores(_lake(ctx), slices=slices)
+    published, whole = published_scores(_lake(ctx), slices=slices)
     for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
         if chosen:
             command = "memflow show metrics" if option == "metric" else ""
-            check_names("the leaderboard", option, chosen, published.names(option), command)
-    found = published.find(
-        lambda group: (
-            _wanted(group.domain, domain)
-            and _wanted(group.metric, metric)
-            and (
-                variants
-                or group.variant == shown_variant(group.domain, group.metric)
-                or is_evidence_score(group)
-            )
-        ),
-        assistant,
-    )
-    number = sum(map(len, found.values()))
-    scores = published.read(published.best(found, limit if form is Format.text else 0))
+            known = {getattr(score, option) for score in published}
+            check_names("the leaderboard", option, chosen, known, command)
+    found = [
+        score
+        for score in whole
+        if (not domain or score.domain in domain)
+        and (not metric or score.metric in metric)
+        and (not assistant or score.assistant in assistant)
+        and (
+            variants or score.variant == shown_variant(score.domain, score.metric) or is_evidence_score(score)
+        )
+    ]
+    scores = best(found, limit if form is Format.text else 0)
     more = f"\nThe best {limit} assistants of each metric are shown. `--limit 0` shows all."
     imported = [
         note(f"\n{assistant} is imported, not run by memflow: {source}.")
@@ -140,7 +138,7 @@ def leaderboard(
         *self_judges(scores),
         *replaced_prompts(scores),
         *imported,
-        *([note(more)] if len(scores) < number else []),
+        *([note(more)] if len(scores) < len(found) else []),
         *([Text(f"\n{label}: {caveat}", "yellow")] if label else []),
     )
 
@@ -321,10 +319,6 @@ def _ranks(score: "Score") -> str:
     return (
         f"{score.rank_low} – {score.rank_high}" if score.rank_low < score.rank_high else f"{score.rank_low}"
     )
-
-
-def _wanted(value: str, among: Sequence[str] | None) -> bool:
-    return not among or value in among
 
 
 def _lake(ctx: typer.Context) -> "Lake":

@@ -26,7 +26,7 @@ from memflow.cli.planned_runs import Outcome
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
-from memflow.cli.shortened import MOST_DOMAINS, best_assistants, domain_table, first_lines
+from memflow.cli.shortened import best_assistants, first_lines
 from memflow.labels import caveat_of, interval_notes, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
@@ -164,13 +164,11 @@ class Summary:
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
     def _leaderboards(self) -> list[RenderableType]:
-        """Return the leaderboard and evidence of each domain, or one row per domain if there are many domains."""
+        """Return the leaderboard and evidence of each domain."""
         by_domain: dict[str, list[Score]] = {}
         for score in self.scores:
             by_domain.setdefault(score.domain, []).append(score)
         labels = {domain: " · ".join(_labels(domain, scores)) for domain, scores in by_domain.items()}
-        if len(by_domain) > MOST_DOMAINS:
-            return [heading(f"{len(by_domain):,} domains"), *domain_table(self.primary, labels)]
         shown: list[RenderableType] = []
         for domain, of_domain in by_domain.items():
             primary = [score for score in self.primary if score.domain == domain]

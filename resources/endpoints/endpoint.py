@@ -19,10 +19,10 @@ from memflow.errors import ChatError, EndpointDown, NoAnswer, QuotaExhausted
 from resources.endpoints.addresses import display_address
 from resources.endpoints.api_keys import ApiKey
 from resources.endpoints.error_responses import ErrorResponse, error_in_body, error_response
-from resources.endpoints.failures import CONNECT_TIMEOUT, ExchangeFailed, ResponseTooLong, RetryableError
+from resources.endpoints.failures import CONNECT_TIMEOUT, RetryableError
 from resources.endpoints.limits import limiter_of
 from resources.endpoints.profiles import Profile
-from resources.endpoints.rate_limits import seconds_until_reset, should_retry
+from resources.endpoints.rate_limits import seconds_until_reset
 from resources.endpoints.replies import BrokenReply, ErrorReply
 
 if TYPE_CHECKING:
@@ -206,15 +206,10 @@ class Endpoint:
             started = time.perf_counter()
             try:
                 response = await exchange()
-            except ExchangeFailed as failed:
-                call.failure = self._unreachable(failed)
-                status = NO_RESPONSE
-            except ResponseTooLong:
-                status = BROKEN
-                call.failure = NoAnswer(
-                    f"{self.address} sent more than {self.response_bytes} bytes, the limit `response_bytes`.",
-                    "broken",
-                )
+            except RetryableError as error:
+                call.failure, status = self._unreachable(error), NO_RESPONSE
+            except NoAnswer as error:
+                call.failure, status = error, BROKEN
             else:
                 self._limiter.answered_at = self.clock()
                 status = response.status_code if response.status_code >= 300 else BROKEN
@@ -256,23 +251,15 @@ class Endpoint:
     def _failure_of(
         self, call: Call, error: ErrorResponse, headers: Mapping[str, str]
     ) -> RetryableError | ChatError:
-        consequence = error.consequence(self.profile, should_retry(headers))
-        return error.exception(
-            consequence, headers, self.address, self.redact(call.model), self._api_key.variable
-        )
+        model = self.redact(call.model)
+        return error.failure(headers, self.profile, self.address, model, self._api_key.variable)
 
-    def _unreachable(self, failed: ExchangeFailed) -> RetryableError | ChatError:
-        reason = self.redact(str(failed).replace(self.url, self.address))
+    def _unreachable(self, error: RetryableError) -> RetryableError | ChatError:
         outage = self.known_outage()
         if outage is not None:
             return EndpointDown(outage.reason)
-        return RetryableError(
-            reason,
-            unreachable=True,
-            connected=failed.connected,
-            overloaded=failed.timed_out,
-            hint=failed.hint,
-        )
+        error.args = (self.redact(str(error).replace(self.url, self.address)),)
+        return error
 
     def _repeats(self, call: Call) -> bool:
         """Record a failed attempt. Return whether the SDK repeats the request, unless it has used up its `tries`."""

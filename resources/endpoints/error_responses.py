@@ -1,4 +1,4 @@
-"""Error responses of endpoints: their messages, codes, consequences and exceptions.
+"""Error responses of endpoints: their messages, codes and exceptions.
 
 The codes and wordings come from the providers' references; a model's profile overrides the codes of overflow and quota.
 endpoint.py decides when to give up.
@@ -7,22 +7,14 @@ endpoint.py decides when to give up.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from memflow.chat.decoding import decode_json, printable
 from memflow.errors import ChatError, NoAnswer, PromptTooLong, QuotaExhausted, RequestRefused
 from resources.endpoints.addresses import display_address
 from resources.endpoints.failures import RetryableError
 from resources.endpoints.profiles import Profile
-from resources.endpoints.rate_limits import retry_after
-
-Consequence = Literal["retry", "quota", "too_long", "filtered", "key", "redirect", "refused"]
-"""What an error means for its request.
-
-`retry`: the same request may succeed; `quota`: no request succeeds with this key; `too_long`: the prompt does not fit;
-`filtered`: the provider blocks the prompt; `key`: the key is missing or wrong; `redirect`: the address has moved;
-`refused`: the request is invalid.
-"""
+from resources.endpoints.rate_limits import retry_after, should_retry
 
 REPEATABLE = frozenset({408, 409, 425, 429})
 """Status codes below 500 after which the same request may succeed."""
@@ -57,63 +49,64 @@ class ErrorResponse:
     codes: frozenset[str]
     """The error's machine-readable codes and types, in lower case."""
 
-    def consequence(self, profile: Profile, may_retry: bool | None = None) -> Consequence:
-        """Return the consequence of the error, such as a retry. `may_retry` is the decision of the server, if any."""
-        if self.status == 402 or self.codes & {code.lower() for code in profile.quota}:
-            return "quota"
-        if 300 <= self.status < 400:
-            return "redirect"
-        if self.status < 500 and self.status not in REPEATABLE:
-            if self.codes & _FILTERS or (self.status == 403 and _FLAGGED.search(self.message)):
-                return "filtered"
-            if self.status == 413 or self._matches(profile.overflow):
-                return "too_long"
-            if self.status in (401, 403):
-                return "key"
-        failed = self.status >= 500 and not _TEMPLATE_ERROR.search(self.details)
-        retried = failed or self.status in REPEATABLE or self.status < 300
-        return "retry" if (retried if may_retry is None else may_retry) else "refused"
-
-    def exception(
-        self, consequence: Consequence, headers: Mapping[str, str], address: str, model: str, variable: str
+    def failure(
+        self, headers: Mapping[str, str], profile: Profile, address: str, model: str, variable: str
     ) -> RetryableError | ChatError:
-        """Return the exception for an error at `address`. `variable` names the key that was sent; "" if none is set."""
+        """Return the exception for an error at `address`: a RetryableError if the same request may succeed.
+
+        The header `x-should-retry` has the last word on that. `variable` names the key that was sent; "" without
+        a key.
+        """
         said = f"({self.status}): {self.message}"
         to_model = f" to {model}" if model else ""
-        match consequence:
-            case "retry":
-                return RetryableError(
-                    f"{self.status}: {self.message}",
-                    pause=retry_after(headers),
-                    overloaded=self.status == 429,
-                    broken=self.status == 200,
-                )
-            case "quota":
-                return QuotaExhausted(
-                    f"The quota at {address} is used up {said}. Add credit, wait until the quota is renewed, or set "
-                    "`key_variable` of the model in memflow.toml to another key, then rerun."
-                )
-            case "too_long":
-                return PromptTooLong(
-                    f"{address} rejected the request{to_model} because its prompt is too long {said}",
-                    self.status,
-                    self.details,
-                )
-            case "filtered":
+        if self.status == 402 or self.codes & {code.lower() for code in profile.quota}:
+            return QuotaExhausted(
+                f"The quota at {address} is used up {said}. Add credit, wait until the quota is renewed, or set "
+                "`key_variable` of the model in memflow.toml to another key, then rerun."
+            )
+        if 300 <= self.status < 400:
+            target = display_address(headers.get("location", "")) or "an address that it does not name"
+            return self._refused(
+                f"{address} redirects to {target} ({self.status}). Redirects are not followed, since they could "
+                "send the key to another server. If the target is right, set it as `url` in memflow.toml."
+            )
+        if (rejection := self._rejection(profile, address, to_model, variable)) is not None:
+            return rejection
+        if self._may_succeed(should_retry(headers)):
+            return RetryableError(
+                f"{self.status}: {self.message}",
+                pause=retry_after(headers),
+                overloaded=self.status == 429,
+                broken=self.status == 200,
+            )
+        return self._refused(f"{address} rejected the request{to_model} {said}")
+
+    def _rejection(self, profile: Profile, address: str, to_model: str, variable: str) -> ChatError | None:
+        """Return the exception for a blocked or too long prompt, or a wrong key; None for another error."""
+        said = f"({self.status}): {self.message}"
+        if self.status < 500 and self.status not in REPEATABLE:
+            if self.codes & _FILTERS or (self.status == 403 and _FLAGGED.search(self.message)):
                 return NoAnswer(f"{address} blocked the request{to_model} {said}", "filtered")
-            case "key":
+            if self.status == 413 or self._matches(profile.overflow):
+                too_long = f"{address} rejected the request{to_model} because its prompt is too long {said}"
+                return PromptTooLong(too_long, self.status, self.details)
+            if self.status in (401, 403):
                 fix = (
                     f"Fix the key in the variable {variable}." if variable else "Set the variable of its key."
                 )
-                message = f"{address} {'rejected the' if variable else 'needs a'} key {said}. {fix}"
-            case "redirect":
-                target = display_address(headers.get("location", "")) or "an address that it does not name"
-                message = (
-                    f"{address} redirects to {target} ({self.status}). Redirects are not followed, since they could "
-                    "send the key to another server. If the target is right, set it as `url` in memflow.toml."
+                return self._refused(
+                    f"{address} {'rejected the' if variable else 'needs a'} key {said}. {fix}"
                 )
-            case "refused":
-                message = f"{address} rejected the request{to_model} {said}"
+        return None
+
+    def _may_succeed(self, decision: bool | None) -> bool:
+        """Return whether the same request may succeed. `decision` is that of the server, if any."""
+        if decision is not None:
+            return decision
+        failed = self.status >= 500 and not _TEMPLATE_ERROR.search(self.details)
+        return failed or self.status in REPEATABLE or self.status < 300
+
+    def _refused(self, message: str) -> RequestRefused:
         return RequestRefused(message, self.status, self.details)
 
     def _matches(self, patterns: tuple[str, ...]) -> bool:

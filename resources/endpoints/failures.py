@@ -4,28 +4,12 @@ CONNECT_TIMEOUT = 10.0
 """Maximum of seconds until a connection opens."""
 
 
-class ExchangeFailed(Exception):
-    """The exception for an exchange without a response.
-
-    `connected` is False if no connection was opened. `hint` says what to fix, where that is known.
-    """
-
-    def __init__(self, message: str, *, connected: bool, timed_out: bool = False, hint: str = "") -> None:
-        super().__init__(message)
-        self.connected = connected
-        self.timed_out = timed_out
-        self.hint = hint
-
-
-class ResponseTooLong(Exception):
-    """The exception for a response that is longer than the limit of bytes."""
-
-
 class RetryableError(Exception):
     """The exception for a failed attempt whose request may succeed when repeated.
 
     `pause`: the seconds that the server asks to wait before the next request; `unreachable`: there was no response;
-    `connected`: a connection was opened; `broken`: the response is no completion; `hint`: what to fix, where known.
+    `connected`: a connection was opened; `overloaded`: the server has too many requests, or was too slow; `broken`: the
+    response is no completion; `hint`: what to fix, where known.
     """
 
     def __init__(

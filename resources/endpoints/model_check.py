@@ -26,6 +26,32 @@ _SUM = (ChatMessage("user", "What is 17 + 25? Reply with the number only."),)
 _PROSE = (ChatMessage("user", "Describe the sea in one sentence."),)
 _SYSTEM = ChatMessage("system", "Be brief.")
 
+_BOUNDS = ("max_tokens", "max_completion_tokens", "none")
+_CHOICES: tuple[tuple[str, dict[Any, str], tuple[ChatMessage, ...]], ...] = (
+    ("temperature", {"send": "temperature", "omit": ""}, _YES),
+    ("top_p", {"send": "top_p", "omit": ""}, _YES),
+    ("seed", {"send": "seed", "random_seed": "random_seed", "omit": ""}, _YES),
+    (
+        "system",
+        {"system": "a system message", "developer": "a developer message", "user": ""},
+        (_SYSTEM, *_YES),
+    ),
+    ("alternate", {False: "two messages of one role in a row", True: ""}, (_SYSTEM, _SYSTEM, *_YES, *_YES)),
+)
+"""Fields of a profile, the words for what each value sends, and messages that show whether an endpoint accepts it.
+
+Every endpoint accepts the last value.
+"""
+_ROUTED = {"provider": {"require_parameters": True}}
+_STRUCTURES: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("a JSON schema", "schema", {}),
+    ("a JSON schema with provider.require_parameters", "schema", _ROUTED),
+    ("a forced tool call", "tool", {}),
+    ("json_object", "object", {}),
+    ("a schema in the prompt", "prompt", {}),
+)
+"""The ways to request a typed answer: words, the value of the field `structured`, and keys of the body."""
+
 
 class _Colour(BaseModel):
     """The typed answer that the check requests."""
@@ -57,31 +83,30 @@ class ModelCheck:
                 **dict.fromkeys(("temperature", "top_p", "seed"), "omit"),
             }
         )
-        self._last: CheckResponse | None = None
+        self._observations: list[Observation] = []
         self.requests = 0
 
     async def run(self) -> list[Observation]:
         """Return the observations in the order of the requests. Raises BadInput if no request is answered."""
-        found: list[Observation] = []
-        for step in (
-            self._access,
-            self._token_limit,
-            self._sampling,
-            self._roles,
-            self._reasoning,
-            self._structured,
-            self._keywords,
-        ):
-            seen = await step()
-            best = {name: values[0] for each in seen for name, values in each.fields.items()}
-            self._profile = self._profile.model_copy(update=best)
-            found += seen
-        return [*found, self._usage()]
+        await self._token_limit(await self._access())
+        for name, words, messages in _CHOICES:
+            await self._choice(name, words, messages)
+        await self._reasoning()
+        await self._structured()
+        if self._profile.structured == "schema":
+            await self._keywords()
+        return self._observations
+
+    def _observe(self, topic: str, seen: str, fields: Mapping[str, tuple[Any, ...]]) -> None:
+        """Note an observation. Later requests have the best values of its fields."""
+        self._observations.append(Observation(topic, seen, fields))
+        best = {name: values[0] for name, values in fields.items()}
+        self._profile = self._profile.model_copy(update=best)
 
     async def _ask(
         self,
         messages: Iterable[ChatMessage],
-        limit: int = LARGE,
+        limit: int = SMALL,
         output: type[BaseModel] | None = None,
         profile: Mapping[str, Any] | None = None,
         **body: Any,
@@ -89,152 +114,116 @@ class ModelCheck:
         """Send a request with the current profile, after changes of profile fields or keys of the body."""
         self.requests += 1
         used = self._profile.model_copy(update=profile or {})
-        request = ChatRequest("model check", {}, tuple(messages), Sampling(max_tokens=limit), output)
-        response = await self._post(used, {**RequestBodies(used).build(self._model, request), **body})
-        if response.reply is not None:
-            self._last = response
-        return response
+        sampling = Sampling(temperature=0, max_tokens=limit, top_p=0.9, seed=1)
+        request = ChatRequest("model check", {}, tuple(messages), sampling, output)
+        return await self._post(used, {**RequestBodies(used).build(self._model, request), **body})
 
-    async def _access(self) -> list[Observation]:
-        """Find the header of the key and the parameters of the URL if the endpoint rejects those of the profile."""
-        first = await self._ask(_YES, SMALL)
+    async def _access(self) -> CheckResponse:
+        """Return the first response that is not about the key or the URL.
+
+        If the endpoint rejects those of the profile, try those of the presets.
+        """
+        first = await self._ask(_YES)
         if first.status not in (401, 403, 404):
-            return []
+            return first
         forms = {(preset.auth, tuple(preset.query.items())): preset for preset in map(profile_of, PRESETS)}
         for preset in forms.values():
             form: dict[str, Any] = {"auth": preset.auth, "query": dict(preset.query)}
-            if (await self._ask(_YES, SMALL, profile=form)).status not in (401, 403, 404):
+            response = await self._ask(_YES, profile=form)
+            if response.status not in (401, 403, 404):
                 fields = {name: (value,) for name, value in form.items()}
-                return [Observation("access", f"takes the key in the header {preset.auth}", fields)]
+                self._observe("access", f"takes the key in the header {preset.auth}", fields)
+                return response
         raise BadInput(f"{self._model} answers no request ({first.error}). Fix `url`, `model` or the key.")
 
-    async def _token_limit(self) -> list[Observation]:
-        accepted: list[str] = []
-        rejected: list[str] = []
-        for name in ("max_tokens", "max_completion_tokens", "none"):
-            if name == "none" and accepted:
-                continue
-            response = await self._ask(_YES, SMALL, profile={"bound": name})
-            if not response.ok and response.status not in (400, 422):
-                raise BadInput(
-                    f"{self._model} answers no request ({response.error}). Check it again when it works."
-                )
-            (accepted if response.ok else rejected).append(name)
+    async def _token_limit(self, first: CheckResponse) -> None:
+        """Try both parameters of the token limit, and none only if the endpoint rejects both."""
+        responses: dict[str, CheckResponse] = {}
+        for name in _BOUNDS:
+            if name != "none" or not any(response.ok for response in responses.values()):
+                response = first if name == "max_tokens" else await self._ask(_YES, profile={"bound": name})
+                responses[name] = response
+                if not response.ok and response.status not in (400, 422):
+                    raise BadInput(
+                        f"{self._model} answers no request ({response.error}). Check it again when it works."
+                    )
+        accepted = tuple(name for name, response in responses.items() if response.ok)
         if not accepted:
             raise BadInput(f"{self._model} rejects every request ({response.error}). Fix `url` and `model`.")
-        said = [f"accepts {' and '.join(accepted)}"] if accepted != ["none"] else []
-        said += [f"rejects {' and '.join(rejected)}"] if rejected else []
-        return [Observation("token limit", ", ".join(said), {"bound": tuple(accepted)})]
+        seen = [f"{'accepts' if each.ok else 'rejects'} {name}" for name, each in responses.items()]
+        self._observe("token limit", ", ".join(seen), {"bound": accepted})
 
-    async def _sampling(self) -> list[Observation]:
-        found = []
-        values: dict[str, Any] = {"temperature": 0, "top_p": 0.9, "seed": 1}
-        together = await self._ask(_YES, SMALL, **values)
-        for name, value in values.items():
-            if together.ok or (alone := await self._ask(_YES, SMALL, **{name: value})).ok:
-                found.append(Observation(name, f"accepts {name}", {name: ("send", "omit")}))
-            elif name == "seed" and (await self._ask(_YES, SMALL, random_seed=1)).ok:
-                fields = {"seed": ("random_seed", "omit")}
-                found.append(Observation(name, "accepts random_seed, rejects seed", fields))
-            else:
-                found.append(Observation(name, f"rejects {name} ({alone.error})", {name: ("omit",)}))
-        return found
+    async def _choice(self, name: str, words: Mapping[Any, str], messages: tuple[ChatMessage, ...]) -> None:
+        """Try the values of a field until the endpoint accepts one."""
+        seen: list[str] = []
+        *values, last = words
+        for number, value in enumerate(values):
+            response = await self._ask(messages, profile={name: value})
+            if response.ok:
+                safer = [other for other in values[number + 1 :] if other != "random_seed"]
+                seen.append(f"accepts {words[value]}")
+                self._observe(name, "; ".join(seen), {name: (value, *safer, last)})
+                return
+            seen.append(f"rejects {words[value]} ({response.error})")
+        self._observe(name, "; ".join(seen), {name: (last,)})
 
-    async def _roles(self) -> list[Observation]:
-        if (await self._ask((_SYSTEM, _SYSTEM, *_YES, *_YES), SMALL)).ok:
-            seen = "accepts a system message, and two messages of one role in a row"
-            fields = {"system": ("system", "developer", "user"), "alternate": (False, True)}
-            return [Observation("roles", seen, fields)]
-        found = []
-        if (rejected := await self._ask((_SYSTEM, *_YES), SMALL)).ok:
-            found.append(
-                Observation("system role", "accepts a system message", {"system": ("system", "user")})
-            )
-        elif (await self._ask((_SYSTEM, *_YES), SMALL, profile={"system": "developer"})).ok:
-            fields = {"system": ("developer", "user")}
-            found.append(Observation("system role", "accepts developer, rejects system", fields))
-        else:
-            seen = f"rejects a system message ({rejected.error}); it becomes part of the first user message"
-            found.append(Observation("system role", seen, {"system": ("user",)}))
-        systems = (_SYSTEM, _SYSTEM) if found[0].fields["system"][0] == "system" else ()
-        rejected = await self._ask((*systems, *_YES, *_YES), SMALL)
-        accepted: tuple[bool, ...] = (False, True) if rejected.ok else (True,)
-        seen = "accepts" if rejected.ok else f"rejects ({rejected.error})"
-        return [
-            *found,
-            Observation("alternation", f"{seen} two messages of one role in a row", {"alternate": accepted}),
-        ]
-
-    async def _reasoning(self) -> list[Observation]:
-        response = await self._ask(_SUM)
-        place = response.reply.thoughts_place if response.reply is not None else ""
-        tokens = response.reasoning_tokens
+    async def _reasoning(self) -> None:
+        reply = (await self._ask(_SUM, LARGE)).reply
+        place = reply.thoughts_place if reply is not None else ""
+        tokens = (reply.usage.reasoning or 0) if reply is not None else 0
         if not place and not tokens:
-            return [Observation("reasoning", "none seen", {"headroom": (0,)})]
+            self._observe("reasoning", "none seen", {"headroom": (0,)})
+            return
         headroom = max(MIN_HEADROOM, 1 << (4 * tokens - 1).bit_length() if tokens else LARGE)
         where = f" in {place}" if place else ", not shown"
         amount = f" ({tokens} tokens for the sum of two numbers)" if tokens else ""
-        short = await self._ask(_SUM, SMALL)
+        short = await self._ask(_SUM)
         spent = "" if short.text.strip() else f"; a limit of {SMALL} tokens leaves no answer"
-        return [Observation("reasoning", f"thinks{where}{amount}{spent}", {"headroom": (headroom,)})]
+        self._observe("reasoning", f"thinks{where}{amount}{spent}", {"headroom": (headroom,)})
 
-    async def _structured(self) -> list[Observation]:
-        schema = await self._typed("schema")
-        if _is_colour(schema):
-            return [Observation("structured output", "follows a JSON schema", {"structured": ("schema",)})]
-        rejected = "ignores a JSON schema" if schema.ok else f"rejects a JSON schema ({schema.error})"
-        routed = {"provider": {"require_parameters": True}}
-        if schema.ok and _is_colour(await self._typed("schema", **routed)):
-            seen = f"{rejected} without provider.require_parameters"
-            return [Observation("structured output", seen, {"structured": ("schema",), "body": (routed,)})]
-        names = {"tool": "a forced tool call", "object": "json_object", "prompt": "a schema in the prompt"}
-        accepted = [name for name in names if _is_colour(await self._typed(name))]
-        followed = [f"follows {names[name]}" for name in accepted] or [
-            "follows nothing else: typed answers will fail"
-        ]
-        seen = "; ".join([rejected, *followed])
-        return [Observation("structured output", seen, {"structured": tuple(accepted) or ("prompt",)})]
+    async def _structured(self) -> None:
+        """Request a typed answer in one way after the other, until the endpoint follows one."""
+        seen: list[str] = []
+        fields: dict[str, tuple[Any, ...]] = {"structured": ("prompt",)}
+        for words, structured, keys in _STRUCTURES:
+            changes = {"structured": structured, "body": {**self._profile.body, **keys}}
+            response = await self._ask(_PROSE, LARGE, _Colour, changes)
+            if _is_colour(response):
+                seen.append(f"follows {words}")
+                fields = {"structured": (structured,) if structured == "schema" else (structured, "prompt")}
+                fields |= {"body": (changes["body"],)} if keys else {}
+                break
+            seen.append(f"ignores {words}" if response.ok else f"rejects {words} ({response.error})")
+        else:
+            seen.append("typed answers will fail")
+        self._observe("structured output", "; ".join(seen), fields)
 
-    async def _typed(self, structured: str, **body: Any) -> CheckResponse:
-        return await self._ask(_PROSE, LARGE, _Colour, {"structured": structured}, **body)
-
-    async def _keywords(self) -> list[Observation]:
+    async def _keywords(self) -> None:
         """Send all keywords of a schema together, or one by one if the endpoint rejects them."""
-        if self._profile.structured != "schema":
-            return []
         properties = {f"p{number}": part for number, part in enumerate(KEYWORDS.values())}
-        if (await self._with_schema({**object_schema(**properties), "$defs": DEFINITIONS})).ok:
-            fields = {
-                "schema_drop": ((),),
-                "schema_unions": ("as_is", "any_of"),
-                "schema_inline": (False, True),
-            }
-            return [Observation("schema keywords", f"accepts {', '.join(KEYWORDS)}", fields)]
+        together = await self._with_schema({**object_schema(**properties), "$defs": DEFINITIONS})
         rejected = []
         for name, part in KEYWORDS.items():
             definitions = {"$defs": DEFINITIONS} if name == "$ref" else {}
-            if not (await self._with_schema({**object_schema(value=part), **definitions})).ok:
+            if (
+                not together.ok
+                and not (await self._with_schema({**object_schema(value=part), **definitions})).ok
+            ):
                 rejected.append(name)
-        found: dict[str, tuple[Any, ...]] = {
+        seen = f"accepts {', '.join(KEYWORDS)}"
+        if not together.ok:
+            seen = f"rejects {', '.join(rejected) or 'all of them together'}"
+        fields: dict[str, tuple[Any, ...]] = {
             "schema_drop": (tuple(name for name in rejected if name not in ("oneOf", "$ref")),),
             "schema_unions": ("any_of",) if "oneOf" in rejected else ("as_is", "any_of"),
             "schema_inline": (True,) if "$ref" in rejected else (False, True),
         }
-        return [
-            Observation("schema keywords", f"rejects {', '.join(rejected) or 'all of them together'}", found)
-        ]
+        self._observe("schema keywords", seen, fields)
 
     async def _with_schema(self, schema: Mapping[str, Any]) -> CheckResponse:
         wanted = {"name": "answer", "strict": True, "schema": schema}
-        return await self._ask(_PROSE, response_format={"type": "json_schema", "json_schema": wanted})
-
-    def _usage(self) -> Observation:
-        usage = self._last.reply.usage if self._last is not None and self._last.reply is not None else None
-        if usage is None or not (usage.prompt and usage.completion):
-            return Observation("usage", "reports no usage; token counts will be estimates")
-        counts = {"cached": usage.cached, "reasoning": usage.reasoning}
-        named = [name for name, count in counts.items() if count is not None]
-        return Observation("usage", f"reports {', '.join(['prompt', 'completion', *named])} tokens")
+        response_format = {"type": "json_schema", "json_schema": wanted}
+        return await self._ask(_PROSE, LARGE, response_format=response_format)
 
 
 def _is_colour(response: CheckResponse) -> bool:

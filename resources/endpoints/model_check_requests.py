@@ -1,9 +1,8 @@
 """Requests of the model check: sending, responses, and the keywords of schemas to test."""
 
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from memflow.errors import ChatError, FatalChatError, RequestRefused
@@ -54,7 +53,7 @@ DEFINITIONS = {
 
 @dataclass(frozen=True)
 class CheckResponse:
-    """The response to a request: a reply and its JSON, or the status and text of an error."""
+    """The response to a request: a reply, or the status and text of an error."""
 
     status: int = 200
     reply: ChatReply | None = None
@@ -70,51 +69,36 @@ class CheckResponse:
         """The text of the reply, without thoughts."""
         return self.reply.text if self.reply is not None else ""
 
-    @property
-    def reasoning_tokens(self) -> int:
-        """The number of reasoning tokens that the server reports; 0 without a report."""
-        return (self.reply.usage.reasoning or 0) if self.reply is not None else 0
-
 
 Post = Callable[[Profile, Mapping[str, Any]], Awaitable[CheckResponse]]
 """Sends the body of a chat request with the headers and the URL of a profile."""
 
 
-@asynccontextmanager
-async def open_post(model: Model) -> AsyncIterator[Post]:
-    """Yield the function that sends requests to a model.
+def requests_to(model: Model) -> Post:
+    """Return the function that sends requests to a model. It raises EndpointDown and QuotaExhausted."""
 
-    The function raises EndpointDown and QuotaExhausted.
-    """
-    async with AsyncExitStack() as stack:
-        endpoints: dict[str, Endpoint] = {}
+    async def post(profile: Profile, body: Mapping[str, Any]) -> CheckResponse:
+        endpoint = Endpoint(
+            model.url,
+            key_variable=model.key_variable,
+            profile=profile,
+            concurrency=1,
+            patience=PATIENCE_S,
+            tries=TRIES,
+            setting="`url` of the model in memflow.toml",
+        )
+        try:
+            async with endpoint:
+                answer = await endpoint.post("/chat/completions", body, partial(read_reply, profile=profile))
+        except FatalChatError:
+            raise
+        except RequestRefused as error:
+            return CheckResponse(error.status, error=_shortened(str(error)))
+        except ChatError as error:
+            return CheckResponse(500, error=_shortened(str(error)))
+        return CheckResponse(reply=answer.value)
 
-        async def post(profile: Profile, body: Mapping[str, Any]) -> CheckResponse:
-            key = json.dumps([profile.auth, profile.query])
-            if key not in endpoints:
-                endpoint = Endpoint(
-                    model.url,
-                    key_variable=model.key_variable,
-                    profile=profile,
-                    concurrency=1,
-                    patience=PATIENCE_S,
-                    tries=TRIES,
-                    setting="`url` of the model in memflow.toml",
-                )
-                endpoints[key] = await stack.enter_async_context(endpoint)
-            try:
-                answer = await endpoints[key].post(
-                    "/chat/completions", body, lambda content: read_reply(content, profile)
-                )
-            except FatalChatError:
-                raise
-            except RequestRefused as error:
-                return CheckResponse(error.status, error=_shortened(str(error)))
-            except ChatError as error:
-                return CheckResponse(500, error=_shortened(str(error)))
-            return CheckResponse(200, answer.value)
-
-        yield post
+    return post
 
 
 def _shortened(message: str) -> str:

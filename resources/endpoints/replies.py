@@ -1,20 +1,20 @@
 """Responses of chat endpoints: the parser that decides how a request ended.
 
 read_reply accepts any bytes. It returns a ChatReply, or raises BrokenReply or ErrorReply, which endpoint.py interprets.
-response_models.py has the types of the fields; chat.py turns replies into completions.
+chat.py turns replies into completions. The fields of an answer (choices, message, content) must have the documented
+types. Any other invalid field counts as missing, so that an odd token count does not cost the answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic_core import from_json
 
 from memflow.chat.decoding import decode_json, printable
 from memflow.chat.requests import End
 from memflow.chat.thoughts import split_thoughts
 from resources.endpoints.profiles import Profile
-from resources.endpoints.response_models import DETAILS, Choice, Detail, Message, Part, Response, Usage
 
 _CUT = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}
@@ -25,6 +25,8 @@ _FILTERED = frozenset(
 _REFUSED = frozenset({"refusal"})
 _FAILED = frozenset({"error", "abort", "insufficient_system_resource"})
 """Finish reasons of a generation that failed at the server (OpenRouter, vLLM, DeepSeek)."""
+MOST_TOKENS = 2**31 - 1
+"""Maximum of a token count; a larger number is not a count."""
 
 
 class BrokenReply(Exception):
@@ -67,25 +69,60 @@ class ChatReply:
 
 def read_reply(content: bytes, profile: Profile) -> ChatReply:
     """Return the reply in the content of a response. Raises BrokenReply and ErrorReply."""
-    try:
-        response = Response.model_validate_json(content)
-    except ValidationError:
-        response = _read_odd_response(content)
-    if response.error:
-        raise ErrorReply(response.error)
-    if not response.choices:
+    response = _decode(content)
+    if not isinstance(response, dict):
+        raise _no_completion("the whole", "an object")
+    if response.get("error"):
+        raise ErrorReply(response["error"])
+    choices = response.get("choices", [])
+    if not isinstance(choices, list):
+        raise _no_completion("choices", "a list")
+    if not choices:
         raise BrokenReply("the response has no choices")
-    return _reply_of(response.choices[0], _usage_of(response.usage), profile)
+    choice = choices[0]
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
+        raise _no_completion("choices.0.message", "an object")
+    reason = _text(choice.get("finish_reason")) or "stop"
+    return _reply_of(message, printable(reason)[:64], _usage_of(response.get("usage")), profile)
 
 
-def _reply_of(choice: Choice, usage: ReplyUsage, profile: Profile) -> ChatReply:
-    message, reason = choice.message, printable(choice.finish_reason or "stop")[:64]
+def _decode(content: bytes) -> Any:
+    """Return the decoded JSON, in which numbers may be NaN or Infinity. Raises BrokenReply with the reason."""
+    try:
+        return from_json(content)
+    except ValueError:
+        return _decode_odd(content)
+
+
+def _decode_odd(content: bytes) -> Any:
+    """Return JSON that the fast parser rejects, such as with a byte order mark or raw control characters."""
+    start = content[:512].lstrip().lower()
+    if not start:
+        raise BrokenReply("the response is empty")
+    if start.startswith((b"data:", b"event:", b":")):
+        raise BrokenReply("the response is an event stream, which was not requested")
+    if start.startswith(b"<"):
+        raise BrokenReply("the response is HTML or XML, not JSON")
+    try:
+        return decode_json(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise BrokenReply("the response is not UTF-8") from error
+    except ValueError as error:
+        raise BrokenReply(f"the response cannot be decoded: {error}") from error
+
+
+def _no_completion(place: str, kind: str) -> BrokenReply:
+    return BrokenReply(f"the response is no chat completion (at {place}: it should be {kind})")
+
+
+def _reply_of(message: Mapping[str, Any], reason: str, usage: ReplyUsage, profile: Profile) -> ChatReply:
     ending = reason.lower()
     if ending in _FAILED:
         raise BrokenReply(f"the generation failed at the server (finish reason {reason})")
-    text, thoughts = _content_of(message.content)
-    if not text and profile.structured == "tool" and message.tool_calls:
-        text = message.tool_calls[0].function.arguments
+    text, thoughts = _content_of(message.get("content"))
+    if not text and profile.structured == "tool":
+        text = _tool_arguments(message.get("tool_calls"))
     text = printable(text)
     thoughts, place = printable(thoughts), "parts of the content"
     if not thoughts:
@@ -95,7 +132,8 @@ def _reply_of(choice: Choice, usage: ReplyUsage, profile: Profile) -> ChatReply:
         text, tagged, complete = split_thoughts(text, profile.tags)
         if not thoughts:
             thoughts, place = tagged, "tags in the text"
-    refusal = printable(message.refusal or "").strip()
+    refusal = printable(_text(message.get("refusal"))).strip()
+    end: End
     if refusal or ending in _REFUSED:
         end, note = "refused", refusal or text
     elif ending in _FILTERED:
@@ -104,80 +142,85 @@ def _reply_of(choice: Choice, usage: ReplyUsage, profile: Profile) -> ChatReply:
         end, note = "cut", ""
     else:
         end, note = ("answered" if text.strip() else "blank"), ""
-    return ChatReply(end, text, thoughts, reason, usage, note, place if thoughts else "")  # type: ignore[arg-type]
+    return ChatReply(end, text, thoughts, reason, usage, note, place if thoughts else "")
 
 
-def _content_of(content: str | list[str | Part] | None) -> tuple[str, str]:
+def _content_of(content: Any) -> tuple[str, str]:
     """Return the text and the thoughts of a content, which may be a list of typed parts (Mistral)."""
     if content is None or isinstance(content, str):
         return content or "", ""
+    if not isinstance(content, list) or not all(isinstance(part, str | dict) for part in content):
+        raise _no_completion("choices.0.message.content", "a string, or a list of parts")
     texts: list[str] = []
     thoughts: list[str] = []
     for part in content:
         if isinstance(part, str):
             texts.append(part)
-        elif part.type in ("thinking", "reasoning"):
-            thoughts += [part.text or "", _joined(part.thinking)]
-        elif part.type in ("text", "output_text"):
-            texts.append(part.text or "")
+            continue
+        kind = part.get("type", "text")
+        if kind in ("thinking", "reasoning"):
+            thoughts += [_text(part.get("text")), _joined(part.get("thinking"))]
+        elif kind in ("text", "output_text"):
+            texts.append(_text(part.get("text")))
     return "".join(texts), "".join(thoughts)
 
 
-def _thoughts_in_fields(message: "Message", fields: Sequence[str]) -> tuple[str, str]:
+def _tool_arguments(calls: Any) -> str:
+    """Return the arguments of the first tool call, which are JSON; empty without a call."""
+    call = calls[0] if isinstance(calls, list) and calls else None
+    function = call.get("function") if isinstance(call, dict) else None
+    return _text(function.get("arguments")) if isinstance(function, dict) else ""
+
+
+def _thoughts_in_fields(message: Mapping[str, Any], fields: Sequence[str]) -> tuple[str, str]:
     """Return the text and name of the first field that holds thoughts: a string, or a list of details with a text."""
-    extra = message.model_extra or {}
     for name in fields:
-        if name not in extra:
-            continue
-        try:
-            thoughts = _joined(DETAILS.validate_python(extra[name]))
-        except ValidationError:
-            continue
+        thoughts = _joined(message.get(name))
         if thoughts.strip():
             return printable(thoughts), name
     return "", ""
 
 
-def _joined(thoughts: str | list[Detail] | None) -> str:
-    if thoughts is None or isinstance(thoughts, str):
-        return thoughts or ""
-    return "".join(detail.text or detail.summary or "" for detail in thoughts)
+def _joined(thoughts: Any) -> str:
+    """Return the text of thoughts, which may be a list of details (OpenRouter, Mistral)."""
+    if not isinstance(thoughts, list):
+        return _text(thoughts)
+    details = [detail for detail in thoughts if isinstance(detail, dict)]
+    return "".join(_text(detail.get("text")) or _text(detail.get("summary")) for detail in details)
 
 
-def _usage_of(usage: Usage | None) -> ReplyUsage:
-    """Return the token counts. Some gateways count thoughts only in the total, as the surplus over both parts."""
-    if usage is None:
+def _usage_of(usage: Any) -> ReplyUsage:
+    """Return the token counts. Some gateways count thoughts only in the total, as the surplus over both parts.
+
+    DeepSeek counts cached tokens in `prompt_cache_hit_tokens`.
+    """
+    if not isinstance(usage, dict):
         return ReplyUsage()
-    prompt, completion, total = usage.prompt_tokens, usage.completion_tokens, usage.total_tokens
-    of_prompt, of_completion = usage.prompt_tokens_details, usage.completion_tokens_details
-    reasoning = of_completion.reasoning_tokens if of_completion else None
-    if None not in (prompt, completion, total) and total > prompt + completion:  # type: ignore[operator]
-        surplus = total - prompt - completion  # type: ignore[operator]
-        completion, reasoning = completion + surplus, reasoning or surplus  # type: ignore[operator]
-    cached = of_prompt.cached_tokens if of_prompt else usage.prompt_cache_hit_tokens
+    prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    total = _count(usage.get("total_tokens"))
+    of_prompt, of_completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    reasoning = _count(of_completion.get("reasoning_tokens")) if isinstance(of_completion, dict) else None
+    if prompt is not None and completion is not None and total is not None and total > prompt + completion:
+        surplus = total - prompt - completion
+        completion, reasoning = completion + surplus, reasoning or surplus
+    if isinstance(of_prompt, dict):
+        cached = _count(of_prompt.get("cached_tokens"))
+    else:
+        cached = _count(usage.get("prompt_cache_hit_tokens"))
     return ReplyUsage(prompt, completion, cached, reasoning)
 
 
-def _read_odd_response(content: bytes) -> Response:
-    """Return a response that the fast parser rejects. Raises BrokenReply with the reason."""
-    start = content[:512].lstrip().lower()
-    if not start:
-        raise BrokenReply("the response is empty")
-    if start.startswith((b"data:", b"event:", b":")):
-        raise BrokenReply("the response is an event stream, which was not requested")
-    if start.startswith(b"<"):
-        raise BrokenReply("the response is HTML or XML, not JSON")
-    try:
-        value = decode_json(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise BrokenReply("the response is not UTF-8") from error
-    except ValueError as error:
-        raise BrokenReply(f"the response cannot be decoded: {error}") from error
-    if isinstance(value, dict) and value.get("error"):
-        raise ErrorReply(value["error"])
-    try:
-        return Response.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise BrokenReply(f"the response is no chat completion (at {place}: {first['msg']})") from error
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: Any) -> int | None:
+    """Return a token count given as an integer, a float or a string; None for anything else."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value <= MOST_TOKENS else None  # false for NaN

@@ -14,9 +14,9 @@ import aiohttp
 import httpx2
 import openai  # noqa: TID253
 
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, NoAnswer
 from resources.endpoints.addresses import display_address, proxy_of
-from resources.endpoints.failures import CONNECT_TIMEOUT, ExchangeFailed, ResponseTooLong
+from resources.endpoints.failures import CONNECT_TIMEOUT, RetryableError
 
 KEEPALIVE_S = 30.0
 """Seconds for which an unused connection stays open."""
@@ -24,7 +24,8 @@ _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encodi
 """Headers that do not describe the decoded content."""
 
 Exchange = Callable[[], Awaitable[httpx2.Response]]
-"""Sends a request once, and returns its whole response. Raises ExchangeFailed and ResponseTooLong."""
+"""Sends a request once, and returns its whole response. Raises RetryableError without a response, and NoAnswer if
+it is too long."""
 
 
 class BoundedClient(openai.DefaultAioHttpClient):
@@ -43,6 +44,7 @@ class BoundedClient(openai.DefaultAioHttpClient):
         response_bytes: int,
         attempt: Callable[[httpx2.Request, Exchange], Awaitable[httpx2.Response]],
     ) -> None:
+        self._address = display_address(base)
         self._proxy = proxy_of(base)
         try:
             super().__init__(
@@ -72,8 +74,8 @@ class BoundedClient(openai.DefaultAioHttpClient):
                 async with asyncio.timeout(self._deadline):
                     return await self._read(request, {**options, "stream": True})
             except TimeoutError as error:
-                raise ExchangeFailed(
-                    f"timeout after {self._deadline:g} s", connected=True, timed_out=True
+                raise RetryableError(
+                    f"timeout after {self._deadline:g} s", unreachable=True, overloaded=True
                 ) from error
             except (httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError, OSError, ValueError) as error:
                 raise self._failure(error) from error
@@ -94,29 +96,34 @@ class BoundedClient(openai.DefaultAioHttpClient):
         finally:
             await response.aclose()
         if size > self._response_bytes and response.is_success:
-            raise ResponseTooLong(f"more than {self._response_bytes} bytes")
+            raise NoAnswer(
+                f"{self._address} sent more than {self._response_bytes} bytes, the limit `response_bytes`.",
+                "broken",
+            )
         headers = {name: value for name, value in response.headers.items() if name not in _OF_THE_WIRE}
         return httpx2.Response(
             response.status_code, headers=headers, content=b"".join(chunks), request=request
         )
 
-    def _failure(self, error: Exception) -> ExchangeFailed:
+    def _failure(self, error: Exception) -> RetryableError:
         """Return what an exception of the connection means. The cause of one of httpx2 is that of aiohttp."""
         cause = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
         message = str(cause)[:500] or type(cause).__name__
         if isinstance(cause, aiohttp.ClientConnectorCertificateError):
             hint = "Set SSL_CERT_FILE to a file with the certificate of its authority"
-            return ExchangeFailed(message, connected=False, hint=hint)
+            return RetryableError(message, unreachable=True, connected=False, hint=hint)
         unopened = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)
         if self._proxy and isinstance(cause, unopened):
             message = f"{message}, through the proxy {display_address(self._proxy)}"
             hint = "Fix HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY"
-            return ExchangeFailed(message, connected=False, hint=hint)
+            return RetryableError(message, unreachable=True, connected=False, hint=hint)
         if isinstance(cause, aiohttp.ConnectionTimeoutError):
             seconds = min(self._deadline, CONNECT_TIMEOUT)
-            return ExchangeFailed(f"timeout after {seconds:g} s", connected=False, timed_out=True)
+            return RetryableError(
+                f"timeout after {seconds:g} s", unreachable=True, connected=False, overloaded=True
+            )
         never = (aiohttp.ClientConnectorError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, ValueError)
-        return ExchangeFailed(message, connected=not isinstance(cause, never))
+        return RetryableError(message, unreachable=True, connected=not isinstance(cause, never))
 
 
 @cache

@@ -82,14 +82,11 @@ class IndexHashes:
         """Return whether an index exists and was built from rows with this hash. Only its record is read."""
         if self._root is None:
             return True
-        folder = self._folder(name)
-        if not folder.is_dir():
-            return False
         record = self._read(name)
-        return not self._record(name).exists() if record is None else record.content == content
+        return self._folder(name).is_dir() and record is not None and record.content == content
 
     def damage(self, name: str) -> str | None:
-        """Return why an index is damaged; None if it is intact, missing, or without hashes."""
+        """Return why an index is damaged; None if it is intact, missing, or was not written to its end."""
         if self._root is None or not self._folder(name).is_dir() or not self._record(name).exists():
             return None
         states = frozenset((path, _state(self._folder(name) / path)) for path in _names(self._folder(name)))

@@ -92,12 +92,13 @@ class SqliteEventLog(SqliteEventLogStorage):
         )
         db.event.listen(engine, "connect", _sync_at_checkpoints)
         path = Path(self.path_for_shard(shard))
-        if self._empty is not None and not path.exists():
+        is_new = not path.exists()
+        if is_new and self._empty is not None:
             _create(path, self._empty)
         elif shard not in self._initialized_dbs:
             self._initdb(engine)
-            if self._empty is None:
-                self._empty = _without_events(engine)
+            if is_new:
+                self._empty = _content(engine)
         self._initialized_dbs.add(shard)
         self._engines[shard] = engine
         if len(self._engines) > OPEN_DATABASES:
@@ -149,8 +150,8 @@ def _sync_at_checkpoints(connection: sqlite3.Connection, _: Any) -> None:
     connection.execute("PRAGMA synchronous=NORMAL")
 
 
-def _without_events(engine: db.Engine) -> bytes:
-    """Return the content of a database that Dagster has just created, to create others faster."""
+def _content(engine: db.Engine) -> bytes:
+    """Return the file of a database that Dagster has just created, to create others faster."""
     with engine.connect() as connection:
         return bytes(connection.connection.driver_connection.serialize())  # type: ignore[union-attr]
 

@@ -33,6 +33,7 @@ from resources.lake.versions import (
     KeptFile,
     PastPartitions,
     Version,
+    keep_metadata,
     kept_facts,
     kept_files,
     version_key,
@@ -171,7 +172,7 @@ class Lake:
                         facts = timed
                     state = current
                     if former is None or former != facts:
-                        state = self._replace(table, partition, file, former, current)
+                        state = self._replace(table, partition, file, facts, former, current)
                 if state is not None:
                     is_cached = writer.only is not None and not has_vectors(table)
                     self._rows.put(
@@ -192,19 +193,29 @@ class Lake:
             return None
 
     def _replace(
-        self, table: str, partition: str, file: IO[bytes], former: Facts | None, current: FileState | None
+        self,
+        table: str,
+        partition: str,
+        file: IO[bytes],
+        facts: Facts,
+        former: Facts | None,
+        current: FileState | None,
     ) -> FileState | None:
         """Keep the current version and replace it. Return the new state; None if another host was faster."""
         key = self._key(table, partition)
         if former is not None:
+            kept = version_key(table, partition, former)
             try:
-                self.storage.keep(key, current, version_key(table, partition, former))
+                if former.content == facts.content and table not in APPEND_ONLY:
+                    keep_metadata(self.storage, kept, former)
+                else:
+                    self.storage.keep(key, current, kept)
             except FileNotFoundError:
                 return None
         state = self.storage.commit(file, key, current)
         if table in APPEND_ONLY and state is not None:  # one earlier version is enough: it has the same rows
-            for kept in kept_files(self.storage, table, partition).get(partition, [])[:-1]:
-                self.storage.delete(kept.key)
+            for earlier in kept_files(self.storage, table, partition).get(partition, [])[:-1]:
+                self.storage.delete(earlier.key)
         return state
 
     def versions(self, table: str, partition: str) -> list[Version]:
@@ -259,30 +270,11 @@ class Lake:
             yield from zip(*(from_array(batch.column(name)) for name in names), strict=True)
 
     def batches(
-        self, table: str, partition: str, names: Sequence[str] | None = None, *, encoded: bool = False
+        self, table: str, partition: str, names: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`.
-
-        With `encoded`, texts are dictionary arrays: each different text of a batch is decoded once.
-        """
-        with self._reading(table, partition, vectors=True, encoded=encoded) as (parquet, *_):
+        """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`."""
+        with self._reading(table, partition, vectors=True) as (parquet, *_):
             yield from parquet.iter_batches(row_group_size(table), columns=names, use_threads=False)
-
-    def rows_at(self, table: str, partition: str, places: Collection[int]) -> list[Any]:
-        """Return the rows with these numbers, in stored order; other row groups are not read."""
-        row, wanted, first = TABLES[table], sorted(places), 0
-        found = []
-        with self._reading(table, partition, vectors=True, encoded=True) as (parquet, *_):
-            for number in range(parquet.num_row_groups):
-                end = first + parquet.metadata.row_group(number).num_rows
-                within = [place - first for place in wanted if first <= place < end]
-                if within:
-                    group = parquet.read_row_group(number, use_threads=False)
-                    found += [
-                        row(**values) for place in within for values in group.slice(place, 1).to_pylist()
-                    ]
-                first = end
-        return found
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
@@ -534,8 +526,8 @@ class Lake:
         key = self._key(table, partition)
         facts = None if self._past is None else self._past.facts(table, partition)
         if facts is not None:
-            kept = version_key(table, partition, facts)
-            key = kept if self.storage.state(kept) is not None else key
+            keys = self._past_keys(table, partition, facts)
+            key = next((kept for kept in keys if self.storage.state(kept) is not None), key)
         return f"{self.root}/{key}"
 
     def _key(self, table: str, partition: str) -> str:
@@ -552,18 +544,16 @@ class Lake:
         partition: str,
         vectors: bool,
         *,
-        encoded: bool = False,
         state: FileState | None = None,
     ) -> Iterator[tuple[pq.ParquetFile, list[str], FileState | None]]:
         """Open a partition. Yield the file, the names of its columns, with or without vectors, and its state.
 
-        With `encoded`, columns of texts are read as dictionary arrays. `state` is the known state of the file.
+        `state` is the known state of the file.
         """
-        texts = [column.name for column in columns(table) if column.type is str] if encoded else None
         names = [column.name for column in columns(table) if vectors or column.type != list[float]]
         with self._open(table, partition, state) as (file, opened):
             try:
-                yield pq.ParquetFile(file, read_dictionary=texts), names, opened
+                yield pq.ParquetFile(file), names, opened
             except (pa.ArrowException, OSError) as wrong:
                 reason = f"it cannot be read as Parquet: {wrong}"
                 raise self._damaged(table, self._key(table, partition), reason) from wrong
@@ -600,10 +590,13 @@ class Lake:
             f"{table} of {partition} as of {past.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."
         )
 
-    def _past_keys(self, table: str, partition: str, facts: Facts) -> tuple[str, str, str]:
-        """Return the keys at which a version may be: a writer keeps it before it replaces the file."""
-        kept = version_key(table, partition, facts)
-        return kept, self._key(table, partition), kept
+    def _past_keys(self, table: str, partition: str, facts: Facts) -> Iterator[str]:
+        """Yield the keys at which the rows of a version may be: a writer keeps them before it replaces the file."""
+        version = None if self._past is None else self._past.of(table).get(partition)
+        yield from () if version is None else version.keys
+        yield self._key(table, partition)
+        kept = kept_files(self.storage, table, partition).get(partition, [])
+        yield from (file.key for file in kept if file.has_content(facts))
 
     def _damaged(self, table: str, key: str, reason: str) -> DamagedFile:
         """Return the error for a file that cannot be used: which file, why, and what to do."""
@@ -621,7 +614,7 @@ def _is_version(table: str, file: pa.NativeFile, facts: Facts) -> bool:
     """Return whether an open file has the rows of a version."""
     found = verify_metadata(table, file)
     file.seek(0)
-    return (found, found.written) == (facts, facts.written)
+    return found.content == facts.content
 
 
 def rebuild_commands(partitions: Iterable[str]) -> list[str]:

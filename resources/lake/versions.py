@@ -1,8 +1,8 @@
 """The replaced versions of partitions, and the partitions as they were at a moment.
 
 A write keeps the file that it replaces as .versions/STAGE/TABLE/PARTITION/TIME-CONTENT.parquet before the new one takes
-its place, so a killed process leaves the old state or the new one. garbage_collection.py replaces old files by small
-ones (`.removed`), which have the metadata alone.
+its place, so a killed process leaves the old state or the new one. A small file (`.removed`) with the metadata alone is
+kept if the new rows are equal, and remains of rows that garbage_collection.py removed.
 """
 
 import json
@@ -54,8 +54,12 @@ class KeptFile:
 
     @property
     def is_removed(self) -> bool:
-        """Whether the rows were removed."""
+        """Whether the file has the metadata alone."""
         return self.key.endswith(REMOVED)
+
+    def has_content(self, facts: Facts) -> bool:
+        """Return whether the file has the rows of a version."""
+        return self.key.endswith(f"-{facts.content}{ROWS}")
 
 
 class Partitions(Protocol):
@@ -107,10 +111,15 @@ def kept_facts(lake: Partitions, table: str, file: KeptFile) -> Facts:
         ) from None
 
 
+def keep_metadata(storage: LakeStorage, key: str, facts: Facts) -> None:
+    """Store the metadata of a version without its rows; `key` is that of its rows."""
+    record = json.dumps(with_check(asdict(facts)), ensure_ascii=False)
+    storage.create(f"{key.removesuffix(ROWS)}{REMOVED}", record.encode())
+
+
 def remove_rows(lake: Partitions, table: str, file: KeptFile) -> None:
     """Replace the rows of a kept version by its metadata."""
-    record = json.dumps(with_check(asdict(lake.facts_of(table, file.key))), ensure_ascii=False)
-    lake.storage.create(f"{file.name}{REMOVED}", record.encode())
+    keep_metadata(lake.storage, file.key, lake.facts_of(table, file.key))
     lake.storage.delete(file.key)
 
 
@@ -127,10 +136,14 @@ def versions_of(lake: Partitions, table: str, partition: str) -> list[Version]:
 
 @dataclass(frozen=True)
 class PastVersion:
-    """The version of a partition at a moment. Its rows were removed if neither a kept file nor the current one is."""
+    """The version of a partition at a moment, and the keys of kept files with its rows.
+
+    The rows were removed if neither a kept file nor the current one has them.
+    """
 
     facts: Facts
     is_removed: bool
+    keys: Sequence[str] = ()
 
 
 class PastPartitions:
@@ -166,4 +179,7 @@ class PastPartitions:
         earlier = [file for file in kept if file.since <= self.moment]
         if not earlier:
             return None
-        return PastVersion(kept_facts(self.current, table, earlier[-1]), earlier[-1].is_removed)
+        facts = kept_facts(self.current, table, earlier[-1])
+        keys = [file.key for file in kept if file.has_content(facts)]
+        is_current = now is not None and now.content == facts.content
+        return PastVersion(facts, is_removed=not (keys or is_current), keys=keys)

@@ -1,20 +1,15 @@
 """The checks of the capabilities that a memory server declares: each does what it says."""
 
-from typing import TYPE_CHECKING
-
 from resources.memory_servers.check_lines import Check, CheckFailed, CheckNote, CheckSkipped
 from resources.memory_servers.check_messages import CODE_QUERY
-
-if TYPE_CHECKING:
-    from resources.memory_servers.server_checks import ServerChecks
-
+from resources.memory_servers.checked_server import CheckedServer
 
 WRITTEN = ("indexed", "reused_ids")
 
 
-def capability_checks(checks: "ServerChecks") -> list[Check]:
-    """Return the checks of capabilities, for the checks of a server."""
-    on = CapabilityChecks(checks)
+def capability_checks(server: CheckedServer) -> list[Check]:
+    """Return the checks of capabilities."""
+    on = CapabilityChecks(server)
     return [
         Check("stable_ids", on.stable_ids, "Give an item the same id at every read.", after=WRITTEN),
         Check(
@@ -37,14 +32,14 @@ def capability_checks(checks: "ServerChecks") -> list[Check]:
 class CapabilityChecks:
     """The checks of declared capabilities."""
 
-    def __init__(self, checks: "ServerChecks") -> None:
-        self.checks = checks
+    def __init__(self, server: CheckedServer) -> None:
+        self.server = server
 
     async def stable_ids(self) -> str:
         """Compare the ids of two equal reads."""
-        space = await self.checks.two_secrets("stable_ids")
+        space = await self.server.two_secrets("stable_ids")
         ids = [
-            {item.id for item in (await self.checks.server.read(space, CODE_QUERY, 10)).items}
+            {item.id for item in (await self.server.connection.read(space, CODE_QUERY, 10)).items}
             for _ in range(2)
         ]
         if ids[0] and not ids[0] & ids[1]:
@@ -53,13 +48,13 @@ class CapabilityChecks:
 
     async def pure_reads(self) -> str:
         """Look for a query of a former read in the memory."""
-        space = await self.checks.two_secrets("pure_reads")
+        space = await self.server.two_secrets("pure_reads")
         query = "chinchilla vault code"
-        await self.checks.server.read(space, query, 10)
-        changed = any("chinchilla" in text for text in await self.checks.texts(space, query))
-        if changed and self.checks.can.pure_reads:
+        await self.server.connection.read(space, query, 10)
+        changed = any("chinchilla" in text for text in await self.server.texts(space, query))
+        if changed and self.server.can.pure_reads:
             raise CheckFailed("a read finds the query of a former read: reads write")
-        if not self.checks.can.pure_reads:
+        if not self.server.can.pure_reads:
             raise CheckNote(
                 "declares that reads change the memory: a probe may change the answer to the next"
             )
@@ -67,10 +62,10 @@ class CapabilityChecks:
 
     async def export(self) -> str:
         """Compare an export with what was written."""
-        if self.checks.can.export == "none":
+        if self.server.can.export == "none":
             raise CheckSkipped("not declared: entries are known when a read returns them")
-        space = await self.checks.two_secrets("export")
-        before = await self.checks.server.export(space)
+        space = await self.server.two_secrets("export")
+        before = await self.server.connection.export(space)
         texts = " ".join(item.text for item in before.items)
         if not before.items:
             raise CheckFailed("the export of a space with two messages is empty")
@@ -80,33 +75,33 @@ class CapabilityChecks:
 
     async def fork(self) -> str:
         """Fork a space, and write to both."""
-        if not self.checks.can.fork:
+        if not self.server.can.fork:
             raise CheckSkipped("not declared")
-        space = await self.checks.two_secrets("fork")
+        space = await self.server.two_secrets("fork")
         copy = f"{space}@copy"
-        self.checks.written[copy] = self.checks.written[space]
-        self.checks.spaces.append(copy)
-        await self.checks.server.fork(space, copy)
-        if await self.checks.texts(copy, CODE_QUERY) != await self.checks.texts(space, CODE_QUERY):
+        self.server.written[copy] = self.server.written[space]
+        self.server.spaces.append(copy)
+        await self.server.connection.fork(space, copy)
+        if await self.server.texts(copy, CODE_QUERY) != await self.server.texts(space, CODE_QUERY):
             raise CheckFailed("a read of a fork differs from a read of its origin")
-        await self.checks.write(copy, self.checks.message(3, "The vault code of Fulbert is walrus."))
-        await self.checks.write(space, self.checks.message(4, "The vault code of Argenteuil is ocelot."))
+        await self.server.write(copy, self.server.message(3, "The vault code of Fulbert is walrus."))
+        await self.server.write(space, self.server.message(4, "The vault code of Argenteuil is ocelot."))
         for name, other in ((space, "walrus"), (copy, "ocelot")):
-            if any(other in text for text in await self.checks.texts(name, CODE_QUERY)):
+            if any(other in text for text in await self.server.texts(name, CODE_QUERY)):
                 raise CheckFailed("a write to a fork or its origin is found in the other")
         return "a fork has the content of its origin, and is separate"
 
     async def restore(self) -> str:
         """Restore an export in another space, and compare reads."""
-        can = self.checks.can
+        can = self.server.can
         if not can.restore:
             raise CheckSkipped("not declared")
         if can.export == "none":
             raise CheckFailed("declares restore, but no export whose items could be restored")
-        space = await self.checks.two_secrets("restore")
-        items = (await self.checks.server.export(space)).items
-        restored = await self.checks.space("restored")
-        await self.checks.server.restore(restored, items)
-        if await self.checks.texts(restored, CODE_QUERY) != await self.checks.texts(space, CODE_QUERY):
+        space = await self.server.two_secrets("restore")
+        items = (await self.server.connection.export(space)).items
+        restored = await self.server.space("restored")
+        await self.server.connection.restore(restored, items)
+        if await self.server.texts(restored, CODE_QUERY) != await self.server.texts(space, CODE_QUERY):
             raise CheckFailed("a read of the restored space differs from a read of the living one")
         return "a restored space answers like the living one"

@@ -4,7 +4,6 @@ check_conversation.py has the long conversation.
 """
 
 from memflow.memories.server.protocol import SentMessage
-from resources.memory_servers.check_conversation import unique_word
 
 OLD_DATES = ("2015-03-02T09:30:00", "2015-07-21T18:05:00")
 ODD_TEXTS = {
@@ -15,15 +14,7 @@ ODD_TEXTS = {
 }
 """Texts that a transport may damage. The first word of each is unique."""
 SECRETS = ("The vault code of Abelard is xylophone.", "The vault code of Heloise is zeppelin.")
-CONTRADICTION = ("My favorite color is turquoise.", "My favorite color is magenta now.")
 CODE_QUERY = "vault code of Abelard and Heloise"
-
-
-SEPARATE = tuple(
-    " ".join(unique_word(500_000 + 4 * text + word) for word in range(4)).capitalize() + "."
-    for text in range(12)
-)
-"""Texts without a common word."""
 
 
 def message(number: int, text: str, role: str = "user", sent_at: str | None = None) -> SentMessage:

@@ -5,17 +5,16 @@ http_transport.py).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from memflow.errors import ReportedError, ServerDown, ServerFailed
 from memflow.memories.server.protocol import (
     PROTOCOL,
-    Endpoint,
     Exported,
     Found,
     Hello,
@@ -24,9 +23,11 @@ from memflow.memories.server.protocol import (
     WireItem,
     Written,
 )
-from resources.memory_servers.gate import Gate
 from resources.memory_servers.space_record import SpaceRecord
 from resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
+
+if TYPE_CHECKING:
+    from resources.model_proxy.access import ModelAccess
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -61,8 +62,9 @@ class ServerConnection:
     """A connection to one memory server. A request of which the server stops is repeated once, alone.
 
     `name` is the name of the memory, for messages. `secrets` are texts, such as keys, that the server knows, and what
-    replaces them in the messages of errors, which are stored. `endpoints` are the addresses of models that it may
-    use. `greeted` is called with the first answer to `hello`. `record` lists the spaces on a server that outlives runs.
+    replaces them in the messages of errors, which are stored. `access` has the models that it may use; the error that
+    ends their use ends the step, since every further write would fail. `greeted` is called with the first answer to
+    `hello`. `record` lists the spaces on a server that outlives runs.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class ServerConnection:
         limits: TimeLimits | None = None,
         *,
         settings: Mapping[str, Any] | None = None,
-        endpoints: Mapping[str, Endpoint] | None = None,
+        access: "ModelAccess | None" = None,
         seed: int | None = None,
         secrets: Mapping[str, str] | None = None,
         greeted: Callable[[Hello], None] = lambda hello: None,
@@ -86,13 +88,14 @@ class ServerConnection:
         self.last_stop = ""
         self._greeted = greeted
         self._record = record
-        keys = {each.key: "<the key of the endpoint>" for each in (endpoints or {}).values()}
+        self._access = access
+        keys = {} if access is None else {access.key: "<the key of the endpoint>"}
         self._secrets = {**keys, **(secrets or {})}
-        given = {key: each.model_dump() for key, each in (endpoints or {}).items()}
+        endpoints = {} if access is None else access.endpoints()
         self._greeting = {
             "op": "hello",
             "protocol": PROTOCOL,
-            "endpoints": given,
+            "endpoints": {key: endpoint.model_dump() for key, endpoint in endpoints.items()},
             "seed": seed,
             "settings": dict(settings or {}),
         }
@@ -103,8 +106,15 @@ class ServerConnection:
         self._stops = 0
         self._down: str | None = None
         self._starting = asyncio.Lock()
-        self._gate = Gate()
+        self._turn = asyncio.Lock()
         self._slots = asyncio.Semaphore(REQUESTS_AT_ONCE)
+        self._wrote = False
+
+    @property
+    def unused_models(self) -> bool:
+        """Whether the server declared that it uses the given models, and did not although it was written to."""
+        declared = self._hello is not None and self._hello.can.models == "given"
+        return declared and self._wrote and (self._access is None or not self._access.requests)
 
     async def hello(self) -> Hello:
         """Return the server's answer to `hello`. Start the server if necessary."""
@@ -121,6 +131,7 @@ class ServerConnection:
         """Write messages to a space."""
         sent = [message.model_dump(exclude_none=True) for message in messages]
         request = {"op": "write", "space": space, "write": write, "messages": sent}
+        self._wrote = True
         written = await self._in_space(space, request, Written)
         failures = [each.model_copy(update={"why": self._redacted(each.why)}) for each in written.failures]
         return written.model_copy(update={"failures": tuple(failures)})
@@ -195,13 +206,17 @@ class ServerConnection:
                 await asyncio.wait_for(self._close_spaces(names), CLOSING_S)
 
     async def _in_space(self, space: str, request: Mapping[str, Any], answer: type[A]) -> A:
-        return await self._repeated(request, self._spaces.setdefault(space, _Space()), answer)
+        try:
+            return await self._repeated(request, self._spaces.setdefault(space, _Space()), answer)
+        finally:
+            if self._access is not None and self._access.failure is not None:
+                raise self._access.failure
 
     async def _repeated(self, request: Mapping[str, Any], space: _Space | None, answer: type[A]) -> A:
         """Send a request, and again if the server stops. Raises ServerFailed or ServerDown."""
         reason: ServerStopped | None = None
         for alone in (False, True):
-            async with self._slots, self._gate.entered(alone):
+            async with self._entered(alone):
                 generation = await self._start()
                 try:
                     return await self._send(request, space, answer)
@@ -209,6 +224,20 @@ class ServerConnection:
                     reason = stopped
                     await self._stopped(generation, stopped)
         raise self._failed(request["op"], f"{reason}. It was started again and failed again") from reason
+
+    @asynccontextmanager
+    async def _entered(self, alone: bool) -> AsyncIterator[None]:
+        """Take a place among the requests in flight, or all places: a repeated request harms no other."""
+        places = 0
+        try:
+            async with self._turn:
+                while places < (REQUESTS_AT_ONCE if alone else 1):
+                    await self._slots.acquire()
+                    places += 1
+            yield
+        finally:
+            for _ in range(places):
+                self._slots.release()
 
     async def _send(self, request: Mapping[str, Any], space: _Space | None, answer: type[A]) -> A:
         if space is None:

@@ -1,39 +1,30 @@
 """The record of one checked conversation: what was written, and which messages the items of reads are from."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.errors import ReportedError
 from memflow.memories.server.protocol import WireItem
 from resources.memory_servers.check_conversation import CheckMessage, words_of
-from resources.memory_servers.checked_memory import CheckedSpace
-
-Clock = Callable[[], float]
-
-
-@dataclass
-class ReadTimes:
-    """The seconds of reads and writes that ran alone."""
-
-    reads: list[float] = field(default_factory=list)
-    writes: list[float] = field(default_factory=list)
+from resources.memory_servers.checked_spaces import PythonSpace, ServerSpace
 
 
 class CheckedConversation:
-    """The conversation of one space. `foreign` are the words of other spaces, by which items of theirs are seen."""
+    """The conversation of one space. `foreign` are the words of other spaces, by which items of theirs are seen.
+
+    The seconds of each read are added to `read_seconds`.
+    """
 
     def __init__(
         self,
-        space: CheckedSpace,
+        space: ServerSpace | PythonSpace,
         messages: Sequence[CheckMessage],
         foreign: Mapping[str, CheckMessage],
-        clock: Clock,
-        times: ReadTimes,
+        read_seconds: list[float],
     ) -> None:
         self.space = space
         self.messages = messages
-        self.clock = clock
-        self.times = times
+        self.read_seconds = read_seconds
         self.writes: dict[int, int] = {}
         """The number of the write of each message that was written."""
         self.failed: dict[int, str] = {}
@@ -56,9 +47,9 @@ class CheckedConversation:
 
     async def read(self, query: str, k: int, as_of: int | None = None) -> Sequence[WireItem]:
         """Return the items of a read, and record them."""
-        began = self.clock()
+        began = time.perf_counter()
         items = await self.space.read(query, k, as_of)
-        self.times.reads.append(self.clock() - began)
+        self.read_seconds.append(time.perf_counter() - began)
         self.reads += 1
         self.seen(items)
         if any(item.text in self._foreign_texts for item in items):

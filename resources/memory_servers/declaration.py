@@ -9,17 +9,20 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
-from memflow.memories.server.protocol import Endpoint, Hello
+from memflow.memories.server.protocol import Hello
 from resources.files.checked_json import with_check, without_check
 from resources.memory_servers.process import ServerCommand
 
 if TYPE_CHECKING:
     from resources.memory_servers.connection import ServerConnection
+    from resources.model_proxy.access import ModelAccess
     from resources.settings.own_sections import OwnMemory
 
 FOLDER = "memory_servers"
@@ -55,14 +58,13 @@ def open_server(
     home: Path,
     *,
     log: str = "",
-    endpoints: Mapping[str, Endpoint] | None = None,
-    given: Mapping[str, str] | None = None,
+    access: "ModelAccess | None" = None,
     seed: int | None = None,
 ) -> "ServerConnection":
     """Return a connection to the memory server of a memory of the settings. Its first request starts the server.
 
-    `log` is the name of the log file; by default, the memory's name. `endpoints` and the variables `given` are the
-    addresses of models that the server may use.
+    `log` is the name of the log file; by default, the memory's name. `access` has the models that the server may use;
+    one on another machine cannot reach them, and does not get the key.
     """
     from resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
     from resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
@@ -72,8 +74,9 @@ def open_server(
 
     limits = TimeLimits(own.timeout.hello, own.timeout.read, own.timeout.write)
     if own.command:
+        command = server_command(name, own, access.variables(own.variables) if access is not None else {})
         path = home / FOLDER / "logs" / f"{log or name}.log"
-        transport: StdioTransport | HttpTransport = StdioTransport(server_command(name, own, given), path)
+        transport: StdioTransport | HttpTransport = StdioTransport(command, path)
         record = None  # its spaces end with it
     else:
         record = SpaceRecord(home / FOLDER / "spaces", own.url)
@@ -83,12 +86,21 @@ def open_server(
         transport,
         limits,
         settings=own.settings,
-        endpoints=endpoints,
+        access=access if own.command or reaches_loopback(own.url) else None,
         seed=seed,
         secrets=_secrets(own),
         greeted=lambda hello: write_hello(name, home, hello),
         record=record,
     )
+
+
+def reaches_loopback(url: str) -> bool:
+    """Return whether a server at an address runs on this machine, so that it can use the proxy and may have its key."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def read_hello(name: str, home: Path) -> Hello | None:

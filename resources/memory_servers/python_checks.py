@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import FAILURE, Memory, Message, Recall
+from memflow.memories.server.protocol import Capabilities
 from resources.memory_servers.check_lines import (
     Check,
     CheckFailed,
@@ -16,18 +17,11 @@ from resources.memory_servers.check_lines import (
     CheckSkipped,
     run_checks,
 )
-from resources.memory_servers.check_messages import (
-    CODE_QUERY,
-    CONTRADICTION,
-    ODD_TEXTS,
-    OLD_DATES,
-    SECRETS,
-    message,
-)
-from resources.memory_servers.checked_memory import CheckedMemory
-from resources.memory_servers.conversation_checks import SIZES, ConversationChecks
-from resources.memory_servers.python_space import PythonSpace
-from resources.memory_servers.server_checks import contains
+from resources.memory_servers.check_messages import CODE_QUERY, OLD_DATES, SECRETS, message
+from resources.memory_servers.checked_server import contains
+from resources.memory_servers.checked_spaces import PythonSpace
+from resources.memory_servers.conversation_checks import conversation_checks
+from resources.memory_servers.played_conversation import SIZES, PlayedConversation
 
 
 class PythonChecks:
@@ -44,7 +38,6 @@ class PythonChecks:
             [
                 Check("write", self._write, "Fix `write`.", needed=True),
                 Check("read", self._read, "Fix `read`.", needed=True),
-                Check("found", self._found, "Nothing to fix if the memory selects what it stores."),
                 Check("state_in_store", self._state_in_store, in_store),
                 Check("restored_equals_living", self._restored, in_store),
                 Check("pure_reads", self._pure_reads, "Store nothing in `read` when `frozen` is true."),
@@ -58,45 +51,32 @@ class PythonChecks:
             ]
         )
         failed = [line for line in first if line.verdict == "wrong"]
-        conversation = self._conversation()
+        checks = conversation_checks(self._conversation())
         # State outside the store, or a changing one, would show in every line of the conversation.
         lines = (
-            [
-                CheckLine(check.name, "skipped", f"because {failed[0].name} failed")
-                for check in conversation.checks()
-            ]
+            [CheckLine(check.name, "skipped", f"because {failed[0].name} failed") for check in checks]
             if failed
-            else await run_checks(conversation.checks())
+            else await run_checks(checks)
         )
-        last = [
-            Check("texts", self._texts, "Nothing to fix if the memory rewrites what it stores."),
-            Check("contradictions", self._contradictions, "Nothing to fix."),
-        ]
-        return [
-            *first,
-            *lines,
-            *([] if any(line.name in ("write", "read") for line in failed) else await run_checks(last)),
-        ]
+        return [*first, *lines]
 
-    def _conversation(self) -> ConversationChecks:
-        """Return the checks with the long conversation."""
+    def _conversation(self) -> PlayedConversation:
+        """Return the conversation, which is not played yet."""
         memory = self.create(EntryStore())
         names_sources = memory.recalls_entries and not memory.design.merges
 
         async def open_space(name: str) -> PythonSpace:
             return PythonSpace(self.create)
 
-        checked = CheckedMemory(
-            open_space,
-            memory.design,
-            "message" if names_sources else "none",
+        can = Capabilities(
+            as_of="writes",
+            sources="message" if names_sources else "none",
             ranked=memory.ranks_entries,
-            has_k=False,
-            time_travel=True,
+            models="own" if memory.calls.chat_write + memory.calls.chat_read > 0 else "none",
             deterministic=True,
-            uses_models=memory.calls.chat_write + memory.calls.chat_read > 0,
+            design=memory.design,
         )
-        return ConversationChecks(checked, 0.0, self.sizes)
+        return PlayedConversation(open_space, can, 0.0, self.sizes, has_k=False)
 
     async def _filled(self, *texts: str, store: EntryStore | None = None, first: int = 1) -> Memory:
         """Return a memory to which each text was written as a message of its own."""
@@ -118,12 +98,6 @@ class PythonChecks:
         recall = await (await self._filled(*SECRETS)).read(CODE_QUERY)
         return f"returns {len(recall.entries)} entries, and an empty memory can be read"
 
-    async def _found(self) -> str:
-        recall = await (await self._filled(SECRETS[0])).read(CODE_QUERY)
-        if not contains(_texts(recall), "xylophone"):
-            raise CheckNote("the words of a message are not found at the first read after its write")
-        return "the words of a message are found at the first read after its write"
-
     async def _state_in_store(self) -> str:
         """Read a new memory on an empty store, after another memory was written."""
         await self._filled(SECRETS[0])
@@ -137,9 +111,9 @@ class PythonChecks:
 
     async def _restored(self) -> str:
         """Compare a memory with one that is restored from its entries."""
-        living = await self._filled(*SECRETS, *CONTRADICTION)
+        living = await self._filled(*SECRETS)
         restored = self.create(EntryStore.restored(list(living.store), living.store.sequence))
-        for query in (CODE_QUERY, "What is my favorite color?"):
+        for query in (CODE_QUERY, SECRETS[1]):
             if difference := _difference(await living.read(query), await restored.read(query)):
                 raise CheckFailed(
                     f"restored from its entries, it recalls other {difference}: state outside the store"
@@ -197,22 +171,6 @@ class PythonChecks:
         if any(contains(seen, day) for day in days):
             raise CheckFailed("messages dated 2015 come back with today's date")
         return "entries of messages dated 2015 have no date of today"
-
-    async def _texts(self) -> str:
-        memory = self.create(EntryStore())
-        for number, text in enumerate(ODD_TEXTS.values()):
-            await _write(memory, number, text)
-        kept = [item.text for item in memory.store.live()]
-        lost = [kind for kind, text in ODD_TEXTS.items() if not contains(kept, text)]
-        if lost:
-            raise CheckNote(f"not stored as written: {', '.join(lost)}")
-        return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
-
-    async def _contradictions(self) -> str:
-        memory = await self._filled(*CONTRADICTION)
-        found = _texts(await memory.read("What is my favorite color?"))
-        kept = [color for color in ("turquoise", "magenta") if contains(found, color)]
-        raise CheckNote(f"of two contradicting facts, a read finds {' and '.join(kept) or 'none'}")
 
 
 async def _write(memory: Memory, number: int, text: str) -> None:

@@ -75,6 +75,7 @@ class ModelProxy:
 
     def admit(self, access: ModelAccess) -> ModelAccess:
         """Accept requests with the key of an access. Return the access."""
+        access.url = self.url
         self._accesses[access.key] = access
         return access
 
@@ -154,7 +155,7 @@ class ModelProxy:
 
 
 def _failed(access: ModelAccess, error: MemflowError) -> _Rejection:
-    """Return the response for a failed request. An error that ends the step is also stored, for GuardedConnection."""
+    """Return the response for a failed request. An error that ends the step is also stored, for the connection."""
     if isinstance(error, FatalChatError) or not isinstance(error, ChatError):
         access.failure = access.failure or error
     return _Rejection(*error_of(error))

@@ -29,8 +29,7 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import open_server
 from resources.memory_servers.stored_checks import require_check
-from resources.model_proxy.access import GuardedConnection
-from resources.model_proxy.opening import given_variables, open_access, reaches_loopback
+from resources.model_proxy.access import ModelAccess, open_access
 from resources.model_proxy.server import ModelProxy
 from resources.models.event_loop import detached
 from resources.models.folder_embedder import FolderEmbedder
@@ -62,7 +61,7 @@ class Clients:
         self.budget = budget
         self._stack = AsyncExitStack()
         self._opened: dict[str, asyncio.Task[Any]] = {}
-        self._memory_servers: dict[tuple[str, str, str], tuple[ServerConnection, GuardedConnection]] = {}
+        self._memory_servers: dict[tuple[str, str, str], tuple[ServerConnection, ModelAccess]] = {}
         self._idle = asyncio.Lock()
 
     async def chat(self, name: str) -> Chat:
@@ -81,7 +80,7 @@ class Clients:
         assistant: str,
         decoding: Mapping[str, RoleDecoding],
         embedder: Embedder,
-    ) -> GuardedConnection | None:
+    ) -> ServerConnection | None:
         """Return the connection of a partition to its memory server, or None if its memory is no server.
 
         All steps of a run share it. The first request starts the server, if the budget admits requests. `decoding` and
@@ -101,15 +100,14 @@ class Clients:
                 own,
                 self.settings.home,
                 log=f"{name}/{account.domain}.{assistant}",
-                endpoints=access.endpoints(proxy.url) if own.command or reaches_loopback(own.url) else {},
-                given=given_variables(access, proxy.url, own.variables),
+                access=access,
                 seed=self.settings.domain(account.domain).seed if account.domain else None,
             )
-            self._memory_servers[key] = server, GuardedConnection(server, access)
-        server, connection = self._memory_servers[key]
-        hello = await connection.hello()  # so that a server that cannot be started ends the step
+            self._memory_servers[key] = server, access
+        server, _ = self._memory_servers[key]
+        hello = await server.hello()  # so that a server that cannot be started ends the step
         require_check(name, own, self.settings.home, hello)
-        return connection
+        return server
 
     async def model_proxy(self) -> ModelProxy:
         """Return the proxy through which memory servers use models. It ends with these clients."""
@@ -126,9 +124,9 @@ class Clients:
         # A server is known until it has ended, since a cancelled `end_run` is followed by `close`.
         keys = list(keys)
         opened = [self._memory_servers[key] for key in keys]
-        for server, connection in opened:
-            (await self.model_proxy()).withdraw(connection.access)
-            if connection.unused_models:
+        for server, access in opened:
+            (await self.model_proxy()).withdraw(access)
+            if server.unused_models:
                 logging.getLogger("memflow").warning(
                     "the memory server %s declares `models: given` and sent no request to the model proxy. If it calls "
                     "other models, declare `models: own`, so that its results say that they are not counted.",

@@ -8,7 +8,7 @@ from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import open_server
 from resources.memory_servers.server_checks import ServerChecks
 from resources.memory_servers.stored_checks import store_check
-from resources.model_proxy.opening import given_variables, open_access, reaches_loopback
+from resources.model_proxy.access import open_access
 from resources.models.chats import Chats
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def check_memory_server(models: "Models", name: str, own: "OwnMemory") -> list[C
                 own,
                 clients.settings.home,
                 log=f"{name}/check.{next(starts)}",
-                endpoints=access.endpoints(proxy.url) if own.command or reaches_loopback(own.url) else {},
-                given=given_variables(access, proxy.url, own.variables),
+                access=access,
             )
 
         checks = ServerChecks(connect)
@@ -44,8 +43,8 @@ def check_memory_server(models: "Models", name: str, own: "OwnMemory") -> list[C
             lines = await checks.run()
         finally:
             proxy.withdraw(access)
-        if checks.greeting is not None:
-            store_check(name, own, clients.settings.home, checks.greeting, lines)
+        if checks.server.greeting is not None:
+            store_check(name, own, clients.settings.home, checks.server.greeting, lines)
         return lines
 
     return models.run(account, work)

@@ -5,13 +5,13 @@ from functools import cache
 from typing import Any
 
 import pytest
+from faulty_server import EVERYTHING, Faults, FaultyServer
 from generated import generate
 from server_evaluation import evaluate, python_memory, server_memory
 
 from memflow.chat.ledger import MemoryLedger
 from memflow.errors import ServerDown
 from memflow.memories.server.evidence import NO_CONTENT, NO_EXPORT, NO_SOURCES
-from memflow.memories.server.fake import EVERYTHING, FakeServer, Faults
 from memflow.memories.server.protocol import Capabilities
 from memflow.scoring.attribution import NO_EVIDENCE
 
@@ -49,44 +49,44 @@ def differences(found: Tables, wanted: Tables) -> list[Any]:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_server_gives_the_verdicts_of_the_same_memory_in_python(domain: str, mode: str) -> None:
-    found = evaluate(generate(domain), server_memory(mode=mode), FakeServer())
+    found = evaluate(generate(domain), server_memory(mode=mode), FaultyServer())
     assert differences(found, expected(domain)) == []
     assert any(verdict.value for verdict in found["score.verdicts"])
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_probes_that_are_asked_after_the_episode_get_the_same_verdicts(mode: str) -> None:
-    found = evaluate(generate("comem_demo"), server_memory(mode=mode), FakeServer(), early=False)
+    found = evaluate(generate("comem_demo"), server_memory(mode=mode), FaultyServer(), early=False)
     assert differences(found, expected("comem_demo")) == []
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_probes_are_answered_again_on_another_start_of_the_server(mode: str) -> None:
     generated, memory = generate("comem_demo"), server_memory(mode=mode)
-    played = evaluate(generated, memory, FakeServer(), steps=["memories"])
+    played = evaluate(generated, memory, FaultyServer(), steps=["memories"])
     steps = ["replies", "verdicts", "attributions"]
-    found = evaluate(generated, memory, FakeServer(), steps=steps, before=played, early=False)
+    found = evaluate(generated, memory, FaultyServer(), steps=steps, before=played, early=False)
     assert differences(found, expected("comem_demo")) == []
 
 
 @pytest.mark.parametrize("spaces", [1, 3])
 @pytest.mark.parametrize("mode", ["as_of", "restore", "ask_at_once", "replay"])
 def test_server_with_few_spaces_gives_the_same_verdicts(mode: str, spaces: int) -> None:
-    server = FakeServer(EVERYTHING.model_copy(update={"spaces": spaces}))
+    server = FaultyServer(EVERYTHING.model_copy(update={"spaces": spaces}))
     found = evaluate(generate("memorybench_demo"), server_memory(mode=mode), server)
     assert differences(found, expected("memorybench_demo")) == []
     assert server.most_spaces <= spaces
 
 
 def test_server_that_declares_nothing_gives_the_same_verdicts() -> None:
-    server = FakeServer(Capabilities())
+    server = FaultyServer(Capabilities())
     found = evaluate(generate("comem_demo"), server_memory(), server)
     assert found["score.verdicts"] == expected("comem_demo")["score.verdicts"]
     assert {operation for operation, _ in server.requests} == {"hello", "reset", "write", "read", "close"}
 
 
 def test_server_that_answers_with_the_present_does_not_give_the_same_verdicts() -> None:
-    server = FakeServer(EVERYTHING.model_copy(update={"sources": "none"}), faults=Faults(stale_as_of=True))
+    server = FaultyServer(EVERYTHING.model_copy(update={"sources": "none"}), faults=Faults(stale_as_of=True))
     found = evaluate(generate("amemgym_demo"), server_memory(mode="as_of"), server)
     assert found["score.verdicts"] != expected("amemgym_demo")["score.verdicts"]
 
@@ -100,11 +100,11 @@ def test_killed_evaluation_continues_without_a_request_twice(mode: str, last: in
         MemoryLedger(),
         MemoryLedger(),
     )
-    wanted = evaluate(generated, memory, FakeServer(), ledger=whole)
+    wanted = evaluate(generated, memory, FaultyServer(), ledger=whole)
     with pytest.raises(ServerDown):
-        evaluate(generated, memory, FakeServer(faults=Faults(down_after=last)), ledger=ledger)
+        evaluate(generated, memory, FaultyServer(faults=Faults(down_after=last)), ledger=ledger)
     assert 0 < len(ledger.asked) < len(whole.asked)
-    assert evaluate(generated, memory, FakeServer(), ledger=ledger) == wanted
+    assert evaluate(generated, memory, FaultyServer(), ledger=ledger) == wanted
     assert ledger.asked == whole.asked
     assert set(ledger.asked.values()) == {1}
 
@@ -113,7 +113,7 @@ def test_killed_evaluation_continues_without_a_request_twice(mode: str, last: in
     ("changed", "reason"), [({"sources": "none"}, NO_SOURCES), ({"export": "none"}, NO_EXPORT)]
 )
 def test_attribution_states_what_the_server_does_not_report(changed: dict[str, str], reason: str) -> None:
-    server = FakeServer(EVERYTHING.model_copy(update=changed))
+    server = FaultyServer(EVERYTHING.model_copy(update=changed))
     found = evaluate(generate("comem_demo"), server_memory(mode="ask_at_once"), server)
     assert found["score.verdicts"] == expected("comem_demo")["score.verdicts"]
     rows, wanted = found["score.attributions"], expected("comem_demo")["score.attributions"]
@@ -126,7 +126,7 @@ def test_attribution_states_what_the_server_does_not_report(changed: dict[str, s
 
 
 def test_claims_about_content_that_is_not_exported_have_a_reason() -> None:
-    server = FakeServer(EVERYTHING.model_copy(update={"export": "none"}))
+    server = FaultyServer(EVERYTHING.model_copy(update={"export": "none"}))
     found = evaluate(generate("amemgym_demo"), server_memory(mode="ask_at_once"), server)
     assert {claim.reason for claim in found["score.claims"]} == {NO_CONTENT}
     assert {claim.value for claim in found["score.claims"]} == {None}

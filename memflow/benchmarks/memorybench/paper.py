@@ -50,7 +50,7 @@ class Measurement(_Strict):
         names = [load_packaged(PACKAGE, stem).name for stem in self.prompts]
         if ours := [name for name in names if replacement(name) is None]:
             return (
-                f"{by_judge}, and these are memflow's: {', '.join(ours)}; replace them (memflow prompts import), or "
+                f"{by_judge}, and these are memflow's: {', '.join(ours)}; replace them (memflow prompts export), or "
                 f"{POOLED_INSTEAD}"
             )
         if self.variant == PUBLISHED and PUBLISHED not in parameters.variants:

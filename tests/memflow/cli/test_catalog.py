@@ -9,6 +9,7 @@ import pytest
 from stub import stub_process
 
 from memflow.benchmarks import registry
+from resources.files.checked_json import with_check
 from resources.settings.settings import example
 
 
@@ -30,7 +31,9 @@ def test_domains_command_lists_the_samples_of_each_domain(empty) -> None:
     Path("memflow.toml").write_text('domains = ["amemgym_demo~1", "amemgym_demo"]\n', encoding="utf-8")
     line = {"domains": ["amemgym_demo~2", "amemgym_demo~x"], "assistants": [], "memories": {}}
     empty.folder.mkdir()
-    (empty.folder / "added_partitions.jsonl").write_text(f"{json.dumps(line)}\n", encoding="utf-8")
+    (empty.folder / "added_partitions.jsonl").write_text(
+        f"{json.dumps(with_check(line))}\n", encoding="utf-8"
+    )
     samples = {row["domain"]: row["samples"] for row in empty.json("domains")}
     assert samples["amemgym_demo"] == ["amemgym_demo~1", "amemgym_demo~2"] and samples["comem_demo"] == []
     assert "Samples: amemgym_demo~1, amemgym_demo~2." in empty("domains").stdout
@@ -78,15 +81,6 @@ def test_init_command_writes_example_settings_and_overwrites_only_with_force(emp
     assert Path("memflow.toml").read_text(encoding="utf-8") == "home = 'mine'"
     assert empty("init", "--force").exit_code == 0
     assert Path("memflow.toml").read_text(encoding="utf-8") == example()
-
-
-def test_init_command_writes_the_settings_of_dagster_for_a_ray_cluster(empty) -> None:
-    assert "DAGSTER_HOME" in empty("init", "dagster.yaml", "--cluster", "ray").stdout
-    written = Path("dagster.yaml").read_text(encoding="utf-8")
-    assert "class: RayRunLauncher" in written
-    assert "--force" in empty.error("init", "dagster.yaml", "--cluster", "ray")
-    assert empty("init", "dagster.yaml", "--cluster", "ray", "--force").exit_code == 0
-    assert Path("dagster.yaml").read_text(encoding="utf-8") == written
 
 
 def findings(result) -> dict[str, dict]:

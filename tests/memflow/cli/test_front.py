@@ -2,11 +2,8 @@
 
 import pytest
 
-COMMANDS = (
-    *("run", "plan", "dev", "show", "export", "sql"),
-    *("domains", "memories", "data", "models", "init", "doctor"),
-    "ledger",
-)
+from memflow.cli import COMMANDS
+
 SUBCOMMANDS = (
     *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),
     ("export", "transcript"),

@@ -1,4 +1,4 @@
-"""`memflow prompts`: list, export, check and import, and runs with replaced prompts."""
+"""`memflow prompts`: list, export and check, and runs with replaced prompts."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,15 +6,6 @@ from pathlib import Path
 import pytest
 
 from memflow.chat.replacements import replace_prompts
-
-PAPER = '''
-ASK = """\\
-{query}
-
-Which one? {choices} It costs $5.
-Answer as JSON: {{"answer": int}}
-"""
-'''
 
 
 @pytest.fixture(autouse=True)
@@ -74,28 +65,3 @@ def test_prompts_check_lists_every_problem_and_run_stops_before_any_step(empty, 
     assert not (tmp_path / "home").exists()
     (tmp_path / "memflow.toml").write_text("")
     assert "memflow.toml has no `prompts`" in empty.error("prompts", "check")
-
-
-def test_prompts_import_replaces_the_prompt_by_a_constant_of_a_python_file(empty, tmp_path: Path) -> None:
-    (tmp_path / "paper.py").write_text(PAPER)
-    order = ["prompts", "import", "amemgym/choice", "paper.py", "--user", "ASK", "--field", "query=question"]
-    assert "Add --to FOLDER" in empty.error(*order)
-    assert "placeholders choices are no fields of amemgym/choice" in empty.error(*order, "--to", "mine")
-    written = empty(*order, "--field", "choices=options", "--to", "mine")
-    assert written.exit_code == 0 and "parsed as ChoiceAnswer" in written.stdout
-    text = (tmp_path / "mine/amemgym/choice.md").read_text()
-    assert text.endswith('Which one? ${options} It costs $$5.\nAnswer as JSON: {"answer": int}\n')
-    assert empty.json("prompts", "check", "mine")["usable"] == ["amemgym/choice"]
-    assert "already exists" in empty.error(*order, "--field", "choices=options", "--to", "mine")
-    again = empty(*order, "--field", "choices=options", "--to", "mine", "--force", "--format", "json")
-    assert '"unused": []' in again.stdout
-
-
-def test_prompts_import_rejects_unreadable_files_and_malformed_mappings(empty, tmp_path: Path) -> None:
-    order = ("prompts", "import", "amemgym/choice")
-    assert "none.py cannot be read" in empty.error(*order, "none.py", "--user", "ASK", "--to", "mine")
-    (tmp_path / "paper.json").write_text('{"ask": "Which of {options}?"}')
-    said = empty.error(*order, "paper.json", "--user", "ask", "--to", "mine", "--field", "query")
-    assert "--field query is not of the form NAME=FIELD" in said
-    data = empty.json(*order, "paper.json", "--user", "ask", "--to", "mine")
-    assert data["unused"] == ["question"]

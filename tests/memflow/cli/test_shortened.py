@@ -5,7 +5,6 @@ from io import StringIO
 import factories
 from rich.console import Console
 
-from memflow.chat.scripted import LABEL
 from memflow.cli.planned_runs import Outcome, PlannedRun
 from memflow.cli.summary import Summary
 from memflow.records import Score
@@ -50,16 +49,6 @@ def test_large_domain_shows_its_best_assistants_and_the_command_for_all() -> Non
         assert "`memflow show leaderboard --domain domain0 --limit 0` shows all." in said
         assert "and 980 others; `--format json` lists all." in said
     assert len(summary.data()["leaderboard"]) == 1000
-
-
-def test_many_domains_are_one_row_each() -> None:
-    lines = lines_of(summary_of(scores(40, 3)), 80)
-    [row] = [line.split() for line in lines if line.split()[:1] == ["domain1"]]
-    assert row[1:3] == ["3", "memory2"]
-    assert LABEL not in "".join(lines)
-    assert any("40 domains" in line for line in lines)
-    assert any("and 20 others" in line for line in lines)
-    assert len(lines) < 70
 
 
 def test_failures_are_never_shortened() -> None:

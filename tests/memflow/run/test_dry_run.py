@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from faulty_server import EVERYTHING
 from generated import dry_run, generate
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.memories.server.config import ServerConfig
-from memflow.memories.server.fake import EVERYTHING
 from memflow.memories.server.protocol import Capabilities, Hello
 from memflow.memories.user_memories import UserMemory
 from memflow.run.context import STATES

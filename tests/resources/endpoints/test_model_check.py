@@ -5,7 +5,6 @@ import itertools
 import json
 import tomllib
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from resources.endpoints import model_check_requests
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.model_check import ModelCheck, Observation
-from resources.endpoints.model_check_requests import CheckResponse, open_post
+from resources.endpoints.model_check_requests import CheckResponse, requests_to
 from resources.endpoints.profile_proposal import Proposal, propose
 from resources.endpoints.profiles import PRESETS, Profile, profile_of
 from resources.endpoints.replies import read_reply
@@ -161,8 +160,7 @@ def test_proposed_profile_gets_typed_answers_from_stub_of_each_provider(
     async def examine() -> tuple[Proposal, list[Completion]]:
         async with Stub(StubBehavior(provider=provider)) as stub:
             model = Model.model_validate({"url": stub.url, "model": "stub"})
-            async with open_post(model) as post:
-                proposal = propose(await ModelCheck("stub", post, model.profile).run(), stub.url)
+            proposal = propose(await ModelCheck("stub", requests_to(model), model.profile).run(), stub.url)
             endpoint = Endpoint(stub.url, profile=proposal.profile(), patience=1)
             async with OpenAIChat(
                 stub.url, "stub", "", Sampling(max_tokens=2048, seed=1), endpoint=endpoint
@@ -236,10 +234,8 @@ def test_check_survives_every_odd_response_that_a_run_accepts(monkeypatch: pytes
     names = [name for name, each in odd_responses().items() if each.outcome in ("answered", "cut", "blank")]
 
     async def check_all() -> list[CheckResponse]:
-        async with AsyncExitStack() as stack:
-            stub = await stack.enter_async_context(Stub(StubBehavior(odd=1e-9)))
-            model = Model.model_validate({"url": stub.url, "model": "stub"})
-            post = await stack.enter_async_context(open_post(model))
+        async with Stub(StubBehavior(odd=1e-9)) as stub:
+            post = requests_to(Model.model_validate({"url": stub.url, "model": "stub"}))
             return [await post(Profile(), body_of(name)) for name in names]
 
     def body_of(name: str) -> Body:

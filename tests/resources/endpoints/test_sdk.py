@@ -20,7 +20,7 @@ from resources.endpoints import transport
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.embedder import EndpointEmbedder
 from resources.endpoints.endpoint import Endpoint
-from resources.endpoints.model_check_requests import open_post
+from resources.endpoints.model_check_requests import requests_to
 from resources.endpoints.profiles import Profile, profile_of
 from resources.ledger.sql_ledger import SqlLedger
 from resources.settings.chat_models import Model
@@ -41,8 +41,8 @@ async def embed(url: str, folder: Path) -> None:
 
 
 async def check(url: str) -> None:
-    async with open_post(Model(url=url, model="stub")) as post:
-        await post(Profile(), {"model": "stub", "messages": [{"role": "user", "content": "hello"}]})
+    post = requests_to(Model(url=url, model="stub"))
+    await post(Profile(), {"model": "stub", "messages": [{"role": "user", "content": "hello"}]})
 
 
 async def test_chat_embedding_and_check_requests_carry_the_headers_of_the_sdk(tmp_path: Path) -> None:

@@ -70,11 +70,3 @@ def test_damaged_or_deleted_index_is_rebuilt(index: LanceIndex) -> None:
         found(index)
     index.rebuild("d", "a", batches, "content")
     assert found(index) == expected
-
-
-def test_index_of_a_former_version_without_hashes_is_read_as_before(index: LanceIndex) -> None:
-    expected = found(index)
-    IndexHashes(index.root).discard(NAME)
-    hashes = IndexHashes(index.root)
-    assert hashes.damage(NAME) is None and hashes.is_current(NAME, "content")
-    assert found(index) == expected

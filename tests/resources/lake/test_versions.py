@@ -12,6 +12,7 @@ from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
 from resources.lake.lake import Lake
+from resources.lake.versions import kept_files
 from resources.publishing.warehouse import Warehouse
 
 TABLE = "score.verdicts"
@@ -88,6 +89,9 @@ def test_write_of_equal_rows_and_metadata_is_no_version(lake):
     for run in ("r1", "r1", "r2"):
         lake.write(TABLE, "d/a", ROWS, fingerprint="f", meta={"run": run})
     assert [version.facts.run for version in lake.versions(TABLE, "d/a")] == ["r2", "r1"]
+    assert [file.is_removed for file in kept_files(lake.storage, TABLE)["d/a"]] == [
+        True
+    ]  # rows are stored once
     assert lake.as_of(hour(2)).facts(TABLE, "d/a").run == "r1"
     assert lake.as_of(hour(2)).read(TABLE, "d/a") == ROWS
 

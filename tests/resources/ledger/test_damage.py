@@ -12,8 +12,8 @@ import pytest
 import sqlalchemy as sa
 from ledger_rows import ACCOUNT, completion, find, request, store
 
-from memflow.chat.ledger import LedgeredChat, RecordedChat
-from memflow.chat.requests import Sampling
+from memflow.chat.ledger import LedgeredChat
+from memflow.chat.requests import Sampling, TokenBound
 from memflow.errors import DamagedRow, MemflowError, StoreFailed
 from resources.endpoints.embedder import TimedVector
 from resources.files.sqlite_urls import sqlite_url
@@ -120,7 +120,8 @@ def test_damaged_vector_is_not_returned_until_it_is_forgotten(either_url: str, v
 
 
 def test_damaged_answer_is_sent_again_only_after_it_is_forgotten(either_url: str) -> None:
-    class CountingChat(RecordedChat):
+    class CountingChat:
+        fingerprint, sampling, bound, scripted = "m", Sampling(), TokenBound(), False
         sent = 0
 
         async def complete(self, request):  # type: ignore[no-untyped-def]
@@ -128,7 +129,7 @@ def test_damaged_answer_is_sent_again_only_after_it_is_forgotten(either_url: str
             return completion("new")
 
     asked = request("question")
-    chat = CountingChat("m", Sampling())
+    chat = CountingChat()
     with SqlLedger(either_url) as ledger:
         ledgered = LedgeredChat(chat, ledger, ACCOUNT)
         answer = asyncio.run(ledgered.complete(asked))

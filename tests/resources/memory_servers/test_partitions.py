@@ -17,7 +17,6 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import read_hello
 from resources.memory_servers.stdio_transport import StdioTransport
-from resources.model_proxy.access import GuardedConnection
 from resources.models.memory_check import check_memory_server
 from resources.models.models import Models
 from resources.settings.settings import load
@@ -50,10 +49,9 @@ def server_of(models: Models, run: str, assistant: str, stage: str = "memories")
     return models.run(RequestContext(run, stage, domain="amemgym_demo", assistant=assistant), work)
 
 
-def pid_of(server: GuardedConnection) -> int:
+def pid_of(server: ServerConnection) -> int:
     """Return the process of a started server."""
-    assert isinstance(server.inner, ServerConnection)
-    transport = server.inner.transport
+    transport = server.transport
     assert isinstance(transport, StdioTransport)
     assert transport.process is not None
     return transport.process.process.pid

@@ -19,9 +19,7 @@ from memflow.cli.memory_servers import memory_server_notes, servers_with_own_mod
 from memflow.errors import BudgetSpent
 from memflow.memories.server.protocol import Capabilities, Hello, SentMessage
 from resources.ledger.sql_ledger import SqlLedger
-from resources.memory_servers.declaration import write_hello
-from resources.model_proxy.access import GuardedConnection
-from resources.model_proxy.opening import given_variables, reaches_loopback
+from resources.memory_servers.declaration import reaches_loopback, write_hello
 from resources.models.chats import Chats
 from resources.models.models import Models
 from resources.settings.settings import Settings, load
@@ -57,6 +55,13 @@ async def write_and_read(chats: Chats, assistant: str = "served@small") -> list[
     written = await server.write("space", 1, MESSAGES)
     assert not written.failures, written.failures
     return [item.text for item in (await server.read("space", "cat", 10)).items]
+
+
+async def access_of(chats: Chats) -> Any:
+    """Open the memory server, and return its access to the models."""
+    await chats.tools("served")
+    [(_, access)] = chats.clients._memory_servers.values()
+    return access
 
 
 def run(models: Models, work: Callable[[Chats], Any] = write_and_read) -> Any:
@@ -137,16 +142,14 @@ def test_keys_end_with_the_run(tmp_path: Path) -> None:
         ):
             return response.status
 
-    async def find(chats: Chats) -> tuple[Any, str, int]:
-        server = (await chats.tools("served")).server
-        assert isinstance(server, GuardedConnection)
-        url = (await chats.clients.model_proxy()).url
-        return server.access, url, await status(server.access, url)
+    async def find(chats: Chats) -> tuple[Any, int]:
+        access = await access_of(chats)
+        return access, await status(access, access.url)
 
     with opened(settings_of(tmp_path)) as models:
-        access, url, before = run(models, find)
+        access, before = run(models, find)
         models.end_run("run")
-        after = models.run(RequestContext("other"), lambda chats: status(access, url))
+        after = models.run(RequestContext("other"), lambda chats: status(access, access.url))
     assert (before, after) == (200, 401)
 
 
@@ -159,18 +162,12 @@ def test_language_model_without_a_chosen_embedder_gives_no_embedding_endpoint(tm
 
 def test_variables_of_the_settings_take_precedence(tmp_path: Path) -> None:
     with opened(settings_of(tmp_path)) as models:
-
-        async def find(chats: Chats) -> Any:
-            server = (await chats.tools("served")).server
-            assert isinstance(server, GuardedConnection)
-            return server.access
-
-        access = run(models, find)
-    given = given_variables(access, "http://127.0.0.1:1/v1", ())
+        access = run(models, access_of)
+    given = access.variables(())
     assert given["OPENAI_API_KEY"] == given["MEMFLOW_MODEL_KEY"] == access.key
+    assert given["OPENAI_BASE_URL"] == given["MEMFLOW_MODEL_URL"] == access.url
     assert given["MEMFLOW_CHAT_MODEL"] == "scripted"
-    own = given_variables(access, "http://127.0.0.1:1/v1", ("OPENAI_API_KEY",))
-    assert not {"OPENAI_API_KEY", "OPENAI_BASE_URL"} & {*own}
+    assert not {"OPENAI_API_KEY", "OPENAI_BASE_URL"} & {*access.variables(("OPENAI_API_KEY",))}
     assert access.key not in repr(access)
 
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
+from faulty_server import EVERYTHING, Faults, FaultyServer
 
 from memflow.errors import BadInput, BadSettings, RecallFailed, ServerDown, ServerFailed
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.external import DatedQuery
 from memflow.memories.memory import FAILURE, Memory, Message, Tools
-from memflow.memories.server.fake import EVERYTHING, FakeServer, Faults
 from memflow.memories.server.memory import ServerMemory
 from memflow.memories.server.mirror import READ, SERVER, WRITE
 from memflow.memories.server.protocol import Found, SentMessage, WireItem, WriteFailure, Written
@@ -36,8 +36,8 @@ def episode(
 
 def server(
     faults: Faults | None = None, *, capacity: int = 0, profile: bool = False, **can: Any
-) -> FakeServer:
-    return FakeServer(
+) -> FaultyServer:
+    return FaultyServer(
         EVERYTHING.model_copy(update=can), faults=faults or Faults(), capacity=capacity, profile=profile
     )
 
@@ -105,7 +105,7 @@ def test_lost_state_of_a_server_that_is_not_deterministic_is_not_guessed(mode: s
         recalled(store, 2, server(deterministic=False), mode=mode)
 
 
-class DatedServer(FakeServer):
+class DatedServer(FaultyServer):
     """A fake server that records the times of its reads."""
 
     times: ClassVar[list[str | None]] = []
@@ -271,7 +271,7 @@ def test_failed_write_is_a_failure_with_its_messages_and_the_episode_goes_on() -
 
 
 def test_failures_that_the_server_reports_are_entries() -> None:
-    class Losing(FakeServer):
+    class Losing(FaultyServer):
         async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
             await super().write(space, write, messages)
             return Written(failures=(WriteFailure(why="too long", sources=(messages[0].id, "m99")),))
@@ -303,7 +303,7 @@ def test_server_that_is_gone_ends_the_play() -> None:
 
 
 def test_space_that_cannot_be_opened_fails_its_writes_and_reads_alone() -> None:
-    class Full(FakeServer):
+    class Full(FaultyServer):
         async def reset(self, space: str) -> None:
             await super().reset(space)
             if space.endswith("/e"):
@@ -403,7 +403,7 @@ def test_reads_that_write_are_in_a_fixed_order_and_marked_if_the_server_cannot_f
 
 
 def test_items_beyond_k_are_dropped_and_duplicates_are_rejected() -> None:
-    class Eager(FakeServer):
+    class Eager(FaultyServer):
         copies = 1
 
         async def read(self, space: str, query: str, k: int, **more: Any) -> Found:
@@ -419,7 +419,7 @@ def test_items_beyond_k_are_dropped_and_duplicates_are_rejected() -> None:
 
 
 def test_notes_without_items_are_recalled_as_they_are() -> None:
-    class Profile(FakeServer):
+    class Profile(FaultyServer):
         async def read(self, space: str, query: str, k: int, **more: Any) -> Found:
             return Found(notes="Ana: lives in Paris")
 
@@ -444,7 +444,7 @@ def test_notes_are_in_order_of_time_with_and_without_sources(changed: dict[str, 
 
 
 def test_kind_of_an_item_that_is_reserved_or_no_name_becomes_memory() -> None:
-    class Odd(FakeServer):
+    class Odd(FaultyServer):
         async def export(self, space: str) -> Any:
             found = await super().export(space)
             kinds = ("read", "a b", "fact", "server")
@@ -480,7 +480,7 @@ def test_memory_without_a_connection_or_a_started_episode_is_rejected() -> None:
 
 
 def test_space_that_cannot_be_filled_is_deleted() -> None:
-    class Unwilling(FakeServer):
+    class Unwilling(FaultyServer):
         async def restore(self, space: str, items: Sequence[WireItem]) -> None:
             raise ServerFailed("restores nothing today")
 
@@ -492,7 +492,7 @@ def test_space_that_cannot_be_filled_is_deleted() -> None:
 
 
 def test_canceled_play_gives_its_place_to_another() -> None:
-    class Slow(FakeServer):
+    class Slow(FaultyServer):
         async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
             if space.endswith("/slow"):
                 await asyncio.Event().wait()

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from faulty_server import EVERYTHING
 from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import FAILURE
-from memflow.memories.server.fake import EVERYTHING
 from memflow.memories.server.mirror import Mirror, wire_items
 from memflow.memories.server.protocol import WireItem
 

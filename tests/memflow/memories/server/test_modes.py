@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from faulty_server import EVERYTHING
 
 from memflow.errors import BadSettings
-from memflow.memories.server.fake import EVERYTHING
 from memflow.memories.server.modes import choose_mode
 from memflow.memories.server.protocol import Capabilities, Hello
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import planted_memories
 import pytest
+from faulty_server import Faults
 from health_domain import health_domain
 from planted_memories import planted_server
 from server_evaluation import evaluate, python_memory, server_memory
 
-from memflow.memories.server.fake import Faults
 from memflow.records import HealthMeasure
 from memflow.scoring.health import overall
 from memflow.scoring.health.states import FAULTY, NOT_MEASURABLE, OK, SUSPECT

@@ -1,0 +1,170 @@
+"""FaultyServer: a memory server in this process with the faults of real servers, which counts its requests."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memflow.errors import ServerDown, ServerFailed
+from memflow.memories.server.fake import FakeServer, StoredItem
+from memflow.memories.server.protocol import (
+    Capabilities,
+    Exported,
+    Found,
+    Hello,
+    SentMessage,
+    WireItem,
+    WriteFailure,
+    Written,
+)
+
+EVERYTHING = Capabilities(
+    as_of="writes",
+    fork=True,
+    restore=True,
+    export="live",
+    sources="message",
+    dates=True,
+    models="none",
+    deterministic=True,
+)
+"""The capabilities of a server without faults."""
+PROFILE = "profile"
+"""The id and the kind of the item that a server with `profile` rewrites at each write."""
+
+
+@dataclass
+class Faults:
+    """The faults of a server. Numbers count requests of one kind from 1; 0 is never."""
+
+    fail_write: int = 0
+    fail_read: int = 0
+    fail_export: int = 0
+    lose_write: int = 0
+    """Report this write as a failure of the server, and store nothing of it."""
+    down_after: int = 0
+    """Be gone after so many requests."""
+    lazy_index: bool = False
+    """Find a write only after the next request."""
+    random_ids: bool = False
+    """Give each item another id in each answer."""
+    forget_sources: bool = False
+    """Return items without the sources that are declared."""
+    unknown_sources: bool = False
+    """Return items with ids of messages that were never sent."""
+    leak: bool = False
+    """Find the items of all spaces."""
+    writes_on_read: bool = False
+    """Count each read as a use of its items, and rank used items first."""
+    stale_as_of: bool = False
+    """Answer a read as of an earlier write with the present."""
+
+
+@dataclass(eq=False)
+class FaultyServer(FakeServer):
+    """`requests` has the operation and the space of each request; of a fork, the new space."""
+
+    can: Capabilities = EVERYTHING
+    capacity: int = 0
+    """The number of newest messages that a space keeps; 0 keeps all."""
+    profile: bool = False
+    """Whether a space also has an item that each write rewrites."""
+    faults: Faults = field(default_factory=Faults)
+    requests: list[tuple[str, str]] = field(default_factory=list)
+    most_spaces: int = 0
+    """The maximum number of spaces that existed at once."""
+
+    def __post_init__(self) -> None:
+        self.counts = Counter[str]()
+        self.uses = Counter[str]()
+        self.late: dict[str, list[StoredItem]] = {}
+
+    async def hello(self) -> Hello:
+        self._count("hello", "")
+        return await super().hello()
+
+    async def reset(self, space: str) -> None:
+        self._count("reset", space)
+        await super().reset(space)
+        self.late.pop(space, None)
+        self._count_spaces()
+
+    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
+        number, stored = self._count("write", space), self.stored(space)
+        self._fail("write", number, self.faults.fail_write)
+        if number == self.faults.lose_write:
+            lost = WriteFailure(why="not stored", sources=tuple(message.id for message in messages))
+            return Written(failures=(lost,))
+        if self.faults.lazy_index:
+            self.late[space] = list(stored)
+        written = await super().write(space, write, messages)
+        if self.profile and messages:
+            latest = self.item_of(messages[-1], write, 0)
+            changed = {"id": PROFILE, "text": f"The latest words: {latest.text}", "kind": PROFILE}
+            about = replace(stored[-1], item=latest.model_copy(update=changed))
+            stored[:] = [about, *(each for each in stored if each.item.id != PROFILE)]
+        if self.capacity:
+            del stored[: max(0, len(stored) - self.capacity)]
+        return written
+
+    async def read(
+        self, space: str, query: str, k: int, *, asked_at: str | None = None, as_of: int | None = None
+    ) -> Found:
+        self._fail("read", self._count("read", space), self.faults.fail_read)
+        stored = self.stored(space)
+        self.spaces[space] = self.late.pop(space, stored)
+        if self.faults.leak:
+            self.spaces[space] = [each for items in [*self.spaces.values()] for each in items]
+        try:
+            found = await super().read(space, query, 10**6, as_of=None if self.faults.stale_as_of else as_of)
+        finally:
+            self.spaces[space] = stored
+        items = sorted(found.items, key=lambda item: -self.uses[f"{space} {item.id}"])[:k]
+        if self.faults.writes_on_read:
+            self.uses.update(f"{space} {item.id}" for item in items)
+        return Found(items=self._sent(items))
+
+    async def export(self, space: str) -> Exported:
+        self._fail("export", self._count("export", space), self.faults.fail_export)
+        return Exported(items=self._sent((await super().export(space)).items))
+
+    async def fork(self, space: str, to: str) -> None:
+        self._count("fork", to)
+        await super().fork(space, to)
+        for each in self.stored(to):
+            self.uses[f"{to} {each.item.id}"] = self.uses[f"{space} {each.item.id}"]
+        self._count_spaces()
+
+    async def restore(self, space: str, items: Sequence[WireItem]) -> None:
+        self._count("restore", space)
+        await super().restore(space, items)
+
+    async def close(self, space: str) -> None:
+        self._count("close", space)
+        await super().close(space)
+
+    def _sent(self, items: Sequence[WireItem]) -> tuple[WireItem, ...]:
+        """Return items as an answer contains them, with the faults."""
+        changes: dict[str, Any] = {}
+        if self.faults.forget_sources or self.faults.unknown_sources:
+            changes["sources"] = ("never sent",) if self.faults.unknown_sources else ()
+        sent = [item.model_copy(update=changes) for item in items]
+        if self.faults.random_ids:
+            ids = (f"r{len(self.requests)}.{at}" for at in range(len(sent)))
+            sent = [item.model_copy(update={"id": name}) for item, name in zip(sent, ids, strict=True)]
+        return tuple(sent)
+
+    def _count_spaces(self) -> None:
+        self.most_spaces = max(self.most_spaces, len(self.spaces))
+
+    def _fail(self, operation: str, number: int, failing: int) -> None:
+        if number == failing:
+            raise ServerFailed(f"the fake server failed at {operation} {number}, as its faults say.")
+
+    def _count(self, operation: str, space: str) -> int:
+        """Count a request, and return the number of requests of its operation so far."""
+        if self.faults.down_after and len(self.requests) >= self.faults.down_after:
+            raise ServerDown("the fake server is gone, as its faults say.")
+        self.requests.append((operation, space))
+        self.counts[operation] += 1
+        return self.counts[operation]
