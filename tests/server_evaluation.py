@@ -82,32 +82,44 @@ def evaluate(
     `server` may be a function that is called for each step. `before` are tables of earlier steps.
     """
     connect = server if callable(server) else lambda: server
-    chat = generated.dry_run.scripted["small"]
-    tables: dict[str, list[Any]] = dict(before or {})
+    models = ScriptedModels(generated.dry_run.scripted["small"], ledger or MemoryLedger(), connect)
+    asked = [probe for probe in generated.probes if probe.split == "test"]
+    answers = EarlyAnswers(asked) if early else None
+    running = run_steps(
+        generated, "mine", memory, models, early=answers, steps=steps, tables=dict(before or {})
+    )
+    return asyncio.run(running)
+
+
+async def run_steps(
+    generated: Generated,
+    assistant: str,
+    memory: MemoryConfig,
+    models: ScriptedModels,
+    *,
+    tables: dict[str, list[Any]],
+    early: EarlyAnswers | None = None,
+    steps: Collection[str] = (),
+) -> dict[str, list[Any]]:
+    """Add the rows that the steps of an assistant (all, without `steps`) write to `tables`, and return them."""
 
     def rows(table: str, vectors: bool, episodes: Collection[str] | None) -> list[Any]:
         return tables[table] if table in tables else generated.rows(table)
 
-    async def run() -> None:
-        models = ScriptedModels(chat, ledger or MemoryLedger(), connect)
-        asked = [probe for probe in generated.probes if probe.split == "test"]
-        answers = EarlyAnswers(asked) if early else None
-        for step in steps_of("domain x assistant"):
-            if steps and step.name not in steps:
-                continue
-            context = StepContext(
-                models,
-                rows,
-                step.inputs_of(generated.benchmark, generated.domain, memory),
-                benchmark=generated.benchmark,
-                domain=generated.domain,
-                assistant="mine",
-                memory=memory,
-                metric_backends=lambda judges: MetricBackends(*judges.values()),
-                early=answers if step.name in ("memories", "replies") else None,
-            )
-            written = await step.function(context)
-            tables.update({table: list(found) for table, found in written.items()})
-
-    asyncio.run(run())
+    for step in steps_of("domain x assistant"):
+        if steps and step.name not in steps:
+            continue
+        context = StepContext(
+            models,
+            rows,
+            step.inputs_of(generated.benchmark, generated.domain, memory),
+            benchmark=generated.benchmark,
+            domain=generated.domain,
+            assistant=assistant,
+            memory=memory,
+            metric_backends=lambda judges: MetricBackends(*judges.values()),
+            early=early if step.name in ("memories", "replies") else None,
+        )
+        written = await step.function(context)
+        tables.update({table: list(found) for table, found in written.items()})
     return tables
