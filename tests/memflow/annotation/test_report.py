@@ -12,6 +12,7 @@ from memflow.annotation.report import make_report
 from memflow.annotation.sheet import Header, Item, Label, Part, Sheet, Unit, make_sheet
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import LABEL, ScriptedChat
+from memflow.errors import BadInput
 
 FULL, HALF, NONE = (
     Label(name="full", says="Fully", value=1),
@@ -135,3 +136,8 @@ def test_annotation_page_escapes_script_tags_in_item_text() -> None:
     assert "{{policy}}" in page  # as it was said, and not filled in
     assert not any(word in page for word in ("http://", "https://", "src=", "@import", "url("))
     assert "default-src 'none'" in page and "unsafe-inline" not in page
+
+
+def test_make_report_rejects_a_sheet_without_annotations() -> None:
+    with pytest.raises(BadInput, match="the sheet of exposure in d has no annotations"):
+        make_report(sheet(1, 2), {}, [])

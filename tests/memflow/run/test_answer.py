@@ -225,3 +225,8 @@ async def test_reply_has_a_reason_if_the_message_before_the_probe_is_not_in_the_
     # Who is never told anything needs nothing to have been played.
     replies = await answer_all(MemBench(), DOMAIN, "a", elsewhere, {}, Nothing, chat)
     assert [reply.reason for reply in replies] == [None, None]
+
+
+async def test_probe_without_previous_state_fails_with_a_reason():
+    [reply] = await answer_all(MemBench(), DOMAIN, "a", [probe(0, 0)], {}, PreviousState, ContextChat())
+    assert "the probe p0 has no previous state" in reply.reason

@@ -178,3 +178,19 @@ def test_attribution_of_a_probe_asked_after_a_message_ignores_later_messages() -
         (2, 1, 0.5, 0.5),
         (1, 1, 0.0, 1.0),
     ]
+
+
+def test_attribution_of_memory_without_ranking_has_no_recall_at_10() -> None:
+    [row] = attributed([probe("p", ["m1"])], [reply("p", {"note-1": ["m1"]})], [verdict("p", 0.0)], "full")
+    assert (row.recalled, row.recalled_at_10, row.reason) == (1, None, None)
+
+
+def test_probe_asked_after_a_message_missing_in_the_transcript_has_a_reason() -> None:
+    lost = replace(probe("lost", ["m1"]), after="m7")
+    rows = attributed(
+        [lost, probe("p", ["m1"])],
+        [reply("lost", {}, model=None), reply("p", {})],
+        [verdict("lost", None, "it was not asked"), verdict("p", 0.0)],
+    )
+    assert rows[0].reason == "the probe lost follows the message m7, which was not played. Rerun the episode."
+    assert (rows[0].stored, rows[1].stored, rows[1].reason) == (None, 1, None)

@@ -13,7 +13,7 @@ from memflow.benchmarks.memorybench.scorers.registry import scorer_of
 from memflow.benchmarks.memorybench.scorers.scorer import ScoringContext
 from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY, TASKS
 from memflow.cli import app
-from memflow.errors import BadInput
+from memflow.errors import BadInput, BadSettings
 from memflow.scoring.catalog import (
     ACCURACY,
     SHARED,
@@ -170,3 +170,10 @@ def test_documentation_contains_the_generated_metrics_table() -> None:
     text = DOCS.read_text(encoding="utf-8")
     table = text.partition("<!-- metrics -->\n")[2].partition("\n<!-- end -->")[0]
     assert table == markdown_table(), "paste what memflow.scoring.catalog.markdown_table returns"
+
+
+def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:
+    with pytest.raises(BadSettings, match=r"unknown direction 'up'\. Use one of: higher, lower, neither"):
+        Metric("x", "X", "up")  # type: ignore[arg-type]
+    with pytest.raises(BadSettings, match=r"range 1\.0 to 1.0 is empty"):
+        Metric("x", "X", "higher", low=1.0)

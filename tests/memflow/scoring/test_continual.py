@@ -7,7 +7,7 @@ from factories import metric_context
 
 from memflow.metrics.intervals import Units, proportion_interval
 from memflow.records import Score
-from memflow.scoring.continual import NO_NONE, CheckpointSums, continual_scores
+from memflow.scoring.continual import NO_NONE, ONE_CHECKPOINT, CheckpointSums, continual_scores
 
 
 def row(episode: str, measure: str, checkpoint: int, total: float, **given: object) -> CheckpointSums:
@@ -81,3 +81,9 @@ def test_history_that_begins_with_memory_none_has_no_scores_without_memory_none(
     borrowed = [replace(each, borrowed=True) for each in ROWS]
     assert {each.reason for each in scores(borrowed, none=False).values()} == {NO_NONE}
     assert scores(borrowed) == scores(ROWS) == scores(ROWS, none=False)
+
+
+def test_history_with_a_single_checkpoint_has_no_flip_rate() -> None:
+    found = scores([row("e", "flip_rate", 1, 0.0, low=None, high=None)])
+    assert found["flip_rate", "standard", "all"].reason == ONE_CHECKPOINT
+    assert continual_scores([], metric_context(), none=True) == []

@@ -81,3 +81,17 @@ def test_drift_of_two_samples_counts_the_divisions_of_episodes() -> None:
     row = replace(fallen(6)[0], paired=False, episodes_before=2, episodes_after=3)
     assert not adjusted([row])[0].can_be_significant
     assert adjusted([replace(row, episodes_before=6, episodes_after=6)])[0].can_be_significant
+
+
+@given(changes())
+def test_numbers_of_a_row_are_finite_or_missing(change: ScoreChange) -> None:
+    row = change.row("domain", "assistant", "accuracy", "standard", "all")
+    numbers = (row.before, row.after, row.difference, row.low, row.high, row.p)
+    assert all(number is None or math.isfinite(number) for number in numbers)
+
+
+def test_drift_without_a_test_cannot_be_significant() -> None:
+    row = fallen(1)[0]
+    assert (row.p, row.reason, row.can_be_significant) == (None, "1 episode", False)
+    sentence = DomainDrift("domain", "", "", ["judge: a -> b"], [row]).sentence()
+    assert "No change can be significant with 1 episode" in sentence and "no interval" in sentence

@@ -78,3 +78,10 @@ def test_evidence_scores_have_slices_by_checkpoint_category_and_benchmark() -> N
     assert scores(rows, "category 3")["write_failure"].value == 1.0
     level = scores(rows, "level factual", own)["evidence_recall"]
     assert (level.value, level.n) == (1.0, 1)
+
+
+def test_recall_at_10_of_a_memory_without_ranking_has_a_reason_and_no_value() -> None:
+    found = scores([row("p1", recalled_at_10=None)])
+    assert found[RECALL_AT_10].value is None and found["evidence_recall"].value == 0.5
+    assert found[RECALL_AT_10].reason == "full does not rank what it recalls, so it has no ten best entries"
+    assert scores([unattributed("p1", "no answer")])[RECALL_AT_10].reason == "no answer"

@@ -7,6 +7,8 @@ from memflow.scoring.failure_attributions import (
     NAMES,
     contradictions,
     failure_scores,
+    metric_text,
+    variant_text,
 )
 from memflow.scoring.judges import STANDARD
 
@@ -42,3 +44,10 @@ def test_no_contradiction_within_noise_without_intervals_or_with_one_attribution
     assert contradictions(rates("a", (0.3, 0.1, 0.0), (0.25, 0.15, 0.0))) == []
     assert contradictions(rates("a", *far, width=None)) == []
     assert contradictions(failure_scores(rates("a", *far), BY_EVIDENCE)) == []
+
+
+def test_rates_by_state_probes_are_named_so():
+    assert metric_text("read_failure") == "read_failure by state probes"
+    assert metric_text("accuracy") == "accuracy"
+    assert variant_text("read_failure", STANDARD) == "by state probes"
+    assert variant_text("accuracy", STANDARD) == STANDARD

@@ -210,3 +210,10 @@ def test_metric_of_few_episodes_is_required_only_if_it_is_named_or_there_is_no_o
     lost = np.full((EPISODES, PROBES), np.nan)  # The run has no value where the baseline has.
     unanswered = replace(few, values=np.vstack([lost.ravel(), np.zeros(lost.size)]))
     assert run([both[0], unanswered]).exit_code == 2
+
+
+def test_metric_without_range_has_no_margin() -> None:
+    score = row(0.05, -0.01, 0.11, 0.1, metric="memory_score")
+    assert "no range" in (decide(score, GateOptions()).reason or "")
+    assert decide(replace(score, low=0.01), GateOptions()).state == NO_REGRESSION
+    assert decide(row(-0.3, -0.4, -0.2, 0.001, metric="memory_score"), GateOptions()).state == REGRESSION

@@ -98,3 +98,13 @@ def test_mean_of_means_has_the_degrees_of_freedom_of_welch_and_satterthwaite() -
     expected = stats.ttest_ind(first, [-value for value in second], equal_var=False).confidence_interval()
     assert (found.low, found.high) == pytest.approx((expected.low / 2, expected.high / 2))
     assert found.units == "cases"
+
+
+@given(rows, st.floats(-3, 3), st.floats(-3, 3))
+def test_scaling_a_verdict_group_scales_its_values(verdicts: list[Verdict], by: float, shift: float) -> None:
+    values = [by * row.value + shift for row in verdicts if row.value is not None]
+    scaled = spread(each.scaled(by, shift) for each in groups_of(verdicts))
+    if values:
+        assert scaled.mean == pytest.approx(statistics.fmean(values), abs=1e-9)
+        assert scaled.deviation == pytest.approx(statistics.pstdev(values), abs=1e-5)
+        assert scaled.low == pytest.approx(min(values)) and scaled.high == pytest.approx(max(values))

@@ -5,7 +5,7 @@ import factories
 from memflow.chat.scripted import LABEL
 from memflow.records import Score
 from memflow.scoring.markdown import MOST_ASSISTANTS, MOST_DOMAINS, leaderboard_markdown
-from memflow.scoring.primary import primary_scores, ranked_assistants
+from memflow.scoring.primary import primary_scores, ranked_assistants, score_numbers
 
 
 def scores(**values: float | None) -> list[Score]:
@@ -68,3 +68,12 @@ def test_primary_scores_exclude_slices_variants_other_metrics_and_evidence() -> 
         factories.score(metric="evidence_recall"),
     ]
     assert primary_scores([*others, primary], lambda _: "amemgym", lambda *_: "standard") == [primary]
+
+
+def test_score_numbers_have_value_and_interval_and_leave_out_bounds_and_missing_values() -> None:
+    found = [
+        factories.score(metric="accuracy", value=0.5, low=0.25, high=0.75),
+        factories.score(metric="random", value=0.25),
+        factories.score(metric="memory_score", value=None),
+    ]
+    assert score_numbers(found) == {"accuracy": 0.5, "accuracy low": 0.25, "accuracy high": 0.75}
