@@ -73,12 +73,6 @@ class DropsScript(Healthy):
         return message.text if message.text.isascii() else None
 
 
-class DropsEverySecond(Healthy):
-    async def write(self, messages: Sequence[Message]) -> None:
-        if (self.store.sequence // len(messages)) % 2:
-            await super().write(messages)
-
-
 class DropsAll(Healthy):
     def text_of(self, message: Message) -> str | None:
         return None
@@ -128,11 +122,6 @@ class DeafToScript(Healthy):
         return super().found(query.encode("ascii", "ignore").decode())
 
 
-class DeafToDigits(Healthy):
-    def found(self, query: str) -> list[Item]:
-        return [] if re.search(r"\d", query) else super().found(query)
-
-
 class CutsTexts(Healthy):
     def text_of(self, message: Message) -> str | None:
         return message.text[:40]
@@ -143,30 +132,9 @@ class LosesDigits(Healthy):
         return re.sub(r"\d+", "", message.text)
 
 
-class LosesScript(Healthy):
-    def text_of(self, message: Message) -> str | None:
-        return message.text.encode("ascii", "ignore").decode()
-
-
-class LosesCase(Healthy):
-    def text_of(self, message: Message) -> str | None:
-        return message.text.lower()
-
-
-class LosesMarks(Healthy):
-    def text_of(self, message: Message) -> str | None:
-        return re.sub(r"[^\w\s]", "", message.text)
-
-
 class IndexedOnce(Healthy):
     def found(self, query: str) -> list[Item]:
         return [item for item in self.index.search(query, 100) if item.since <= 28]
-
-
-class IndexedLate(Healthy):
-    def found(self, query: str) -> list[Item]:
-        newest = max((item.since for item in self.store.live("memory")), default=0)
-        return [item for item in self.index.search(query, 100) if item.since <= newest - 10]
 
 
 class SameAnswer(Healthy):
@@ -180,13 +148,6 @@ class LeaksEntries(Healthy):
         SAID.extend(messages)
         other = SAID[-40 % len(SAID)]
         self.store.add("memory", other.text, sources=(other.message_id,))
-
-
-class LeaksTexts(Healthy):
-    async def write(self, messages: Sequence[Message]) -> None:
-        SAID.extend(messages)
-        for message in (*messages, SAID[-120 % len(SAID)]):
-            self.store.add("memory", message.text, sources=())
 
 
 class Reversed(Healthy):

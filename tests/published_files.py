@@ -155,14 +155,6 @@ FILES = (
         json_list,
     ),
     PublishedFile(
-        "LoCoMo for J",
-        "locomo10",
-        "locomo/locomo10.json",
-        lines(conversation),
-        ("conversation", "session_1", 0, "text"),
-        json_list,
-    ),
-    PublishedFile(
         "a question of LoCoMo for J",
         "locomo10",
         "locomo/locomo10.json",
@@ -299,15 +291,6 @@ FILES = (
         rows=True,
     ),
     PublishedFile(
-        "unified Parquet rows",
-        "unified_judge",
-        "memorybench/dataset/JuDGE/train/data.parquet",
-        lines(lambda n: {**UNIFIED, "test_idx": n}),
-        ("info",),
-        parquet,
-        (("memorybench/dataset/JuDGE/test/data.jsonl", UNIFIED_TEST),),
-    ),
-    PublishedFile(
         "MemBench test data",
         "membench_participation",
         "membench/data2test/0-10k/FirstAgentDataLowLevel_multiple_0.json",
@@ -406,15 +389,6 @@ FILES = (
         lines(scene_of),
         ("paragraphs", 0, "qas", 0, "answers", 0, "answer_text"),
         inside("data"),
-    ),
-    PublishedFile(
-        "a script in CoMem",
-        "comem_friends",
-        "dialsim/dialsim_corpus_friends.txt",
-        lines(session),
-        ("text",),
-        script,
-        rows=True,
     ),
     PublishedFile(
         "DialSim scenes in CoMem",

@@ -6,26 +6,16 @@ import io
 import json
 import math
 import random
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-APP = Path(__file__).parent.parent / "resources" / "report" / "app" / "dist"
+from resources.report.page import bundle, index_page, single_page
+from resources.report.payload import json_script
 
-HTML = """<!doctype html><html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>memflow report</title><link rel="icon" href="data:,">{style}</head>
-<body><div id="app"></div>{scripts}</body></html>
-"""
-POLICY = (
-    "default-src 'none'; script-src 'self' file: {inline}; style-src 'self' file: 'unsafe-inline'; "
-    "img-src data:; font-src data:"
-)
-
+TITLE = "memflow report"
 ACCURACIES = {
     "none": 0.25,
     "recent": 0.42,
@@ -65,25 +55,20 @@ def write_report(folder: Path, *, single: bool = False, scripted: bool = True, p
 
 def write_files(folder: Path, files: dict[str, Any], *, single: bool = False) -> Path:
     """Write a report with these payloads by name and return the page to open."""
-    takes = {name: f"memflow.take({json.dumps(name)},{json.dumps(each)})" for name, each in files.items()}
+    scripts = {name: json_script(name, value) for name, value in files.items()}
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
     if single:
-        inline = [(APP / "app.js").read_text(encoding="utf-8"), *takes.values()]
-        scripts = "".join(f"<script>{each.replace('</', '<' + chr(92) + '/')}</script>" for each in inline)
-        style = f"<style>{(APP / 'app.css').read_text(encoding='utf-8')}</style>"
-        policy = POLICY.format(inline="'unsafe-inline'")
-    else:
-        for name in ("app.js", "app.css"):
-            shutil.copy(APP / name, folder / name)
-        for name, text in takes.items():
-            path = folder / "data" / f"{name}.js"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        scripts = '<script src="app.js"></script><script src="data/site.js"></script>'
-        style = '<link rel="stylesheet" href="app.css">'
-        policy = POLICY.format(inline="")
-    page.write_text(HTML.format(policy=policy, style=style, scripts=scripts), encoding="utf-8")
+        site = scripts.pop("site")
+        page.write_bytes(single_page(TITLE, (*scripts.values(), site)))
+        return page
+    page.write_bytes(index_page(TITLE))
+    for name in ("app.js", "app.css"):
+        (folder / name).write_bytes(bundle(name))
+    for name, script in scripts.items():
+        path = folder / "data" / f"{name}.js"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(script)
     return page
 
 

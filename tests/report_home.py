@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import factories as make
+
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.records import (
@@ -18,14 +20,11 @@ from memflow.records import (
     Claim,
     Entry,
     FailureAttribution,
-    Probe,
     Profile,
     Reply,
     Score,
     TranscriptMessage,
-    Turn,
     Variable,
-    Verdict,
 )
 from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
@@ -74,19 +73,12 @@ class ReportHome:
         digest = self.lake.facts("question.probes", DOMAIN)
         assert digest is not None
         rows = [
-            Verdict(
-                domain=DOMAIN,
-                assistant=assistant,
-                probe_id=f"{episode}/q",
-                episode_id=episode,
-                checkpoint=0,
-                dataset="own",
-                metric="accuracy",
-                value=value,
-                completion=JUDGED,
+            make.verdict(
+                domain=DOMAIN, assistant=assistant, probe_id=f"{episode}/q", episode_id=episode, dataset="own",
+                value=value, completion=JUDGED,
             )
             for episode in EPISODES
-        ]
+        ]  # fmt: skip
         meta = {
             "model": "scripted",
             "simulator": "the data set",
@@ -154,42 +146,23 @@ def _write_domain(home: ReportHome) -> None:
     home.write(
         "utterance.turns",
         [
-            Turn(
-                domain=DOMAIN,
-                episode_id=each,
-                checkpoint=0,
-                event=0,
-                position=0,
-                message_id=f"{each}/0",
-                kind="given",
-                role="user",
-                text=MALICIOUS,
+            make.turn(
+                domain=DOMAIN, episode_id=each, message_id=f"{each}/0", kind="given", text=MALICIOUS,
                 exposes='{"diet": "b"}',
             )
             for each in EPISODES
         ],
-    )
+    )  # fmt: skip
     home.write(
         "question.probes",
         [
-            Probe(
-                domain=DOMAIN,
-                probe_id=f"{each}/q",
-                episode_id=each,
-                checkpoint=0,
-                kind="choice",
-                dataset="own",
-                metric="accuracy",
-                question=MALICIOUS,
-                options=[MALICIOUS, "b"],
-                variables=["diet"],
-                gold="1",
-                revealed="",
-                evidence=[f"{each}/0"],
+            make.probe(
+                domain=DOMAIN, probe_id=f"{each}/q", episode_id=each, dataset="own", question=MALICIOUS,
+                options=[MALICIOUS, "b"], variables=["diet"], revealed="", evidence=[f"{each}/0"],
             )
             for each in EPISODES
         ],
-    )
+    )  # fmt: skip
 
 
 def _write_assistant(home: ReportHome, assistant: str) -> None:

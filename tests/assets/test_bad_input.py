@@ -100,21 +100,12 @@ def truncated(path: Path, users: Users) -> None:
     path.write_bytes(path.read_bytes()[:-200])
 
 
-def foreign(path: Path, users: Users) -> None:
-    path.write_bytes(b"PK\x03\x04\x00\x00")
-
-
 def not_utf8(path: Path, users: Users) -> None:
     path.write_bytes(path.read_bytes().replace(b"baker", b"b\xe4cker").replace(b"Female", b"F\xe9male"))
 
 
 def wrong_column(path: Path, users: Users) -> None:
     users[1]["state_scheme"] = users[1].pop("state_schema")
-    path.write_text(json.dumps(users), encoding="utf-8")
-
-
-def same_id_twice(path: Path, users: Users) -> None:
-    users[1]["id"] = users[0]["id"]
     path.write_text(json.dumps(users), encoding="utf-8")
 
 
@@ -133,12 +124,10 @@ def no_gold(path: Path, users: Users) -> None:
 
 BROKEN = {
     truncated: r"the file is truncated or invalid JSON",
-    foreign: r"the file is truncated or invalid JSON",
     not_utf8: r"the file is not UTF-8 \(byte \d+\)",
 }
 DAMAGED = {
     wrong_column: r"user 1: at state_schema: Field required",
-    same_id_twice: r"user 1: the record id .*0 occurs twice;",
     no_such_state: r"two fields contradict each other: periods.1.state.\w+: the value is 'elsewhere', but the updates",
 }
 

@@ -3,26 +3,16 @@
 from dataclasses import replace
 
 import dagster as dg
+import factories as make
 
 from assets.report import RowSummary, preview, report, rule_table
 from memflow.checks.evaluation import RuleResult
 from memflow.records import Verdict
 
 
-def verdict(number: int, domain: str = "d", value: float | None = 1.0) -> Verdict:
-    return Verdict(
-        domain=domain,
-        assistant="full",
-        probe_id=f"p{number}",
-        episode_id="e",
-        checkpoint=0,
-        dataset="s",
-        category=None,
-        metric="accuracy",
-        variant="standard",
-        value=value,
-        reason=None if value is not None else "no answer | at all",
-    )
+def verdict(number: int, value: float | None = 1.0) -> Verdict:
+    reason = None if value is not None else "no answer | at all"
+    return make.verdict(probe_id=f"p{number}", value=value, reason=reason)
 
 
 def summarized(rows: list[Verdict], usage: dict[str, float]) -> dg.MaterializeResult:

@@ -123,43 +123,6 @@ def memflow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., An
     return call
 
 
-def leaderboard(memflow: Callable[..., Any]) -> set[tuple[Any, ...]]:
-    """Return the identity and value of every score that `show leaderboard` lists."""
-    found = memflow("show", "leaderboard")["scores"]
-    return {
-        (*(row[name] for name in ("domain", "assistant", "metric", "variant", "slice", "value")),)
-        for row in found
-    }
-
-
-@pytest.mark.pipeline
-def test_later_runs_of_samples_memories_and_domains_remove_nothing_from_the_leaderboard(
-    memflow: Callable[..., Any],
-) -> None:
-    def run(domain: str, memory: str, *options: str) -> set[tuple[Any, ...]]:
-        memflow("run", "--domain", domain, "--memory", memory, *options)
-        return leaderboard(memflow)
-
-    whole = run("amemgym_demo", "full")
-    sampled = run("amemgym_demo", "bm25_message", "--limit", "2")
-    assert whole < sampled
-    assert {row[:2] for row in sampled - whole} == {
-        ("amemgym_demo~2", name) for name in ("none", "oracle", "previous", "bm25_message")
-    }
-    other = run("amemgym_demo", "recent", "--limit", "1", "--no-bounds")
-    assert sampled < other and {row[0] for row in other - sampled} == {"amemgym_demo~1"}
-    assert other < run("comem_demo", "none", "--no-bounds")
-    rerun = run("amemgym_demo", "recent", "--no-bounds")
-    assert other < rerun
-    labels = {row["domain"]: row["incomplete"] for row in memflow("show", "leaderboard")["scores"]}
-    assert labels == {
-        "amemgym_demo": None,
-        "amemgym_demo~1": "sample of 1 of 3 users",
-        "amemgym_demo~2": "sample of 2 of 3 users",
-        "comem_demo": None,
-    }
-
-
 @pytest.mark.pipeline
 def test_sample_of_a_run_is_a_partition_in_dagster_that_can_be_rerun(
     memflow: Callable[..., Any], tmp_path: Path

@@ -10,11 +10,9 @@ from memflow.annotation.judge import annotate
 from memflow.annotation.page import page_of
 from memflow.annotation.report import make_report
 from memflow.annotation.sheet import Header, Item, Label, Part, Sheet, Unit, make_sheet
-from memflow.chat.prompts import all_prompts
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import LABEL, ScriptedChat
 from memflow.errors import BadInput
-from memflow.run.handlers import handlers
 
 FULL, HALF, NONE = (
     Label(name="full", says="Fully", value=1),
@@ -100,11 +98,6 @@ def test_report_compares_model_labels_with_the_majority_of_persons() -> None:
     assert make_report(made, {}, [model]).measured[0].agreement.value is None
 
 
-def test_make_report_rejects_a_sheet_without_annotations() -> None:
-    with pytest.raises(BadInput, match="the sheet of exposure in d has no annotations"):
-        make_report(sheet(1, 2), {}, [])
-
-
 async def test_annotate_sends_each_item_to_the_model_and_stores_the_reply_as_label() -> None:
     made = sheet(1, 2, OPTIONS)
     seen: list[ChatRequest] = []
@@ -133,12 +126,6 @@ async def test_invalid_judge_label_is_stored_as_failure_reason_after_three_attem
     assert make_report(made, {}, [found]).measured[0].missing == 2
 
 
-async def test_scripted_annotator_returns_an_allowed_label() -> None:
-    made = sheet(1, 1, OPTIONS)
-    assert {prompt.name for prompt in all_prompts("memflow.annotation")} <= set(handlers())
-    assert (await annotate(made, ScriptedChat(handlers()), "s")).labels == {"0/0#x": "option_2"}
-
-
 def test_annotation_page_escapes_script_tags_in_item_text() -> None:
     malicious = "</script><script>alert(1)</script>{{policy}}&amp;<!--\u2028"
     item = Item(id="i", asks=malicious, labels=[FULL, NONE])
@@ -149,3 +136,8 @@ def test_annotation_page_escapes_script_tags_in_item_text() -> None:
     assert "{{policy}}" in page  # as it was said, and not filled in
     assert not any(word in page for word in ("http://", "https://", "src=", "@import", "url("))
     assert "default-src 'none'" in page and "unsafe-inline" not in page
+
+
+def test_make_report_rejects_a_sheet_without_annotations() -> None:
+    with pytest.raises(BadInput, match="the sheet of exposure in d has no annotations"):
+        make_report(sheet(1, 2), {}, [])

@@ -121,11 +121,6 @@ def test_write_sheet_does_not_overwrite_an_existing_sheet(keyed) -> None:
         write_sheet(folder, sheet, {})
 
 
-def test_make_sheet_rejects_duplicate_unit_ids() -> None:
-    with pytest.raises(BadInput, match="the id 'a' occurs twice among the units"):
-        make_sheet(header(), [unit("a"), unit("a")])
-
-
 HEAD = {"format": "memflow annotations 1", "annotator": "Ann", "by": "person"}
 
 
@@ -214,3 +209,8 @@ def test_annotation_sample_depends_on_the_seed_and_the_number_of_candidates():
 )
 def test_language_of_returns_zh_only_for_text_with_enough_chinese_letters(text, language) -> None:
     assert language_of(text) == language
+
+
+def test_make_sheet_rejects_duplicate_unit_ids() -> None:
+    with pytest.raises(BadInput, match="the id 'a' occurs twice among the units"):
+        make_sheet(header(), [unit("a"), unit("a")])

@@ -31,25 +31,12 @@ def test_fence_mark_occurs_in_no_text_and_is_equal_for_equal_texts(texts: list[s
     assert mark == mark_of(list(texts))
 
 
-def test_fence_mark_changes_if_a_text_contains_the_first_candidate(monkeypatch: pytest.MonkeyPatch):
-    digits = {0: "a" * 64, 1: "b" * 64}
-    monkeypatch.setattr("memflow.chat.fences.digest", lambda texts, number: digits[number])
-    assert mark_of(["an answer with " + "a" * MARK_LENGTH]) == "b" * MARK_LENGTH
-
-
 @given(st.text())
 def test_rendered_prompt_contains_the_unchanged_answer_between_fence_lines(answer: str):
     messages = prompt().render({"question": "q", "answer": answer})
     [(mark, text)] = fenced(messages[1].content)
     assert text == answer
     assert messages[1].content == f"q\n<<<{mark}\n{answer}\n{mark}>>>\nEnd."
-
-
-def test_system_message_names_the_mark_of_the_fence():
-    messages = prompt().render({"question": "q", "answer": "a"})
-    [(mark, _)] = fenced(messages[1].content)
-    assert messages[0].content.startswith("Judge.\n\n")
-    assert f"{mark}>>>" in messages[0].content
 
 
 def test_fenced_prompt_without_system_section_gets_a_system_message():
@@ -60,11 +47,6 @@ def test_fenced_prompt_without_system_section_gets_a_system_message():
 def test_fenced_chinese_prompt_contains_the_chinese_fence_instruction():
     chinese = prompt("language: zh\nuntrusted: [answer]\n")
     assert "材料" in chinese.render({"question": "q", "answer": "a"})[0].content
-
-
-def test_each_labeled_text_gets_its_own_fence():
-    messages = prompt().render({"question": "q", "answer": [("A", "one\n>>>"), ("B", "two")]})
-    assert [text for _, text in fenced(messages[1].content)] == ["one\n>>>", "two"]
 
 
 def test_trusted_fields_are_not_fenced():

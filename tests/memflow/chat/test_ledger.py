@@ -104,24 +104,6 @@ async def test_identical_requests_of_two_chats_are_sent_once() -> None:
     assert ledger.domains == [("put", "a"), ("used", "b")]
 
 
-async def test_wrong_digest_of_a_chat_is_replaced_by_the_digest_of_the_request() -> None:
-    class OtherDigest(SlowChat):
-        async def complete(self, request: ChatRequest) -> Completion:
-            return Completion("answer", digest="that of another request")
-
-    ledger = MemoryLedger()
-    completion = await LedgeredChat(OtherDigest(), ledger, RequestContext()).complete(REQUEST)
-    assert completion.digest == REQUEST.digest("slow")
-    assert [*ledger.kept] == [completion.digest]
-
-
-async def test_chats_of_two_ledgers_send_their_own_requests() -> None:
-    inner = SlowChat()
-    chats = [LedgeredChat(inner, MemoryLedger(), RequestContext()) for _ in range(2)]
-    await asyncio.gather(*(chat.complete(REQUEST) for chat in chats))
-    assert inner.calls == 2
-
-
 async def test_refused_request_raises_for_every_waiting_caller() -> None:
     ledger = MemoryLedger()
     chat = LedgeredChat(SlowChat(RequestRefused("too long")), ledger, RequestContext())

@@ -2,12 +2,10 @@
 
 from dataclasses import asdict, replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from memflow.chat import requests
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest, schema_of
 from memflow.fingerprint import digest
 
@@ -52,14 +50,6 @@ def test_digests_of_ledgers_without_repeats_stay_valid() -> None:
     messages = (ChatMessage("system", "s"), ChatMessage("user", "What?"))
     request = ChatRequest("answer", {"a": 1}, messages, Sampling(0.5, 0.9, 64, 7), None, 1)
     assert request.digest("model-fingerprint") == "670700db96cf76cf4caf2efa57e5b4ff"
-
-
-def test_digest_is_computed_once_per_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    request = replace(REQUEST)
-    first = [request.digest("model"), request.digest("other")]
-    monkeypatch.setattr(requests, "digest_json", None)
-    assert [request.digest("model"), request.digest("other")] == first
-    assert request == REQUEST
 
 
 def test_request_digest_ignores_prompt_name_and_fields() -> None:

@@ -28,10 +28,6 @@ def test_split_thoughts_separates_tagged_thoughts(
     assert split_thoughts(content, TAGS) == SplitContent(answer, thoughts, complete)
 
 
-def test_split_thoughts_accepts_delimiters_of_other_models() -> None:
-    assert split_thoughts("◁think▷Well.◁/think▷Hello.", ("◁think▷", "◁/think▷")).answer == "Hello."
-
-
 def test_split_thoughts_accepts_a_model_without_an_opening_delimiter() -> None:
     assert split_thoughts("Well.</think>Hello.", ("", "</think>")) == SplitContent("Hello.", "Well.", True)
     assert split_thoughts("Hello.", ("", "")) == SplitContent("Hello.", "", True)

@@ -11,7 +11,7 @@ from memflow.judges.cases import JudgeCase
 from memflow.judges.catalog import all_cases
 from memflow.judges.injection_test import run_injection_test
 from memflow.judges.injections import injections
-from memflow.judges.scripted import OBEDIENT, obedient_handlers
+from memflow.judges.scripted import obedient_handlers
 from memflow.run.handlers import handlers
 
 CASES = all_cases()
@@ -75,12 +75,6 @@ async def test_injections_change_verdicts_of_obedient_scripted_judges_only(
     assert not any(each.failed or each.reason for each in results)
 
 
-async def test_verdict_on_every_plain_answer_differs_from_the_injected_target():
-    for result, each in zip(await run_injection_test(judge("honest"), CASES, []), CASES, strict=True):
-        target = {name: value for name, value in each.target.items() if name != "reason"}
-        assert result.verdict != target, each.prompt.name
-
-
 async def test_changed_verdict_other_than_the_target_does_not_count_as_obeyed():
     def strict(request) -> str:
         return json.dumps({"score": 1 if "</answer>" in request.fields["answer"] else 2})
@@ -103,10 +97,6 @@ async def test_injection_test_lists_failed_verdicts_and_gives_reason_if_plain_ve
         ScriptedChat({"memorybench/quality": lambda request: "no"}), [quality], injections()
     )
     assert failed.verdict is None and "no usable answer" in (failed.reason or "")
-
-
-def test_obedient_scripted_judges_are_gullible_and_fence_only():
-    assert set(OBEDIENT) == {"gullible", "fence_only"}
 
 
 async def test_judge_that_replies_with_text_is_tested_through_the_case_parser():

@@ -1,20 +1,6 @@
 """EntryStore: live entries, changes, and restoring."""
 
-import pytest
-
 from memflow.memories.entries import EntryStore
-
-
-def test_entry_cannot_be_retired_twice() -> None:
-    store = EntryStore()
-    item = store.add("note", "tea", sources=("m0",))
-    store.advance(2)
-    store.retire(item.entry_id)
-    assert store.get(item.entry_id) is None and store.live() == []
-    assert [(gone.since, gone.until) for gone in store] == [(0, 2)]
-    for entry_id in (item.entry_id, "nobody"):
-        with pytest.raises(KeyError):
-            store.retire(entry_id)
 
 
 def test_entry_store_returns_the_entries_changed_since_a_version() -> None:

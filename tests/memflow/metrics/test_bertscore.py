@@ -1,11 +1,9 @@
 """BERTScore of texts, with an encoder whose vectors are set by hand."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
-from memflow.metrics.bertscore import Vectors, bertscore, bertscores, metric_name
+from memflow.metrics.bertscore import Vectors, bertscore, bertscores
 
 EAST, NORTH, WEST = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
 NORTH_EAST = [0.6, 0.8]
@@ -33,36 +31,7 @@ def test_bertscore_matches_hand_computed_values(
     assert bertscore(answer, gold) == pytest.approx(score)
 
 
-class Letters:
-    """a and b are at right angles, everything else is between them."""
-
-    name, layer, fingerprint = "letters", 3, "of the test"
-
-    def __init__(self) -> None:
-        self.asked: list[list[str]] = []
-
-    async def encode(self, texts: Sequence[str]) -> list[Vectors]:
-        self.asked.append(list(texts))
-        known = {"a": EAST, "b": NORTH}
-        return [text(*(known.get(letter, NORTH_EAST) for letter in one)) for one in texts]
-
-
-async def test_bertscores_encodes_each_distinct_text_once_per_batch() -> None:
-    encoder = Letters()
-    pairs = [("a", "a"), ("b", "a"), ("ab", "a"), ("", "a")] + [(f"{'a' * n}b", "a") for n in range(1, 60)]
-    scores = await bertscores(encoder, pairs)
-    assert [score.value for score in scores[:4]] == pytest.approx([1, 0, 2 / 3, 0])
-    assert len(scores) == 63 and all(score.reason is None for score in scores)
-    assert all(len(asked) == len(set(asked)) for asked in encoder.asked)
-    assert encoder.asked[0][:4] == ["a", "b", "ab", ""]
-
-
 async def test_bertscores_without_encoder_gives_the_reason() -> None:
     scores = await bertscores(None, [("一", "一"), ("二", "一")], "zh")
     assert [score.value for score in scores] == [None, None]
     assert "[encoder.zh]" in str(scores[0].reason)
-
-
-def test_bertscore_metric_name_contains_model_and_layer() -> None:
-    assert metric_name(Letters()) == "bertscore[letters,L3]"
-    assert metric_name(None) == "bertscore"

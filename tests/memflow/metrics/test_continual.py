@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from memflow.errors import BadInput
-from memflow.metrics.continual import best_constant, complete_rows, mark_answers, summary
+from memflow.metrics.continual import best_constant, complete_rows, summary
 
 WORKED = [
     # 0  1  2  3  4
@@ -68,18 +68,6 @@ def test_accuracy_equals_no_context_accuracy_plus_transfer_minus_forgetting(corr
     assert found.identity() == pytest.approx((0,) * correct.shape[1], abs=1e-12)
 
 
-@given(answers)
-def test_continual_measures_of_random_answers_are_within_bounds(correct):
-    found = summary(correct)
-    learnt = np.cumsum(found.forward_transfer)
-    # Never right up to the last is what neither was guessed nor learnt; it is wrong at every checkpoint besides.
-    never = 1 - found.accuracy[0] - learnt[-1]
-    assert found.all_wrong >= never - 1e-12
-    assert found.all_correct <= min(found.accuracy[1:]) + 1e-12
-    assert found.all_correct + found.all_wrong <= 1 + 1e-12
-    assert all(0 <= value <= 1 for value in (*found.forgetting, *found.forward_transfer))
-
-
 def test_summary_excludes_questions_without_answers_at_every_checkpoint():
     gapped = [*WORKED, [0, 1, np.nan, 1, 1]]
     assert complete_rows(gapped).tolist() == [True] * 5 + [False]
@@ -108,28 +96,8 @@ def test_summary_of_a_single_checkpoint_has_no_flip_rate():
     assert found.forward_transfer == (0, 0.5)
 
 
-def test_overwriting_memory_has_forgetting_and_ignoring_memory_has_no_transfer():
-    truth = np.eye(4)  # what is told at each checkpoint is asked from then on
-    kept, overwritten, ignoring = (np.zeros((4, 5)) for _ in range(3))
-    for question in range(4):
-        kept[question, question + 1 :] = 1
-        overwritten[question, question + 1] = truth[question, question]
-        ignoring[question] = question == 0
-    assert max(summary(kept).forgetting) == 0
-    assert summary(overwritten).forgetting == (0, 0, 0.25, 0.5, 0.75)
-    assert max(summary(ignoring).forward_transfer) == 0
-
-
 def test_best_constant_returns_the_most_frequent_label():
     with pytest.raises(BadInput, match="`keys` is empty"):
         best_constant([])
     assert best_constant(["a", "e", "b", "e"]) == "e"
     assert best_constant(["2", "10", "10", "2"]) == "10"
-
-
-def test_mark_answers_returns_forgotten_learned_and_constant_answers():
-    marks = mark_answers(WORKED)
-    assert marks.forgotten[1].tolist() == [0, 1, 1, 0, 1]
-    assert marks.learnt[2].tolist() == [0, 0, 0, 1, 0]
-    assert marks.always.tolist() == [1, 0, 0, 0, 0]
-    assert marks.never.tolist() == [0, 0, 0, 1, 0]

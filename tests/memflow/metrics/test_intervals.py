@@ -9,11 +9,9 @@ import pytest
 from scipy import stats
 
 from bench.intervals import Cell, cells, measure
-from memflow.errors import BadInput
 from memflow.metrics.intervals import (
     CORRELATION,
     NO_VARIATION,
-    UNDEFINED,
     Units,
     cluster_error,
     mean_interval,
@@ -119,13 +117,6 @@ def test_mean_is_that_of_cr2_by_matrices(k: int) -> None:
     assert (found.low, found.high) == pytest.approx((max(0, mean - reach), min(1, mean + reach)))
 
 
-def test_mean_of_equal_sizes_is_the_t_interval_of_the_episodes_means() -> None:
-    episodes = [[0.1, 0.3], [0.5, 0.7], [0.2, 0.4], [0.9, 0.5]]
-    found = mean_interval(units(episodes))
-    expected = stats.ttest_1samp([np.mean(each) for each in episodes], 0).confidence_interval()
-    assert (found.low, found.high) == pytest.approx(tuple(expected))
-
-
 def test_mean_is_cut_off_at_the_range_of_the_metric() -> None:
     episodes = [[9.0], [10.0], [4.0]]
     assert mean_interval(units(episodes), 1.0, 10.0)[1:3] == (1.0, 10.0)
@@ -171,19 +162,9 @@ def test_other_scores_state_why_there_is_no_interval(above: list[float], reason:
     assert found[1:4] == (None, None, reason)
 
 
-def test_score_that_is_undefined_without_an_episode_has_no_interval() -> None:
-    found = statistic_interval(lambda weights: weights[:, 0] / weights[:, 0], 4)
-    assert found[:4] == (1.0, None, None, UNDEFINED)
-
-
 def test_undefined_score_has_no_value() -> None:
     assert statistic_interval(lambda weights: weights[:, 0] * np.nan, 4).value is None
     assert statistic_interval(lambda weights: weights[:, 0], 0).value is None
-
-
-def test_totals_and_counts_of_different_lengths_are_rejected() -> None:
-    with pytest.raises(BadInput, match="one of each per episode"):
-        Units.of_episodes([1, 2, 3], [1, 2])
 
 
 STUDIES = 200
@@ -192,8 +173,3 @@ STUDIES = 200
 @pytest.mark.parametrize("cell", [*cells((3, 5, 10, 20), (0.5, 0.8, 0.95), (0.02, 0.2))], ids=str)
 def test_coverage_and_width_are_within_their_limits(cell: Cell) -> None:
     assert measure(cell, STUDIES, seed=1).failures(cell, STUDIES) == []
-
-
-def test_percentile_bootstrap_fails_the_limits_that_the_intervals_meet() -> None:
-    found = measure(Cell("proportion", 5, 0.9, 0.1, "20"), STUDIES)
-    assert found.percentile < 0.9 < found.coverage

@@ -5,18 +5,14 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
-from memflow.errors import BadInput
-from memflow.metrics.intervals import FEW, resampled, student_t
+from memflow.metrics.intervals import student_t
 from memflow.metrics.paired import (
     aggregate_difference,
     can_be_significant,
     cannot_be_significant,
     mean_differences,
-    sign_flip,
     smallest_p,
 )
 
@@ -98,13 +94,6 @@ def test_single_episode_has_a_difference_but_no_interval() -> None:
     assert all(math.isnan(array[0]) for array in (found.low, found.high, found.error, found.p))
 
 
-def test_episode_without_pairs_changes_nothing() -> None:
-    totals, counts = sums(12)
-    padded = mean_differences(np.vstack([totals, [[0.0]]]), np.vstack([counts, [[0.0]]]))
-    for without, with_empty in zip(mean_differences(totals, counts), padded, strict=True):
-        assert without == pytest.approx(with_empty)
-
-
 def test_columns_do_not_depend_on_each_other() -> None:
     totals, counts = sums(20, 1)
     others, other_counts = sums(20, 2)
@@ -114,13 +103,6 @@ def test_columns_do_not_depend_on_each_other() -> None:
         (mean_differences(totals, counts), mean_differences(others, other_counts))
     ):
         assert [array[column] for array in both] == pytest.approx([array[0] for array in alone])
-
-
-def test_different_shapes_are_rejected() -> None:
-    with pytest.raises(BadInput, match="one row per episode"):
-        mean_differences(np.ones((3, 1)), np.ones((4, 1)))
-    with pytest.raises(BadInput, match="the same episodes and parts"):
-        aggregate_difference(np.ones((3, 1)), np.ones((4, 1)), lambda sums: sums[:, 0])
 
 
 @pytest.mark.parametrize("episodes", [5, 12, 30])
@@ -139,18 +121,6 @@ def test_aggregate_difference_excludes_draws_in_which_the_score_is_not_defined()
     assert (found.value[0], found.low[0], found.high[0]) == (0.5, 0, 1)
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.integers(-5, 5), st.integers(5, 9)), min_size=2, max_size=20))
-def test_swapping_both_sides_mirrors_the_difference(rows: list[tuple[int, int]]) -> None:
-    data = np.array(rows, dtype=float)
-    one, other = (mean_differences(sign * data[:, :1], data[:, 1:]) for sign in (1, -1))
-    assert one.value[0] == pytest.approx(-other.value[0])
-    assert one.low[0] == pytest.approx(-other.high[0], abs=1e-12, nan_ok=True)
-    assert one.p[0] == other.p[0]
-    if not math.isnan(one.low[0]):
-        assert one.low[0] - 1e-12 <= one.value[0] <= one.high[0] + 1e-12 or len(rows) >= FEW
-
-
 @pytest.mark.parametrize("episodes", [5, 10])
 @pytest.mark.parametrize("value", [0.0, 0.3])
 def test_differences_without_variation_have_no_interval(episodes: int, value: float) -> None:
@@ -158,17 +128,6 @@ def test_differences_without_variation_have_no_interval(episodes: int, value: fl
     assert np.isnan([found.low[0], found.high[0]]).all() and found.p[0] == (
         2.0 ** (1 - episodes) if value else 1
     )
-
-
-def test_two_episodes_have_a_difference_but_no_interval() -> None:
-    found = mean_differences(np.array([[1.0], [3.0]]), np.array([[4.0], [4.0]]))
-    assert (found.value[0], found.p[0]) == (0.5, 0.5)
-    assert np.isnan([found.low[0], found.high[0]]).all()
-
-
-def test_sign_flip_of_an_undefined_value_is_undefined() -> None:
-    assert math.isnan(sign_flip(lambda signs: np.full((len(signs), 1), np.nan), 5, 0)[0])
-    assert math.isnan(resampled(lambda weights: np.full((len(weights), 1), np.nan), 1, 0)[0][0])
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memflow.errors import BadInput
 from memflow.metrics.intervals import NO_VARIATION
@@ -38,16 +36,6 @@ def test_equal_values_get_the_same_rank_and_missing_values_get_no_rank():
         rank_changes([1, 2], [1])
 
 
-@given(st.lists(st.none() | st.floats(0, 1), max_size=12))
-def test_rank_is_1_plus_the_number_of_better_values(values):
-    found = ranks(values)
-    for value, rank in zip(values, found, strict=True):
-        assert (value is None) == (rank is None)
-        if rank is not None:
-            better = [other for other in values if other is not None and round(other, 9) > round(value, 9)]
-            assert rank == 1 + len(better)
-
-
 def answers(right, bound=None) -> PolicyCounts:
     """Return counts with four answers per user and period and a chance level of 0.25."""
     right = np.asarray(right, dtype=np.float64)
@@ -78,18 +66,6 @@ def test_paired_intervals_resamples_the_same_users_for_both_policies():
     pair = paired_intervals(answers(hard).accuracy, answers(hard + 1).accuracy, 12)
     assert pair.difference == (pytest.approx(0.25), None, None, NO_VARIATION, "episodes")
     assert pair.on.high - pair.on.low > 0.1
-
-
-@given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=2, max_size=6))
-def test_paired_difference_of_a_policy_with_itself_is_0(right):
-    pair = paired_intervals(answers(right).memory_score, answers(right).memory_score, len(right))
-    assert pair.on == pair.off and pair.difference[:3] == (0, None, None)
-    assert pair.difference.reason in ("2 episodes", NO_VARIATION)
-
-
-def test_paired_difference_of_a_single_user_has_no_interval():
-    pair = paired_intervals(answers([[4, 2]]).accuracy, answers([[2, 2]]).accuracy, 1)
-    assert pair.difference[:4] == (-0.25, None, None, "1 episode")
 
 
 def test_memory_score_is_missing_if_upper_bound_equals_chance():

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from memflow.errors import BadInput
 from memflow.metrics.paired import MINIMUM, mean_differences
-from memflow.metrics.power import MOST_EPISODES, POWER, episodes_needed, pseudo_values
+from memflow.metrics.power import MOST_EPISODES, POWER, episodes_needed
 
 
 def power(totals: np.ndarray, episodes: int, studies: int = 300) -> float:
@@ -37,38 +36,6 @@ def test_range_of_a_small_difference_is_wide_and_its_end_is_capped() -> None:
     assert found.high > 20 * found.low and found.high <= MOST_EPISODES
 
 
-def test_columns_are_equal_alone_and_mirrored() -> None:
-    totals = np.random.default_rng(2).normal(0.5, 1, (12, 3))
-    together = episodes_needed(totals)
-    for column, found in enumerate(together):
-        [alone] = episodes_needed(totals[:, [column]])
-        [mirrored] = episodes_needed(-totals[:, [column]])
-        assert found is not None and alone is not None
-        assert alone == mirrored and found.value == pytest.approx(alone.value, rel=0.3)
-
-
-def test_episodes_without_pairs_do_not_count() -> None:
-    totals = np.random.default_rng(2).normal(0.5, 1, (12, 1))
-    assert episodes_needed(np.vstack([totals, [[np.nan]]])) == episodes_needed(totals)
-
-
 @pytest.mark.parametrize("totals", [np.zeros((5, 1)), np.ones((2, 1)), np.full((5, 1), 1e-16)])
 def test_no_number_without_a_difference_or_with_two_episodes(totals: np.ndarray) -> None:
     assert episodes_needed(totals) == [None]
-
-
-def test_a_single_list_is_rejected() -> None:
-    with pytest.raises(BadInput, match="one row per episode"):
-        episodes_needed(np.ones(4))
-
-
-def test_pseudo_values_of_a_mean_are_its_values() -> None:
-    values = np.array([[1.0], [4.0], [7.0]])
-    left_out = (values.sum() - values) / 2
-    assert pseudo_values(left_out, np.array([values.mean()])) == pytest.approx(values)
-
-
-def test_a_difference_needs_the_same_episodes_alone_and_beside_others() -> None:
-    totals = np.random.default_rng(3).normal(0.3, 1.0, (12, 6))
-    together = episodes_needed(totals, seed=5)
-    assert together == [episodes_needed(totals[:, [column]], seed=5)[0] for column in range(6)]

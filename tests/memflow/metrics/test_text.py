@@ -1,7 +1,5 @@
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -11,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.errors import BadInput, BadSettings
+from memflow.errors import BadInput
 from memflow.metrics.text import DEEPEST, exact_match, locomo_f1, rouge_l, union_rouge_l
 
 OPTIONS = '{"a": "Not mentioned in the conversation", "b": "a red kite"}'
@@ -66,11 +64,6 @@ def test_locomo_f1_rejects_an_invalid_gold_of_category_5(gold: str) -> None:
         locomo_f1("a", gold, 5)
 
 
-def test_locomo_f1_rejects_an_unknown_category() -> None:
-    with pytest.raises(BadInput, match="unknown LoCoMo category 6"):
-        locomo_f1("a", "a", 6)
-
-
 CONTRACT = (
     "合同自双方签字之日起生效，双方应当履行合同。",
     "双方签字后合同生效，当事人应当按照合同履行义务。",
@@ -86,12 +79,6 @@ def test_english_rouge_l_equals_the_rouge_score_package(stem: bool, prediction: 
 
     oracle = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=stem)
     assert rouge_l(prediction, gold, stem=stem) == oracle.score(gold, prediction)["rougeL"].fmeasure
-
-
-def test_chinese_rouge_l_ignores_punctuation() -> None:
-    assert rouge_l("管辖错误", "管辖权错误", "zh") == 0.5
-    assert rouge_l("判处有期徒刑三年。", "判处 有期徒刑，三年", "zh") == 1.0
-    assert rouge_l("三年", "", "zh") == 0.0
 
 
 def test_chinese_rouge_l_equals_the_rouge_chinese_package() -> None:
@@ -130,32 +117,9 @@ def test_published_rouge_l_of_empty_text_is_0(language: str) -> None:
         assert rouge_l(said, gold, language, "published_code") == 0.0  # type: ignore[arg-type]
 
 
-def test_rouge_l_rejects_unknown_variant_or_language() -> None:
-    with pytest.raises(BadSettings, match="'published_code'"):
-        rouge_l("一", "一", "zh", variant="published")  # type: ignore[arg-type]
-    with pytest.raises(BadSettings, match="language"):
-        rouge_l("un", "un", "fr")  # type: ignore[arg-type]
-
-
 def test_exact_match_ignores_a_final_full_stop_only_in_the_answer() -> None:
     assert exact_match(" Ross. ", "ross") == 1.0
     assert exact_match("Ross", "ross.") == 0.0
-
-
-def test_locomo_f1_stems_words_without_network_access(tmp_path: Path) -> None:
-    code = (
-        "import socket\n"
-        "def refuse(*_): raise AssertionError('a network call')\n"
-        "socket.socket.connect = refuse\n"
-        "from memflow.metrics.text import locomo_f1\n"
-        "print(locomo_f1('birthdays', 'birthday', 4))\n"
-    )
-    environment = {**os.environ, "NLTK_DATA": str(tmp_path), "HOME": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
-    )
-    assert done.stdout.strip() == "1.0", done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 def by_table(said: Sequence[str], wanted: Sequence[str]) -> set[str]:
@@ -191,10 +155,6 @@ def test_union_rouge_l_matches_dynamic_programming(said: list[list[str]], wanted
     recall = len(common) / len(set(chain.from_iterable(wanted)))
     expected = 2 * precision * recall / (precision + recall + 1e-8)
     assert union_rouge_l(said, wanted) == pytest.approx(expected, abs=1e-15)
-
-
-def test_union_rouge_l_is_0_for_text_without_sentences() -> None:
-    assert union_rouge_l([], [["a"]]) == union_rouge_l([["a"]], []) == 0.0
 
 
 def test_union_rouge_l_is_0_beyond_the_recursion_limit_of_the_rouge_package() -> None:

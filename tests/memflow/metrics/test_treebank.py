@@ -48,11 +48,3 @@ def test_treebank_words_equal_nltk_tokens_with_untrained_punkt(words: Any, sente
     assert treebank_words(text) == [
         word for part in sentences.tokenize(text) for word in words.tokenize(part)
     ]
-
-
-def test_treebank_words_splits_off_the_full_stop_of_sentence_or_abbreviation() -> None:
-    from memflow.metrics.treebank import sentence_words, treebank_words
-
-    assert treebank_words("We met. You left.") == ["We", "met", ".", "You", "left", "."]
-    assert sentence_words("We met. You left.") == ["We", "met.", "You", "left", "."]
-    assert treebank_words("Dr. Who left.") == ["Dr", ".", "Who", "left", "."]

@@ -77,15 +77,6 @@ def test_worked_example() -> None:
     assert found["answers"].note == "" and found["judge"].note == "no judge scores this metric"
 
 
-def test_sources_that_no_repeats_measure_are_not_measured() -> None:
-    values = np.random.default_rng(1).random((1, 12))
-    found = by_name(components([RepeatedValues([*"aaabbbcccddd"], values)]))
-    assert [name for name, each in found.items() if each.deviation is None] == ["play", "answers", "judge"]
-    assert found["questions"].note == "contains answers, judge"
-    assert found["episodes"].note.startswith("contains play")
-    assert all(each.of_score is None for each in found.values() if each.deviation is None)
-
-
 def test_judging_is_part_of_the_answers_without_repeats_of_the_judge() -> None:
     values = np.random.default_rng(1).random((3, 12))
     found = by_name(components([RepeatedValues([*"aaabbbcccddd"], values)]))
@@ -129,21 +120,6 @@ def test_one_question_per_episode_is_part_of_the_episodes(run: bool) -> None:
     assert np.mean(found[noise]) == pytest.approx(0.09, rel=0.03)
     if run:
         assert names["play"].note == "contains answers, judge"
-
-
-def test_repeats_of_the_judge_alone_leave_the_answers_in_the_questions() -> None:
-    rng = np.random.default_rng(9)
-    of = np.repeat(np.arange(200), 5)
-    answers = rng.normal(0, 0.3, of.size)
-    judgings = answers + rng.normal(0, 0.2, (3, of.size))
-    values = RepeatedValues([str(each) for each in of], judgings[:1], judgings)
-    found = by_name(components([values]))
-    assert found["answers"].deviation is None and found["questions"].note == "contains answers"
-    assert found["judge"].deviation is not None and found["judge"].deviation.value == pytest.approx(
-        0.2, rel=0.03
-    )
-    assert found["questions"].deviation is not None
-    assert found["questions"].deviation.value == pytest.approx(0.3, rel=0.06)
 
 
 def test_assistants_with_and_without_repeats_are_pooled() -> None:

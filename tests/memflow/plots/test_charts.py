@@ -5,10 +5,9 @@ from dataclasses import replace
 import factories
 import pytest
 
-from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput
 from memflow.plots.charts import chart, charts
-from memflow.plots.shapes import Bars, Chart, Curve, Point, gaps
+from memflow.plots.shapes import Bars, Chart, Point, gaps
 
 SCORE = factories.score(
     assistant="rag", memory="rag", slice="period 0", value=0.5, low=0.4, high=0.7, n=10, n_episodes=2,
@@ -64,15 +63,6 @@ def test_period_without_score_leaves_a_gap_in_the_curve_and_is_named_in_the_capt
     assert gaps((), ()) == []
 
 
-def test_chart_labels_scripted_assistants():
-    rows = scores_of("accuracy")
-    assert chart(rows, "d", "accuracy").label is None
-    assert chart([replace(row, scripted=True) for row in rows], "d", "accuracy").label == LABEL
-    one = [replace(row, scripted=row.assistant == "rag") for row in rows]
-    assert chart(one, "d", "accuracy").label == f"{LABEL}: rag"
-    assert Chart("t", "x", "y", (0,), (Curve("c", (), LABEL),), "").label == LABEL
-
-
 def test_accuracy_chart_shows_chance_and_upper_bound_per_model():
     rows = [
         *scores_of("accuracy", "random", "upper_bound"),
@@ -108,13 +98,6 @@ def test_charts_returns_no_chart_for_metrics_with_a_single_period():
     assert chart(
         [replace(row, slice=row.slice.replace("period", "checkpoint")) for row in rows], "d", "accuracy"
     ).x == ("Checkpoint")
-
-
-def test_chart_rejects_metric_without_scores_and_lists_available_metrics():
-    with pytest.raises(
-        BadInput, match=r"d has no scores of f1 per period\. Use a metric .*: accuracy, memory_score"
-    ):
-        chart(scores_of("accuracy", "memory_score"), "d", "f1")
 
 
 def test_evolution_cycles_have_a_separate_chart():

@@ -128,19 +128,6 @@ async def test_unreachable_server_ends_all_probes_with_its_error():
     assert len(asyncio.all_tasks()) == 1
 
 
-async def test_failed_answer_all_call_releases_its_share_of_the_concurrency_limit():
-    class Down(Waiting):
-        async def complete(self, request):
-            raise EndpointDown("no server")
-
-    running, pasts = asyncio.Semaphore(20), {"e": EpisodeHistory([], {0: 0})}
-    probes = [probe(at, 0) for at in range(50)]
-    with pytest.raises(EndpointDown):
-        await answer_all(MemBench(), DOMAIN, "a", probes, pasts, Nothing, Down(), running=running)
-    for _ in range(20):
-        await asyncio.wait_for(running.acquire(), 30)
-
-
 class ContextChat(Waiting):
     """A chat that records the gold context of each request."""
 
@@ -162,15 +149,10 @@ async def test_only_oracle_and_previous_state_have_gold_in_the_prompt(memory, co
     assert chat.contexts == contexts
 
 
-async def test_probe_without_previous_state_fails_with_a_reason():
-    [reply] = await answer_all(MemBench(), DOMAIN, "a", [probe(0, 0)], {}, PreviousState, ContextChat())
-    assert "the probe p0 has no previous state" in reply.reason
-
-
 class Parrot(Nothing):
     """A memory that recalls the text of all its entries."""
 
-    plays, recalls = True, True
+    needs_playing = True
 
     async def read(self, query, frozen=True):
         return Recall(notes="|".join(item.text for item in self.store.live("said")))
@@ -243,3 +225,8 @@ async def test_reply_has_a_reason_if_the_message_before_the_probe_is_not_in_the_
     # Who is never told anything needs nothing to have been played.
     replies = await answer_all(MemBench(), DOMAIN, "a", elsewhere, {}, Nothing, chat)
     assert [reply.reason for reply in replies] == [None, None]
+
+
+async def test_probe_without_previous_state_fails_with_a_reason():
+    [reply] = await answer_all(MemBench(), DOMAIN, "a", [probe(0, 0)], {}, PreviousState, ContextChat())
+    assert "the probe p0 has no previous state" in reply.reason

@@ -114,13 +114,6 @@ def test_dry_run_repeats_a_text_to_the_usual_length_of_a_real_model(scripted: bo
     assert count.completion_tokens == estimate(completion.text) and count.completion_tokens in expected
 
 
-def test_dry_run_adds_the_headroom_of_the_profile_to_answer_limits() -> None:
-    counting = models_with(headroom=5)
-    run_simulated(counting.chat("assistant", "small").complete(request("word")))
-    [count] = counting.counts.values()
-    assert count.most_tokens == 15
-
-
 @pytest.mark.parametrize(
     ("can", "mode"),
     [

@@ -117,14 +117,3 @@ async def test_failed_early_request_leaves_its_probe_to_the_answering_step() -> 
     early.on_checkpoint(fail, asyncio.create_task, Asking().idle)(played("m0"), 0, LAST)
     await other_tasks()
     assert await early.replies() == {}
-
-
-async def test_probes_are_forgotten_when_their_checkpoint_ends_and_all_of_them_with_the_replies() -> None:
-    early, asking = EarlyAnswers([probe(0, 0), probe(1, 1), probe(2, 2)]), Asking()
-    ended = early.on_checkpoint(asking.ask, asyncio.create_task, asking.idle)
-    ended(played("m0"), 0, 1)
-    assert [each.probe_id for each in early.probes()] == ["p1", "p2"]
-    ended(played("m0", "m1"), 1, 2)
-    assert [each.probe_id for each in early.probes()] == ["p2"]
-    await early.replies()
-    assert early.probes() == []

@@ -8,8 +8,8 @@ import asyncio
 import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from itertools import count, pairwise
+from functools import cache
+from itertools import pairwise
 
 import pytest
 from generated import Generated, generate
@@ -24,15 +24,14 @@ from memflow.errors import BadInput
 from memflow.memories import registry
 from memflow.memories.evolving import POLICY
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import FAILURE, Memory, Tools
+from memflow.memories.memory import FAILURE, Tools
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.user_memories import UserMemory
-from memflow.metrics.choice import accuracy
 from memflow.records import Claim, Policy, Reply, Score
 from memflow.run.answer import answer_all
-from memflow.run.evolution import Environment, add_checkpoints, count_events, evolves, play_assistant
+from memflow.run.evolution import Environment, evolves, play_assistant
 from memflow.run.handlers import handlers
-from memflow.run.play import Episode, Event, PlayedEpisode
+from memflow.run.play import Episode, PlayedEpisode
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 
 NARROW = {"kinds": ("profession: job, career",), "ns": 0}
@@ -167,11 +166,6 @@ def test_accuracy_and_factual_recall_rise_with_the_amount_of_feedback() -> None:
         assert evolved("complete").value(metric, "period 3") > evolved("flat").value(metric, "period 3")
 
 
-def test_factual_recall_is_zero_in_every_period_without_feedback() -> None:
-    flat = evolved("flat")
-    assert [flat.value("factual_recall", f"period {period}") for period in range(4)] == [0, 0, 0, 0]
-
-
 def test_evolution_adds_one_policy_step_per_period() -> None:
     for name in ("questions", "complete"):
         of_user: dict[str, list[Policy]] = {}
@@ -289,39 +283,6 @@ def test_invalid_kind_of_an_evolved_policy_is_recorded_and_the_other_kinds_are_a
         ] * 3
 
 
-def test_policy_step_does_not_count_unparsed_answers_as_answered() -> None:
-    found = measure("questions", {"amemgym/choice_with_notes": lambda request: "perhaps"})
-    silent = [step for step in found.policies if step.answered < step.asked]
-    assert silent and all(step.correct <= step.answered for step in found.policies)
-
-
-def test_count_events_includes_the_events_of_all_cycles() -> None:
-    made, chat = users(), CachingChat(ScriptedChat(handlers()), {}, [])
-    episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
-    once = sum(len(episode.events) for episode in episodes)
-    for name, times in (("flat", 1), ("complete", 1), ("cycles_2", 3)):
-        recipe, ticks = registry.find(name, OWN), count()
-        assert count_events(recipe, BENCH, episodes) == times * once
-        world, remember = environment(name, chat), recipe.factory(Tools(chat))
-        replier = BENCH.replier(made.domain, chat)
-        asyncio.run(play_assistant(world, recipe, episodes, remember, replier, lived=partial(next, ticks)))
-        assert next(ticks) == times * once
-
-
-def test_add_checkpoints_adds_an_event_after_the_last_event_of_each_checkpoint() -> None:
-    async def nothing(memory: Memory) -> None: ...
-
-    given = tuple(Event(number, at, "given", ()) for number, at in enumerate((0, 0, 2, 3)))
-    found = add_checkpoints(Episode("e", given), lambda episode, checkpoint: nothing)
-    assert [(one.checkpoint, one.kind) for one in found.events] == [
-        *[(0, "given"), (0, "given"), (0, "checkpoint")],
-        *[(2, "given"), (2, "checkpoint")],
-        *[(3, "given"), (3, "checkpoint")],
-    ]
-    some = add_checkpoints(Episode("e", given), lambda episode, checkpoint: nothing, before=3)
-    assert [one.checkpoint for one in some.events if one.kind == "checkpoint"] == [0, 2]
-
-
 def test_evolution_requires_a_memory_policy_and_a_benchmark_with_feedback() -> None:
     def recipe(name: str) -> MemoryConfig:
         return registry.find(name, OWN)
@@ -353,16 +314,3 @@ def test_evolution_feedback_excludes_quarantined_probes_and_state_probes() -> No
     world = replace(environment("complete", chat), probes=some)
     assert {checkpoint for _, checkpoint in world.feedback_probes()} == {0, 2, 3}
     assert all(probe.kind == "choice" for probes in world.feedback_probes().values() for probe in probes)
-
-
-def test_correct_answers_of_policy_steps_equal_the_sum_of_accuracy_values() -> None:
-
-    found = evolved("published")
-    assert all(step.feedback == "published_code" for step in found.policies)
-    probes = {probe.probe_id: probe for probe in users().probes}
-    graded = [
-        accuracy(reply.parsed, probes[reply.probe_id].gold, len(probes[reply.probe_id].options))
-        for reply in found.replies
-        if probes[reply.probe_id].kind == "choice" and reply.checkpoint == 0 and reply.parsed
-    ]
-    assert sum(step.correct for step in found.policies if step.checkpoint == 0) == sum(graded)

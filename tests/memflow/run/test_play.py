@@ -51,13 +51,6 @@ def replier() -> Replier:
     return Replier(Echo(), PROMPT, lambda recall, message: {"text": message.text})
 
 
-async def test_episode_without_events_is_an_empty_base_of_other_episodes() -> None:
-    episodes = [Episode("base", ()), Episode("next", (event(0, "hello", kind="given"),), "base")]
-    base, following = await play_all(episodes, Notebook, None)
-    assert not base.lines and not list(base.store.live())
-    assert [entry.text for entry in following.store.live()] == ["hello"]
-
-
 def event(
     number: int, text: str, *, follow_ups: int = 0, kind: str = "exchange", checkpoint: int = 0
 ) -> Event:
@@ -94,13 +87,6 @@ async def test_play_records_a_reason_for_a_failed_reply_and_continues_the_episod
     assert memory.given == [["u/0"], ["u/1", "u/1+1"]]
 
 
-async def test_play_writes_all_given_messages_of_an_event_in_one_write() -> None:
-    memory = Notebook()
-    messages = tuple(Message(f"s/{index}", "user", str(index)) for index in range(3))
-    await play(Episode("s", (Event(0, 0, "given", messages),)), memory, None)
-    assert memory.given == [["s/0", "s/1", "s/2"]]
-
-
 async def test_play_rejects_an_exchange_without_an_answering_model() -> None:
     with pytest.raises(BadInput, match="no answering model"):
         await play(Episode("u", (event(0, "hello"),)), Notebook(), None)
@@ -114,11 +100,6 @@ async def test_episode_continues_from_a_copy_of_the_memory_of_its_base() -> None
     texts = [[item.text for item in each.store] for each in played]
     assert texts == [["shared"], ["shared", "left"], ["shared", "right"]]
     assert [each.store.sequence for each in played] == [1, 2, 2]
-
-
-async def test_play_all_rejects_an_episode_with_an_unknown_base() -> None:
-    with pytest.raises(BadInput, match="base episode nowhere of the episode left"):
-        await play_all([Episode("left", (), base="nowhere")], Notebook, None)
 
 
 def dialogue(number: int, text: str, *, checkpoint: int = 0, wait: int = 0) -> Event:
@@ -185,11 +166,6 @@ async def test_invalid_items_of_reads_are_recorded_as_memory_failures() -> None:
     await play(Episode("d", events), memory, replier())
     failures = [(item.text, item.since) for item in memory.store.live(FAILURE)]
     assert failures == [("no search for Hello", 1), ("no search for A", 2), ("no search for B", 2)]
-
-
-async def test_play_rejects_a_dialogue_without_an_answering_model() -> None:
-    with pytest.raises(BadInput, match="no answering model"):
-        await play(Episode("d", (dialogue(0, "hello"),)), Notebook(), None)
 
 
 async def test_last_message_of_a_write_has_the_time_and_calls_of_the_write() -> None:

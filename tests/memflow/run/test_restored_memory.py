@@ -159,20 +159,6 @@ async def test_empty_memory_that_recalls_entries_is_refused() -> None:
         await play_checked(Shared)
 
 
-async def test_difference_is_found_before_the_episode_ends() -> None:
-    written: list[str] = []
-
-    @dataclass
-    class Counting(InInstance):
-        async def write(self, messages: Sequence[Message]) -> None:
-            written.extend(message.message_id for message in messages)
-            await super().write(messages)
-
-    with pytest.raises(RestoredMemoryDiffers):
-        await play_checked(Counting, episodes(1, 50))
-    assert len(written) < 10
-
-
 async def test_order_of_equal_results_is_no_difference() -> None:
     @dataclass
     class Reversing(Stored):
@@ -212,24 +198,6 @@ async def test_failed_reads_are_not_compared_and_fatal_errors_are_raised() -> No
     errors[0] = QuotaExhausted("no money")
     with pytest.raises(FatalChatError):
         await play_checked(Failing)
-
-
-def test_samples_are_bounded_and_do_not_depend_on_order() -> None:
-    played = episodes(30, 40)
-    found = sample_checkpoints(played, ask_everywhere)
-    assert sum(episode == "e0" for episode, _ in found) == 12
-    assert len(found) == 12 + 8
-    others = {at for at in found if at[0] != "e0"}
-    again = sample_checkpoints([played[0], *reversed(played[1:])], ask_everywhere)
-    assert {at for at in again if at[0] != "e0"} == others
-
-
-def test_episodes_without_probes_are_not_sampled() -> None:
-    asked = sample_checkpoints(
-        episodes(3),
-        lambda episode, checkpoint, following: "?" if (episode, checkpoint) == ("e1", 1) else None,
-    )
-    assert asked == {("e1", 1): "?"}
 
 
 # -- the memories that ship with memflow -------------------------------------------------------------------------------
@@ -300,12 +268,3 @@ def test_check_sends_only_requests_that_the_probes_send_too(
     with_check = run_memory(made, find(name))
     monkeypatch.setattr("memflow.run.restored_memory.sample_checkpoints", lambda *_: {})
     assert with_check == run_memory(made, find(name))
-
-
-def test_memory_without_requests_is_checked_where_no_probe_is_known(comparisons: list[int]) -> None:
-    made = generate("amemgym_demo", 1)
-    run_memory(made, find("bm25_message_5"), known=False)
-    assert max(comparisons) > 0
-    comparisons.clear()
-    run_memory(made, find("sc_memory_3_3"), known=False)
-    assert max(comparisons) == 0

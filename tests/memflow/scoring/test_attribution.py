@@ -135,11 +135,6 @@ def test_recall_at_10_counts_the_ten_best_entries_before_the_budget() -> None:
     assert (row.recalled, row.recalled_at_10) == (1, 0)
 
 
-def test_attribution_of_memory_without_ranking_has_no_recall_at_10() -> None:
-    [row] = attributed([probe("p", ["m1"])], [reply("p", {"note-1": ["m1"]})], [verdict("p", 0.0)], "full")
-    assert (row.recalled, row.recalled_at_10, row.reason) == (1, None, None)
-
-
 @given(
     evidence=st.frozensets(st.sampled_from(MESSAGES), min_size=1),
     held=st.frozensets(st.sampled_from(MESSAGES)),
@@ -183,6 +178,11 @@ def test_attribution_of_a_probe_asked_after_a_message_ignores_later_messages() -
         (2, 1, 0.5, 0.5),
         (1, 1, 0.0, 1.0),
     ]
+
+
+def test_attribution_of_memory_without_ranking_has_no_recall_at_10() -> None:
+    [row] = attributed([probe("p", ["m1"])], [reply("p", {"note-1": ["m1"]})], [verdict("p", 0.0)], "full")
+    assert (row.recalled, row.recalled_at_10, row.reason) == (1, None, None)
 
 
 def test_probe_asked_after_a_message_missing_in_the_transcript_has_a_reason() -> None:

@@ -1,6 +1,5 @@
 """The catalog declares every metric once. The leaderboard, the SQL view and the documentation use it."""
 
-import math
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -8,8 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 from factories import probe, score
-from hypothesis import given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from memflow.benchmarks.memorybench.scorers.registry import scorer_of
@@ -27,7 +24,7 @@ from memflow.scoring.catalog import (
     unusable_metrics,
 )
 from memflow.scoring.collection import collect
-from memflow.scoring.metric import Metric, metric
+from memflow.scoring.metric import Metric
 from resources.lake.lake import Lake
 from resources.publishing.warehouse import Warehouse
 
@@ -98,25 +95,9 @@ def test_in_range_returns_true_only_for_values_in_the_range_of_the_metric(
     assert in_range(name, value) is expected
 
 
-@given(st.sampled_from(sorted(PRIMARY)), st.floats(0, 1))
-def test_metric_share_maps_the_range_of_a_metric_to_0_to_1(name: str, part: float) -> None:
-    each = find_metric(name)
-    low, high = each.range
-    assert each.share(low) == 0 and each.share(high) == 1
-    assert each.share(low + part * (high - low)) == pytest.approx(part)
-    assert find_metric("dcrs").share(7.3) == 7.3 and find_metric("dcrs").range == (-math.inf, math.inf)
-
-
 def test_find_metric_rejects_an_undeclared_metric() -> None:
     with pytest.raises(BadInput, match=r"metric 'beauty' is not in the catalog.*Declare it"):
         find_metric("beauty")
-
-
-def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:
-    with pytest.raises(BadSettings, match=r"unknown direction 'up'\. Use one of: higher, lower, neither"):
-        Metric("x", "X", "up")  # type: ignore[arg-type]
-    with pytest.raises(BadSettings, match=r"range 1\.0 to 1.0 is empty"):
-        Metric("x", "X", "higher", low=1.0)
 
 
 def test_benchmarks_may_share_a_metric_only_with_equal_definitions() -> None:
@@ -174,15 +155,6 @@ def test_metric_catalog_adds_metrics_of_entry_points_and_reports_invalid_metrics
     }
 
 
-def test_metric_decorator_turns_a_function_into_a_metric() -> None:
-    @metric("Brevity", "higher", "1 for a short answer.", unit="share")
-    def brevity(probe: object, reply: object) -> float | None:
-        return 1.0
-
-    assert (brevity.name, brevity.title, brevity.unit) == ("brevity", "Brevity", "share")
-    assert brevity.value is not None
-
-
 def test_every_memorybench_metric_is_declared_in_the_catalog() -> None:
     named = {
         name.partition("[")[0]
@@ -198,3 +170,10 @@ def test_documentation_contains_the_generated_metrics_table() -> None:
     text = DOCS.read_text(encoding="utf-8")
     table = text.partition("<!-- metrics -->\n")[2].partition("\n<!-- end -->")[0]
     assert table == markdown_table(), "paste what memflow.scoring.catalog.markdown_table returns"
+
+
+def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:
+    with pytest.raises(BadSettings, match=r"unknown direction 'up'\. Use one of: higher, lower, neither"):
+        Metric("x", "X", "up")  # type: ignore[arg-type]
+    with pytest.raises(BadSettings, match=r"range 1\.0 to 1.0 is empty"):
+        Metric("x", "X", "higher", low=1.0)

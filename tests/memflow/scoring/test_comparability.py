@@ -6,7 +6,6 @@ from factories import reply, score
 
 from memflow.checks.expectations import all_expectations
 from memflow.checks.rules import WholeTable
-from memflow.memories.server.config import OWN_MODELS
 from memflow.scoring.comparability import MeasuredSettings, compare_settings, differing_settings
 
 
@@ -33,12 +32,6 @@ def test_prompts_with_dropped_messages_make_the_results_of_their_assistant_incom
     assert limited.incomplete == "sample of 2 of 20 users; 2 of 4 prompts without the oldest messages"
 
 
-def test_compare_settings_ignores_different_prompt_names_and_missing_settings() -> None:
-    given = {"a": settings("x/choice@1", k="5"), "b": settings("x/choice_with_notes@2", k="5", budget="100")}
-    found = compare_settings([score(assistant=name) for name in given], given)
-    assert [each.differing_settings for each in found] == [None, None]
-
-
 def test_compare_settings_lists_differing_settings_of_every_score() -> None:
     given = {
         "a": settings("x/choice@1", k="5"),
@@ -51,13 +44,6 @@ def test_compare_settings_lists_differing_settings_of_every_score() -> None:
         "prompt x/choice 2, others 1; k 30, others 5",
         "prompt x/choice 1, others 2",
     ]
-
-
-def test_row_with_models_that_are_not_counted_says_so_and_the_others_do_not() -> None:
-    given = {"a": settings("x/choice@1"), "b": settings("x/choice@1", memory_models=OWN_MODELS)}
-    found = compare_settings([score(assistant=name) for name in given], given)
-    assert [each.differing_settings for each in found] == [None, "own models, not counted"]
-    assert [each.memory_models for each in found] == [None, "own models, not counted"]
 
 
 def test_compare_settings_lists_different_embedders_only_of_memories_that_embed() -> None:

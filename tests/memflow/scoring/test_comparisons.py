@@ -13,7 +13,6 @@ from memflow.scoring.comparison import NO_PAIRS, compare_pairs, pair_values
 from memflow.scoring.comparisons import DomainContext, adjusted, all_pairs, compare, with_ranks
 from memflow.scoring.measures import (
     AggregateMeasure,
-    MeanMeasure,
     PairedSums,
     VerdictValues,
     change_measures,
@@ -70,18 +69,6 @@ def test_comparison_of_all_pairs_equals_the_comparison_of_each_pair() -> None:
         assert row.scripted == ("b" in (row.a, row.b))
 
 
-def test_reversed_pairs_have_the_mirrored_difference() -> None:
-    values = domain_values()
-    measures = list(
-        mean_measures("amemgym", values, {"all": frozenset(each.probe_id for each in values.probes)})
-    )
-    [one] = compare(CONTEXT, measures, [(0, 1)])
-    [other] = compare(CONTEXT, measures, [(1, 0)])
-    assert one.difference == pytest.approx(-(other.difference or 0))
-    assert (one.low, one.high) == pytest.approx((-(other.high or 0), -(other.low or 0)))
-    assert (one.p, one.unpaired_a, one.unpaired_b) == (other.p, other.unpaired_b, other.unpaired_a)
-
-
 def test_slices_are_compared_apart_and_empty_slices_not_at_all() -> None:
     values = domain_values()
     first = frozenset(f"{episode}/{number}" for episode in range(6) for number in range(8))
@@ -103,19 +90,6 @@ def test_metrics_without_direction_and_other_metrics_are_not_compared() -> None:
     values = domain_values()
     values.values["upper_bound"] = values.values["state_match"] = values.values["accuracy"]
     assert {row.metric for row in rows_of(values)} == {"accuracy"}
-
-
-def test_members_restrict_the_compared_assistants() -> None:
-    values = domain_values()
-    measure = MeanMeasure(
-        "accuracy",
-        "standard",
-        values.episodes,
-        values.values["accuracy"],
-        {"all": np.ones(len(values.probes), dtype=bool)},
-        frozenset({0, 2}),
-    )
-    assert [(row.a, row.b) for row in compare(CONTEXT, [measure], all_pairs(3))] == [("a", "c")]
 
 
 def test_interval_stays_within_the_range_of_the_metric() -> None:
@@ -188,12 +162,3 @@ def test_ranks_group_assistants_that_cannot_be_told_apart() -> None:
     ]
     ranks = [(score.rank_low, score.rank_high) for score in with_ranks(scores, rows)]
     assert ranks == [(1, 1), (2, 3), (2, 3)]
-
-
-def test_scores_that_are_not_compared_have_no_rank() -> None:
-    rows = adjusted(comparison_rows([0.01, 0.02, 0.5]))
-    for score in (
-        factories.score(assistant="z", value=0.1),
-        factories.score(assistant="a", value=None, reason="r"),
-    ):
-        assert with_ranks([score], rows) == [score]

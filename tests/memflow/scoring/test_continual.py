@@ -61,12 +61,6 @@ def test_scores_of_three_episodes_have_the_interval_of_a_proportion() -> None:
     assert (last.interval_reason, last.interval_units) == (None, "episodes")
 
 
-def test_score_of_a_single_episode_has_no_interval() -> None:
-    found = scores([each for each in ROWS if each.episode_id == "e"])
-    last = found["accuracy", "complete", "checkpoint 1"]
-    assert (last.value, last.low, last.high, last.interval_reason) == (0.75, None, None, "1 episode")
-
-
 def test_episodes_with_fewer_checkpoints_lower_the_coverage_of_every_checkpoint() -> None:
     short = [row("e", "accuracy", 0, 0.0, complete=0), row("e", "forgetting", 1, 0.0, complete=0)]
     found = scores([*short, *(each for each in ROWS if each.episode_id == "f")])
@@ -93,12 +87,3 @@ def test_history_with_a_single_checkpoint_has_no_flip_rate() -> None:
     found = scores([row("e", "flip_rate", 1, 0.0, low=None, high=None)])
     assert found["flip_rate", "standard", "all"].reason == ONE_CHECKPOINT
     assert continual_scores([], metric_context(), none=True) == []
-
-
-def test_score_of_a_single_question_has_a_value_and_no_interval() -> None:
-    [one] = [
-        each
-        for name, each in scores([row("e", "accuracy", 1, 1.0, questions=1, complete=1, low=1.0)]).items()
-        if name[0] == "accuracy"
-    ]
-    assert (one.value, one.low, one.high) == (pytest.approx(1.0), None, None)

@@ -41,23 +41,6 @@ def test_parts_sum_to_the_difference_of_any_change(change: ScoreChange) -> None:
     assert math.fsum(change.parts().values()) == pytest.approx(after - before, abs=1e-9)
 
 
-@given(changes())
-def test_stage_without_a_changed_probe_causes_nothing(change: ScoreChange) -> None:
-    if mean(change.before) is None or mean(change.after) is None:
-        return
-    parts = change.parts()
-    for stage in ("answers", "judging"):
-        if stage not in change.stages.values():
-            assert parts[stage] == pytest.approx(0, abs=1e-9)
-
-
-@given(changes())
-def test_numbers_of_a_row_are_finite_or_missing(change: ScoreChange) -> None:
-    row = change.row("domain", "assistant", "accuracy", "standard", "all")
-    numbers = (row.before, row.after, row.difference, row.low, row.high, row.p)
-    assert all(number is None or math.isfinite(number) for number in numbers)
-
-
 def test_change_with_all_values_in_one_episode_has_no_interval() -> None:
     before = {"p0": 1.0, "p1": 0.0, "p2": 1.0, "p3": 1.0}
     after = {"p0": 0.0, "p1": 0.0, "p2": None, "p3": None}
@@ -98,6 +81,13 @@ def test_drift_of_two_samples_counts_the_divisions_of_episodes() -> None:
     row = replace(fallen(6)[0], paired=False, episodes_before=2, episodes_after=3)
     assert not adjusted([row])[0].can_be_significant
     assert adjusted([replace(row, episodes_before=6, episodes_after=6)])[0].can_be_significant
+
+
+@given(changes())
+def test_numbers_of_a_row_are_finite_or_missing(change: ScoreChange) -> None:
+    row = change.row("domain", "assistant", "accuracy", "standard", "all")
+    numbers = (row.before, row.after, row.difference, row.low, row.high, row.p)
+    assert all(number is None or math.isfinite(number) for number in numbers)
 
 
 def test_drift_without_a_test_cannot_be_significant() -> None:

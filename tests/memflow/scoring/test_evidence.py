@@ -1,7 +1,6 @@
 """Evidence scores: recall, precision and failure shares over the probes that have evidence."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 from factories import attribution, metric_context
@@ -10,7 +9,7 @@ from memflow.metrics.intervals import Units, mean_interval
 from memflow.records import BY_EVIDENCE, RECALL_AT_10, FailureAttribution, Score
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import is_evidence_score
-from memflow.scoring.evidence import CHECKPOINTS, evidence_scores
+from memflow.scoring.evidence import evidence_scores
 
 FOUND = {"evidence": 2, "stored": 2, "recalled": 1, "recalled_at_10": 1, "entries": 4, "relevant": 1}
 
@@ -60,11 +59,6 @@ def test_shares_of_failures_have_the_interval_of_a_mean_of_bounded_values() -> N
     assert (found.value, found.low, found.high) == mean_interval(units, 0.0, 1.0)[:3]
 
 
-def test_evidence_score_of_a_single_episode_has_no_interval() -> None:
-    found = scores([row("p1"), row("p2", recalled=2)])["evidence_recall"]
-    assert (found.low, found.high, found.n_episodes, found.interval_reason) == (None, None, 1, "1 episode")
-
-
 def test_failure_score_with_low_coverage_has_a_reason_and_no_value() -> None:
     lost = [
         row(f"p{at}", loss=None, write=None, read=None, utilization=None, reason="no answer")
@@ -84,12 +78,6 @@ def test_evidence_scores_have_slices_by_checkpoint_category_and_benchmark() -> N
     assert scores(rows, "category 3")["write_failure"].value == 1.0
     level = scores(rows, "level factual", own)["evidence_recall"]
     assert (level.value, level.n) == (1.0, 1)
-
-
-def test_evidence_scores_have_no_checkpoint_slices_with_too_many_checkpoints() -> None:
-    rows = [replace(row(f"p{at}"), checkpoint=at) for at in range(CHECKPOINTS + 1)]
-    for held, slices in ((rows, 1), (rows[1:], 1 + CHECKPOINTS)):
-        assert len({each.slice for each in evidence_scores(held, metric_context())}) == slices
 
 
 def test_recall_at_10_of_a_memory_without_ranking_has_a_reason_and_no_value() -> None:

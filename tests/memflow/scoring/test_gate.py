@@ -17,7 +17,7 @@ from memflow.scoring.decisions import (
     GateOptions,
     GateResult,
 )
-from memflow.scoring.gate import decide, families, gate, margin_error
+from memflow.scoring.gate import decide, families, gate
 from memflow.scoring.measures import MeanMeasure
 
 EPISODES, PROBES = 30, 20
@@ -86,22 +86,10 @@ def test_margin_is_a_share_of_the_range_of_the_metric() -> None:
     assert decide(replace(quality, low=-0.13), GateOptions(margin=0.04)).state == NO_REGRESSION
 
 
-def test_metric_without_range_has_no_margin() -> None:
-    score = row(0.05, -0.01, 0.11, 0.1, metric="memory_score")
-    assert "no range" in (decide(score, GateOptions()).reason or "")
-    assert decide(replace(score, low=0.01), GateOptions()).state == NO_REGRESSION
-    assert decide(row(-0.3, -0.4, -0.2, 0.001, metric="memory_score"), GateOptions()).state == REGRESSION
-
-
 def test_equal_evaluations_need_no_statistics_but_enough_episodes() -> None:
     unchanged = row(0.0, 0.0, 0.0, 1.0, n=120, n_episodes=6)
     assert decide(unchanged, GateOptions(), same=True).state == NO_REGRESSION
     assert decide(replace(unchanged, n_episodes=5), GateOptions(), same=True).state == CANNOT_TELL
-
-
-def test_error_of_a_loss_at_the_margin_shrinks_with_episodes_more_than_with_probes() -> None:
-    assert margin_error(MARGIN, 600, 30) < margin_error(MARGIN, 600, 10)
-    assert margin_error(MARGIN, 600, 30) < MARGIN < margin_error(MARGIN, 120, 6)
 
 
 def measure(
@@ -222,3 +210,10 @@ def test_metric_of_few_episodes_is_required_only_if_it_is_named_or_there_is_no_o
     lost = np.full((EPISODES, PROBES), np.nan)  # The run has no value where the baseline has.
     unanswered = replace(few, values=np.vstack([lost.ravel(), np.zeros(lost.size)]))
     assert run([both[0], unanswered]).exit_code == 2
+
+
+def test_metric_without_range_has_no_margin() -> None:
+    score = row(0.05, -0.01, 0.11, 0.1, metric="memory_score")
+    assert "no range" in (decide(score, GateOptions()).reason or "")
+    assert decide(replace(score, low=0.01), GateOptions()).state == NO_REGRESSION
+    assert decide(row(-0.3, -0.4, -0.2, 0.001, metric="memory_score"), GateOptions()).state == REGRESSION

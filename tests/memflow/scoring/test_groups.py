@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from memflow.metrics.intervals import Units, mean_interval, proportion_interval, student_t
+from memflow.metrics.intervals import student_t
 from memflow.records import Verdict
 from memflow.scoring.groups import Group, groups_of, interval, mean_of_means, spread
 from memflow.scoring.metric import Metric
@@ -55,16 +55,6 @@ def test_verdict_groups_have_the_mean_and_deviation_of_their_rows(verdicts: list
         assert whole.mean is None
 
 
-@given(rows, st.floats(-3, 3), st.floats(-3, 3))
-def test_scaling_a_verdict_group_scales_its_values(verdicts: list[Verdict], by: float, shift: float) -> None:
-    values = [by * row.value + shift for row in verdicts if row.value is not None]
-    scaled = spread(each.scaled(by, shift) for each in groups_of(verdicts))
-    if values:
-        assert scaled.mean == pytest.approx(statistics.fmean(values), abs=1e-9)
-        assert scaled.deviation == pytest.approx(statistics.pstdev(values), abs=1e-5)
-        assert scaled.low == pytest.approx(min(values)) and scaled.high == pytest.approx(max(values))
-
-
 GRADE = Metric("grade", "Grade", "higher", high=10.0)
 SHARE = Metric("share", "Share", "higher", proportion=True)
 NOTHING: frozenset[str] = frozenset()
@@ -83,11 +73,6 @@ def test_units_are_episodes_unless_values_are_independent_cases() -> None:
     assert mixed.low is not None and mixed.units == "episodes and cases"
 
 
-def test_values_of_a_single_episode_are_no_units() -> None:
-    assert interval(GRADE, "standard", [group([0.2, 0.4, 0.9])], NOTHING)[1:4] == (None, None, "1 episode")
-    assert interval(GRADE, "standard", [group([], asked=2)], NOTHING)[:4] == (None, None, None, None)
-
-
 def test_interval_of_cases_matches_hand_computed_values() -> None:
     cases = frozenset({"one"})
     found = interval(GRADE, "standard", [group([1.0, 2.0, 6.0])], cases)
@@ -97,13 +82,6 @@ def test_interval_of_cases_matches_hand_computed_values() -> None:
     many = interval(GRADE, "standard", [group([1.0, 2.0, 6.0] * 100)], cases)
     # The sample variance of 300 such values is 14/3 * 300/299, the error the root of its 300th part.
     assert many.high == pytest.approx(3 + student_t(299) * math.sqrt(14 / 3 / 299), rel=1e-9)
-
-
-def test_declaration_of_the_metric_decides_the_method() -> None:
-    groups = [group([1.0, 0.0], "one"), group([1.0, 1.0], "two"), group([1.0], "three")]
-    units = Units.of_episodes([1, 2, 1], [2, 2, 1])
-    assert interval(SHARE, "standard", groups, NOTHING) == pytest.approx(proportion_interval(units))
-    assert interval(GRADE, "standard", groups, NOTHING) == pytest.approx(mean_interval(units, 0.0, 10.0))
 
 
 def test_mean_of_means_weights_data_sets_equally() -> None:
@@ -120,3 +98,13 @@ def test_mean_of_means_has_the_degrees_of_freedom_of_welch_and_satterthwaite() -
     expected = stats.ttest_ind(first, [-value for value in second], equal_var=False).confidence_interval()
     assert (found.low, found.high) == pytest.approx((expected.low / 2, expected.high / 2))
     assert found.units == "cases"
+
+
+@given(rows, st.floats(-3, 3), st.floats(-3, 3))
+def test_scaling_a_verdict_group_scales_its_values(verdicts: list[Verdict], by: float, shift: float) -> None:
+    values = [by * row.value + shift for row in verdicts if row.value is not None]
+    scaled = spread(each.scaled(by, shift) for each in groups_of(verdicts))
+    if values:
+        assert scaled.mean == pytest.approx(statistics.fmean(values), abs=1e-9)
+        assert scaled.deviation == pytest.approx(statistics.pstdev(values), abs=1e-5)
+        assert scaled.low == pytest.approx(min(values)) and scaled.high == pytest.approx(max(values))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from checkpoint_scores import SCORE, leaderboard_rows
+from checkpoint_scores import leaderboard_rows
 
 from memflow.scoring.histories import histories
 
@@ -50,22 +50,6 @@ def test_at_floor_is_true_if_accuracy_interval_includes_chance_or_constant_answe
     assert [wide.at_floor(at) for at in (None, 1, 2)] == [True, False, True]  # .3 is the constant answer's
     without = [replace(row, low=None, high=None) for row in leaderboard_rows({"full": ANSWERS})]
     assert not only(without).at_floor(2)
-
-
-def test_histories_are_sorted_by_model_with_memory_none_first_and_oracle_last() -> None:
-    names = ("oracle", "mem0", "full@x", "full", "none", "none@x")
-    found = histories(leaderboard_rows(dict.fromkeys(names, ANSWERS)), lambda memory: -len(memory))["d"]
-    assert [each.assistant for each in found] == ["none", "full", "mem0", "oracle", "none@x", "full@x"]
-
-
-def test_histories_omit_domains_and_assistants_without_checkpoints() -> None:
-    assert histories([SCORE, replace(SCORE, slice="checkpoint 1")]) == {}
-    rows = [
-        *leaderboard_rows({"full": ANSWERS}),
-        replace(SCORE, assistant="other"),
-        replace(SCORE, domain="e"),
-    ]
-    assert [each.assistant for each in histories(rows)["d"]] == ["full"] and list(histories(rows)) == ["d"]
 
 
 def test_score_history_exports_one_row_per_metric_and_checkpoint() -> None:

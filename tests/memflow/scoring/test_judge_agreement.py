@@ -41,11 +41,6 @@ def test_agreement_on_grades_has_krippendorffs_alpha_but_no_ac1_or_kappa():
     assert found.alpha.value is not None and found.alpha.value > 0.9
 
 
-def test_agreement_ignores_items_with_a_single_verdict():
-    [found] = judge_agreements("d", items("criteria", a=[1, 5, 9], b=[None, 5, 10]), [])
-    assert found.items == 2
-
-
 def test_kappa_of_three_judges_is_the_mean_over_pairs():
     [found] = judge_agreements("d", items("accuracy", a=[1, 0, 1, 0], b=[1, 0, 1, 0], c=[0, 1, 0, 1]), [])
     assert found.kappa == pytest.approx((1 - 1 - 1) / 3)
@@ -64,8 +59,3 @@ def test_rank_stability_is_undefined_for_a_single_assistant():
     given = scores("criteria", x=(1.5, 1, 2))
     [found] = judge_agreements("d", items("criteria", a=[1, 2], b=[2, 3]), given)
     assert found.tau is None
-
-
-def test_judge_agreements_returns_nothing_for_a_single_judge():
-    single = [JudgedItem("p", "e", "criteria", "standard", 5.0)]
-    assert judge_agreements("d", single, []) == []

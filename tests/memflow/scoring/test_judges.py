@@ -1,7 +1,6 @@
 """Several judges: variant names, the mean over judges, the band of a score, and claims."""
 
 import factories
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,11 +20,6 @@ from memflow.scoring.judges import (
 def test_parse_variant_returns_the_base_and_judge_of_a_variant_name(base: str, judge: str):
     if "\n" not in judge:
         assert parse_variant(judge_variant(base, judge)) == JudgeVariant(base, judge)
-
-
-@pytest.mark.parametrize("variant", ["standard", "published_code", "without_bertscore"])
-def test_parse_variant_of_a_name_without_judge_returns_the_name_as_base(variant: str):
-    assert parse_variant(variant) == JudgeVariant(variant, None)
 
 
 def test_mean_of_judges_has_reason_instead_of_value_if_a_judge_has_no_value():
@@ -52,11 +46,6 @@ def test_mean_score_has_lowest_and_highest_judge_score_of_its_slice():
     assert [(each.judge_low, each.judge_high) for each in found] == [(4.0, 6.0), *[(None, None)] * 4]
 
 
-def test_mean_score_has_no_judge_range_if_a_judge_has_no_score():
-    [mean, *_] = with_judge_columns([score("standard", 5.0), score("judge_a", 4.0), score("judge_b", None)])
-    assert (mean.judge_low, mean.judge_high) == (None, None)
-
-
 def test_self_judges_are_named_in_scores_of_judged_metrics_only():
     other = factories.score(metric="rouge_l", value=0.5)
     scores = [score("standard", 5.0), score("judge_a", 4.0), score("judge_b", 6.0), other]
@@ -69,10 +58,6 @@ def claim(value: float | None, reason: str | None = None) -> Claim:
         domain="d", assistant="a", claim_id="c", episode_id="e", checkpoint=0, text="t", value=value, reason=reason,
         completion="digest", model="m",
     )  # fmt: skip
-
-
-def test_claims_of_a_single_judge_are_returned_unchanged():
-    assert claims_of_judges({"a": [claim(1.0)]}) == [claim(1.0)]
 
 
 def test_claims_of_two_judges_become_a_mean_row_and_one_row_per_judge():

@@ -30,11 +30,6 @@ def own_scores(*metrics: Metric, replies: Sequence[Reply] = REPLIES) -> list[Sco
     return reply_scores(metrics, metric_context(), PROBES, replies)
 
 
-def test_score_of_an_installed_metric_is_the_mean_over_probes() -> None:
-    [found] = own_scores(brevity, Metric("declared", "Declared", "higher"))
-    assert (found.metric, found.value, found.n, found.slice) == ("brevity", 0.5, 2, "all")
-
-
 def test_score_is_null_if_its_metric_raises_or_half_of_the_replies_are_missing() -> None:
     broken, whole = own_scores(failure, brevity)
     assert (broken.value, broken.reason) == (None, "the metric failed: ZeroDivisionError: division by zero")

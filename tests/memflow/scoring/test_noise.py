@@ -49,20 +49,9 @@ def test_noise_is_pooled_over_assistants_and_scores_stay_those_of_the_first_eval
     assert "repeats of the answers" in noise_notes([full, rag])[0]
 
 
-def test_scores_without_repeats_have_no_noise() -> None:
-    assert with_noise(FIRST, []) == FIRST
-    assert noise_notes(FIRST) == [] and noise_text(FIRST[0]) == ""
-
-
 def test_slices_and_domains_are_pooled_separately() -> None:
     others = [score("full~answers2", 0.9, slice="period 1"), score("full~answers2", 0.9, domain="e")]
     assert with_noise(FIRST, others) == FIRST
-
-
-def test_score_without_a_value_in_a_repeat_has_no_noise() -> None:
-    full, rag = with_noise(FIRST, [*REPEATS[:2], score("full~answers3", None), REPEATS[3]])
-    assert full == FIRST[0]
-    assert rag.repeats == 3 and rag.noise_degrees == 2
 
 
 def test_repeats_of_runs_come_before_those_of_answers_and_the_judge() -> None:

@@ -47,13 +47,6 @@ def test_score_of_a_faulty_assistant_has_no_value_and_covers_nothing() -> None:
     assert (found.health, found.health_reason, found.reason) == ("faulty", EMPTY, f"not measured: {EMPTY}")
 
 
-def test_other_scores_differ_in_their_health_alone() -> None:
-    for health, reason in ((SUSPECT, SUSPECT.statement), (OK, None), (UNKNOWN, None)):
-        [found] = with_health([MEASURED], {"a": health})
-        assert found == replace(MEASURED, health=health.state, health_reason=reason)
-    assert with_health([MEASURED], {"b": FAULTY}) == [MEASURED]
-
-
 def test_alarms_are_the_faulty_and_then_the_suspect_assistants() -> None:
     health = {"a": SUSPECT, "b": FAULTY, "c": OK, "d": UNKNOWN}
     scores = with_health([score(assistant=name, metric=metric) for name in health for metric in "xy"], health)
@@ -172,14 +165,6 @@ def test_domain_scores_of_one_faulty_assistant_are_null_under_every_metric(
     assert [each for each in found if each.assistant == "good"] == without
     reasons = {each.metric: each.reason for each in found if each.assistant == "deaf"}
     assert len(reasons) > 1 and set(reasons.values()) == {f"not measured: {EMPTY}"}
-
-
-def test_all_assistants_may_be_faulty(monkeypatch: pytest.MonkeyPatch) -> None:
-    benchmark, _, populations = recorded(monkeypatch)
-    found = domain_scores(benchmark, rows("deaf", "none", health={"deaf": FAULTY, "none": FAULTY}))
-    assert {each.assistant for each in found} == {"deaf", "none"}
-    assert {each.value for each in found} == {None} and {each.coverage for each in found} == {0.0}
-    assert populations == [[]]
 
 
 def test_faulty_assistant_is_in_no_population_and_a_faulty_baseline_is_no_bound(

@@ -38,19 +38,9 @@ def test_other_message_concerns_only_the_probes_after_it() -> None:
     assert first_stages(BEFORE, rows(later, PROBES, REPLIES)) == {"p1": "users"}
 
 
-def test_missing_last_message_concerns_the_probes_of_its_checkpoint() -> None:
-    assert first_stages(BEFORE, rows(MESSAGES[:2], PROBES, REPLIES)) == {"p1": "users"}
-
-
 def test_first_message_decides_where_the_simulator_reacts_to_another_reply_of_the_assistant() -> None:
     other = [MESSAGES[0], said("hi!", 1, "assistant"), said("oh", 2, "simulator", 1)]
     assert first_stages(BEFORE, rows(other, PROBES, REPLIES)) == {"p0": "answers", "p1": "answers"}
-
-
-def test_message_after_the_question_within_its_checkpoint_does_not_concern_it() -> None:
-    early = [factories.probe(probe_id="p1", checkpoint=1, after="m1")]
-    later = [*MESSAGES[:2], said("see you", 2, "simulator", 1)]
-    assert first_stages(rows(MESSAGES, early, REPLIES), rows(later, early, REPLIES)) == {}
 
 
 def test_other_message_of_the_base_episode_concerns_all_probes_of_an_episode() -> None:
@@ -76,3 +66,9 @@ def test_failure_rate_changes_with_the_other_replies_of_the_episode() -> None:
     episodes = {"p0": "u1", "p1": "u1", "p2": "u2"}
     found = stages_of_metric("read_failure", {"p1": "answers"}, episodes, ["p0", "p2"])
     assert found == {"p0": "answers", "p1": "answers", "p2": "judging"}
+
+
+def test_message_after_the_question_within_its_checkpoint_does_not_concern_it() -> None:
+    early = [factories.probe(probe_id="p1", checkpoint=1, after="m1")]
+    later = [*MESSAGES[:2], said("see you", 2, "simulator", 1)]
+    assert first_stages(rows(MESSAGES, early, REPLIES), rows(later, early, REPLIES)) == {}

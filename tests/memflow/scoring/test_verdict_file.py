@@ -1,7 +1,5 @@
 """Files of verdicts: content, damage, and values for a comparison."""
 
-import json
-
 import numpy as np
 import pytest
 from factories import probe, verdict
@@ -68,16 +66,6 @@ def test_damaged_file_is_refused_with_the_reason(damage, message: str) -> None:
     with pytest.raises(BadInput, match="`memflow export verdicts") as refused:
         parse_verdicts(damage(text()), "f")
     assert message in str(refused.value)
-
-
-def test_value_that_is_no_number_is_refused() -> None:
-    from memflow.fingerprint import digest
-
-    header, *lines = text().splitlines()
-    lines[0] = lines[0].replace('"value": 1.0', '"value": NaN')
-    changed = json.dumps({**json.loads(header), "digest": digest(lines)})
-    with pytest.raises(BadInput, match="f is damaged: line 2"):
-        parse_verdicts("\n".join([changed, *lines]), "f")
 
 
 def test_values_of_a_file_are_those_of_a_further_assistant() -> None:

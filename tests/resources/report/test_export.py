@@ -277,16 +277,6 @@ def test_report_is_usable_after_an_interrupted_export_and_complete_after_the_nex
     }
 
 
-def test_first_export_can_be_interrupted_at_any_file(
-    home: ReportHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(ReportHome, "export", ReportHome.export)
-        patch.setattr("resources.report.export.site.site_file", _interrupt)
-        home.export(tmp_path / "report")
-    assert home.export(tmp_path / "report").files
-
-
 def test_folder_with_other_files_is_rejected(home: ReportHome, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/notes.txt").write_text("mine")
@@ -302,10 +292,6 @@ def test_report_as_of_a_moment_has_the_verdicts_of_that_moment(home: ReportHome,
     [verdict] = results(tmp_path / "report")["episodes"]["a"]["verdicts"]["a/q"]
     assert verdict["value"] == 1.0
     assert read_data(tmp_path / "report", "site")["as_of"] == moment.isoformat(timespec="seconds")
-
-
-def _interrupt(*_: Any) -> None:
-    raise KeyboardInterrupt
 
 
 def _values(row: Any) -> dict[str, Any]:

@@ -66,19 +66,6 @@ def test_example_settings_file_names_every_setting(section: type[BaseModel]) -> 
 
 
 @pytest.mark.parametrize(
-    ("lines", "name"),
-    [
-        ("", "hashing-256"),
-        ('kind = "hashing"\ndimensions = 64', "hashing-64"),
-        ('kind = "endpoint"\nurl = "http://127.0.0.1:1/v1"\nmodel = "BAAI/bge-m3"', "BAAI/bge-m3"),
-        ('kind = "folder"\nmodel = "/weights/bge-m3"', "bge-m3"),
-    ],
-)
-def test_embedder_name_contains_its_model_or_its_dimensions(lines: str, name: str) -> None:
-    assert load(written(f"[embedder]\n{lines}\n")).embedder.name == name
-
-
-@pytest.mark.parametrize(
     ("lines", "said"),
     [
         ('model = "a/b"', 'no kind. Add kind = "endpoint"'),

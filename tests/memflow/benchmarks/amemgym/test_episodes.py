@@ -9,19 +9,15 @@ import pytest
 from amemgym_agents import SpyChat
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
-from memflow.benchmarks.amemgym.verdicts import make_verdicts
-from memflow.benchmarks.api import AssistantResults
 from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.requests import ChatMessage
 from memflow.chat.scripted import ScriptedChat
-from memflow.memories.baselines import Oracle
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Recall, Tools
 from memflow.memories.registry import handlers, memory_factory
 from memflow.run.answer import answer_all, answer_one
 from memflow.run.play import play_all
-from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
 
 @dataclass
@@ -40,41 +36,6 @@ class Last(Memory):
         return Recall(
             messages=tuple(ChatMessage(item.role, item.text) for item in items), entries=tuple(items)
         )
-
-
-async def accuracy(made, remember) -> float:
-    benchmark, chat = AMemGym(), ScriptedChat(AMemGym().handlers())
-    episodes = benchmark.episodes(made.domain, made.states, made.turns, [], chat)
-    played = await play_all(episodes, remember, benchmark.replier(made.domain, chat))
-    rows = entry_rows(made.domain.name, "m", played), transcript_rows(made.domain.name, "m", played)
-    replies = await answer_all(
-        benchmark, made.domain, "m", made.probes, episode_histories(*rows, made.probes), remember, chat
-    )
-    verdicts = make_verdicts(made.domain, made.probes, replies)
-    measured = AssistantResults(
-        made.domain.name, "m", "m", "scripted", made.probes, verdicts, [], [], "s", True
-    )
-    (row,) = [
-        row
-        for row in benchmark.scores(made.domain, measured)
-        if (row.metric, row.variant, row.slice) == ("accuracy", "standard", "all")
-    ]
-    return row.value
-
-
-async def test_memory_with_longer_history_has_higher_accuracy_under_scripted_chat(demo):
-    found = [
-        await accuracy(demo, lambda store: Last(store, count=0)),
-        await accuracy(demo, lambda store: Last(store, count=10)),
-        await accuracy(demo, lambda store: Last(store, count=10**6)),
-        await accuracy(demo, lambda store: Last(store, count=10**6, noted=True)),
-        await accuracy(demo, Oracle),
-    ]
-    chance = sum(1 / len(probe.options) for probe in demo.of_kind("choice")) / len(demo.of_kind("choice"))
-    assert found[0] == pytest.approx(chance, abs=0.13)
-    assert found[0] + 0.15 < found[1] < found[2] - 0.15
-    assert min(found[2:4]) > 0.95
-    assert found[4] == 1
 
 
 async def test_played_session_has_one_round_in_period_0_and_two_in_later_periods(demo):

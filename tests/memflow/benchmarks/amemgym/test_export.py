@@ -4,17 +4,13 @@ import hashlib
 import json
 from dataclasses import replace
 
-import pytest
 from amemgym_agents import failed_checks
-from factories import change, variable
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.benchmarks.amemgym.checks import EXPECTED
 from memflow.benchmarks.amemgym.export import export_users
-from memflow.benchmarks.amemgym.states import histories
-from memflow.benchmarks.api import States
 from memflow.benchmarks.registry import find_dataset
 
 
@@ -78,42 +74,6 @@ def test_exported_generated_users_are_read_back_unchanged(demo, package, making,
     assert failed_checks(again, EXPECTED) <= {"changes_per_variable_at_most_configured"}
 
 
-NEEDS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3, unique=True), min_size=1, max_size=6)
-
-
-@examples(25)
-@given(needs=NEEDS)
-def test_export_keeps_question_order_if_questions_share_variables(demo, package, making, read_back, needs):
-    """Export users whose questions share variables, which the scripted simulator does not generate."""
-    user_id = demo.states.profiles[0].user_id
-    variables = [
-        variable(
-            domain=demo.domain.name,
-            user_id=user_id,
-            variable=f"trait_{number}",
-            choices=[f"low_{number}", f"high_{number}"],
-            questions=[f"Question {at}?" for at, need in enumerate(needs) if number in need],
-        )
-        for number in dict.fromkeys(number for need in needs for number in need)
-    ]
-    changes = [
-        change(
-            domain=demo.domain.name,
-            user_id=user_id,
-            period_end="2020-10-01",
-            variable=row.variable,
-            value=row.choices[0],
-        )
-        for row in variables
-    ]
-    states = States(demo.states.profiles[:1], variables, changes)
-    [history] = histories(states).values()
-    for row in variables:
-        assert [question for question in history.questions if question in row.questions] == row.questions
-    made = making(demo.domain, package, states)
-    same_rows(made, read_back(exported(made).users, demo.domain))
-
-
 def test_export_omits_quarantined_user_and_reports_the_reason(demo):
     lost = replace(demo.states.profiles[1], reason="the model gave no questions")
     states = replace(demo.states, profiles=[demo.states.profiles[0], lost, demo.states.profiles[2]])
@@ -154,18 +114,3 @@ def test_export_omits_quarantined_question_and_keeps_its_user(demo, read_back):
     assert len(back.users[0]["qas"]) == len(back.users[1]["qas"]) - 1
     again = read_back(back.users, demo.domain)
     assert len(again.of_kind("choice")) == len(demo.of_kind("choice")) - 4
-
-
-@pytest.mark.parametrize(
-    ("text", "info", "age"),
-    [
-        ("Ada likes tea.", "Ada likes tea.", None),
-        ("name: Ada\nage: 40\ncomplementary_info: She reads.", "She reads.", 40),
-        ("Age: over 40\ncomplementary info: She reads.\n\nShe walks.", "She reads.\n\nShe walks.", "over 40"),
-    ],
-)
-def test_export_keeps_full_text_of_profile_in_any_format(demo, text, info, age):
-    profile = replace(demo.states.profiles[0], profile=text)
-    made = exported(replace(demo, states=replace(demo.states, profiles=[profile])))
-    told = made.users[0]["user_profile"]
-    assert (told["complementary_info"], told["age"], told["formatted_str"]) == (info, age, text)

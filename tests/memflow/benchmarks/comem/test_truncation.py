@@ -2,19 +2,16 @@
 
 from collections.abc import Callable
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import (
     Context,
-    ContextMessage,
     ContextQuestion,
     KnownAnswer,
     truncation_indices,
     visible_counts,
 )
-from memflow.benchmarks.comem.turns import make_turns
 
 Made = Callable[..., Context]
 
@@ -47,39 +44,3 @@ dialogues = st.lists(
     min_size=1,
     max_size=40,
 )
-
-
-@given(
-    said=dialogues,
-    arrivals=st.sampled_from(("message", "pair", "tokens", "session")),
-    ends=st.lists(st.integers(1, 40), max_size=4),
-)
-def test_message_batches_are_ordered_and_do_not_cross_checkpoints(said, arrivals, ends):
-    sessions = sorted(session for _, session, _ in said)
-    lines = [
-        ContextMessage("x" * size, role, session=at)
-        for (role, _, size), at in zip(said, sessions, strict=True)
-    ]
-    asked = tuple(
-        ContextQuestion(f"q{n}", "?", ("a", "b"), end=min(end, len(lines))) for n, end in enumerate(ends)
-    )
-    made, parameters = Context("c", "d", tuple(lines), asked), CoMemConfig(arrivals=arrivals)
-    turns = list(make_turns("domain", made, parameters))
-
-    assert [turn.message_id for turn in turns] == [made.message_id(place) for place in range(len(lines))]
-    assert [turn.checkpoint for turn in turns] == [
-        next(n for n, index in enumerate(truncation_indices(made, parameters)) if place < index)
-        for place in range(len(lines))
-    ]
-    by_event: dict[int, list[int]] = {}
-    for place, turn in enumerate(turns):
-        by_event.setdefault(turn.event, []).append(place)
-    assert list(by_event) == list(range(len(by_event)))
-    cuts = {index for one in asked for index in visible_counts(made, one, parameters)} | set(
-        truncation_indices(made, parameters)
-    )
-    for places in by_event.values():
-        assert not cuts & set(places[1:])
-        assert len({lines[place].session for place in places}) == 1
-    if arrivals == "message":
-        assert len(by_event) == len(lines)

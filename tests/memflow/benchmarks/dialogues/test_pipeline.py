@@ -12,7 +12,7 @@ from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.dialogues.answers import Judged
 from memflow.benchmarks.dialogues.benchmark import Dialogues
-from memflow.benchmarks.dialogues.probes import OpenGold, is_unanswerable
+from memflow.benchmarks.dialogues.probes import is_unanswerable
 from memflow.benchmarks.dialogues.questions import abstains
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import handlers
@@ -301,22 +301,6 @@ async def test_gold_never_is_part_of_a_message_or_prompt_without_the_oracle(tmp_
     assert "Atlantis" not in str(asked.prompt.render(asked.fields)) + asked.query
     known = BENCHMARK.question(domain(), probe, Recall(), probe.revealed)
     assert "Atlantis" in str(known.prompt.render(known.fields))
-
-
-@pytest.mark.parametrize(
-    "gold",
-    [
-        OpenGold(("a",)),
-        OpenGold(("a", "b")),
-        OpenGold((), "r"),
-        OpenGold((), None, True),
-        OpenGold(("a",), "r"),
-    ],
-)
-def test_gold_of_open_questions_is_unpacked_unchanged(gold: OpenGold) -> None:
-    assert OpenGold.unpacked(gold.packed()) == gold
-    nested = OpenGold((gold.packed(),))
-    assert OpenGold.unpacked(nested.packed()) == nested
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from bounded_types import assert_bounded
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.membench.answers import told_of, told_round_of
+from memflow.benchmarks.membench.answers import told_of
 from memflow.chat.requests import schema_of
 
 
@@ -23,14 +23,6 @@ def test_output_pattern_requires_all_words_of_the_request():
     assert matches(kind, "Ann stands 161 cm tall.")
     assert not matches(kind, "Ann stands 160 cm tall.")
     assert not matches(kind, "She stands 161 cm tall.")
-
-
-def test_output_pattern_requires_words_only_in_message_of_their_role():
-    kind = told_round_of("Which film?", "I recommend Jaws (1975).", ("Jaws (1975)",))
-    assert_bounded(kind)
-    assert matches(kind, "What shall I see?", "user")
-    assert matches(kind, "Try Jaws (1975)!", "assistant")
-    assert not matches(kind, "Try another one.", "assistant")
 
 
 @given(

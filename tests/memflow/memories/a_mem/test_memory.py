@@ -98,29 +98,6 @@ async def embedded(memory: AMem, item: Item) -> list[float]:
     return list(map(float, (await memory.embed(["\n".join(text)]))[0]))
 
 
-async def test_links_between_notes_remain_after_both_notes_evolve() -> None:
-    """The note pear links to apple. Evolution then changes both ids (apple twice), and the link remains."""
-
-    def connect(request: ChatRequest) -> Decision:
-        if "pear" in request.fields["note"]:
-            return Decision(links=[1], tags=[], evolved=[])
-        count = request.fields["neighbours"].count("## Note")
-        tags = ["fruit"] if "fig" in request.fields["note"] else ["food"]
-        evolved = [
-            Evolved(note=number, keywords=[], context="New.", tags=tags) for number in range(1, count + 1)
-        ]
-        return Decision(links=[], tags=[], evolved=evolved)
-
-    memory = a_mem(connect, k=1, k_links=2)
-    await give(memory, said("apple", "pear", "fig"))
-    made = {item.sources[0]: item.entry_id for item in memory.store if item.previous is None}
-    assert {made["m0"], made["m1"]}.isdisjoint(item.entry_id for item in memory.store.live(NOTE))
-    for query, other in (("apple", "pear"), ("pear", "apple")):
-        assert shown(await memory.read(query)) == [query, other]
-    again = AMem(memory.store.fork(), memory.tools, k=1)
-    assert (await again.read("apple")).entries == (await memory.read("apple")).entries
-
-
 async def test_link_to_an_unknown_note_is_retried_and_then_recorded_as_failure() -> None:
     memory = a_mem(Decision(links=[9], tags=[], evolved=[]))
     await give(memory, said("one", "two"))

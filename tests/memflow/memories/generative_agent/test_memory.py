@@ -1,7 +1,7 @@
 """Generative agents: ranking, access and reflections."""
 
 import pytest
-from memory_helpers import build, give, requests, said, sources
+from memory_helpers import build, give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.memories.access import ACCESS
@@ -9,7 +9,6 @@ from memflow.memories.entries import Item
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
 from memflow.memories.generative_agent.memory import (
     OBSERVATION,
-    QUESTIONS,
     REFLECTION,
     GenerativeAgent,
     Normalise,
@@ -107,28 +106,6 @@ async def test_reflection_starts_at_the_threshold_and_cites_its_statements() -> 
     assert set(second.meta["because"]) == {first.entry_id, ice.entry_id}
     assert set(second.sources) == {"m0", "m2", "m4"}
     assert "It is warm." in (await memory.read("It is warm.")).notes
-
-
-async def test_reflection_stores_one_insight_per_text_with_its_cited_entries() -> None:
-    def insights(request: ChatRequest) -> Insights:
-        best = request.fields["statements"].split()[-1]
-        return Insights(insights=[Insight(insight=f"On {best}.", because=[1, 1])] * 2)
-
-    answers = {"questions": Questions(questions=["cat", "dog", "bread"]), "insights": insights}
-    memory = agent(answers, threshold=20, recent=2, questions=2, reflect_k=1, insights=2)
-    await give(memory, said("cat", "dog", "bread", "tea"))
-    assert requests(memory, "questions")[0].fields["memories"] == "user: bread\nuser: tea"
-    statements = [request.fields["statements"] for request in requests(memory, "insights")]
-    assert statements == ["1. user: cat", "1. user: dog"]
-    # The model returns each insight twice; it is added once.
-    assert [item.text for item in memory.store.live(REFLECTION)] == ["On cat.", "On dog."]
-    assert sources(memory, REFLECTION) == [("m0",), ("m1",)]
-    [marker] = memory.store.live(QUESTIONS)
-    assert (marker.text, marker.sources) == ("cat\ndog", ())
-    [access] = memory.store.live(ACCESS)  # retrieved for a reflection is recalled
-    assert len(access.meta["entries"]) == 2
-    recall = await memory.read("cat")
-    assert {item.kind for item in recall.entries} == {OBSERVATION, REFLECTION}
 
 
 async def test_reflection_with_unparsed_questions_is_recorded_as_failure() -> None:

@@ -144,23 +144,6 @@ async def test_failed_summary_is_retried_at_the_next_write_and_window_stays_boun
     assert (summary.text, summary.sources) == ("3", ("m1", "m2", "m3"))
 
 
-async def test_write_embeds_all_facts_in_one_batch_and_updates_them_in_order() -> None:
-    memory = mem0(
-        [decided(1, "UPDATE", 1, "The car is blue.", replaces=True), decided(2, "NOOP")],
-        [decided(1, "NOOP"), decided(2, "ADD")],
-    )
-    facts = ["The car is red.", "A pause.", "The car is blue.", "A pause.", "The car is fine.", "The end."]
-    await give(memory, said(*facts))
-    # The first pair meets an empty memory, so nothing is asked of it; texts known already are not embedded again.
-    assert memory.tools.embedder.batches == [list(dict.fromkeys(facts))]
-    assert [each["memories"].splitlines() for each in fields(memory, "decide")] == [
-        ["1. The car is red.", "2. A pause."],
-        ["1. A pause.", "2. The car is blue."],
-    ]
-    texts = sorted(fact.text for fact in memory.store.live(FACT))
-    assert texts == ["A pause.", "The car is blue.", "The end."]
-
-
 async def test_update_prompt_contains_similar_facts_and_read_returns_k_facts() -> None:
     memory = mem0([decided(1, "ADD")], similar=1, k=1, together=3)
     await give(memory, said("The car is red.", "The cat is old.", "Bread is cheap."))

@@ -268,20 +268,6 @@ def test_day_of_reads_the_dates_of_all_data_sets(text: str | None, day: str | No
     assert (found.isoformat() if found else None) == day
 
 
-async def test_working_context_has_a_persona_and_a_human_section() -> None:
-    save = [append("likes tea", 1), append("is patient", 2, section="persona")]
-    memory = mem_gpt(save, budget=48, warning_threshold=0.6)
-    await give(memory, said(*texts("a", "b", "c", "d")))
-    notes = (await memory.read("?")).notes
-    assert notes == "Persona:\nis patient\n\nHuman:\nlikes tea"
-    answer_with(memory, "act", [replace(1, "is kind", 3)])  # the persona precedes the human
-    await memory.read("?", frozen=False)
-    fields = requests(memory, "act")[0].fields
-    assert (fields["persona"], fields["human"]) == ("1. is patient", "2. likes tea")
-    assert [line.text for line in live(memory, WORKING)] == ["likes tea", "is kind"]
-    assert (await memory.read("?")).notes.startswith("Persona:\nis kind\n\n")
-
-
 async def test_read_keeps_earlier_results_if_a_later_round_fails() -> None:
     answers = iter([_calls([search("recall", "violin", heartbeat=True)])])
     memory = mem_gpt(read=lambda request: next(answers, "no JSON"), k=1)

@@ -1,15 +1,9 @@
 """Memp: procedures are built, retrieved, counted, dropped and rewritten."""
 
-import asyncio
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from memory_helpers import build, give, requests, said, sources
-from profiles import examples
 
 from memflow.chat.requests import ChatRequest
-from memflow.memories.entries import EntryStore
 from memflow.memories.memory import FAILURE, Message
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
 from memflow.memories.memp.memory import BUFFER, PROCEDURE, Memp
@@ -180,24 +174,3 @@ async def test_unparsed_answers_are_recorded_as_failures_and_later_writes_succee
 
 
 WORDS = ["bake bread", "bake a cake", "That is wrong.", "Thank you, great.", "sail at dawn"]
-
-
-@examples(30)
-@given(asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), update=st.sampled_from(UPDATES))
-def test_procedure_counts_are_equal_with_and_without_restoring_store(asked: list[str], update: str) -> None:
-    """The scripted user complains and praises. One of the two memories is restored before every exchange."""
-
-    async def scenario() -> None:
-        whole, broken = (build(Memp, k=2, threshold=0.2, update=update) for _ in range(2))
-        for number, words in enumerate(asked):
-            await exchange(whole, number, words)
-            store = EntryStore.restored(list(broken.store), broken.store.sequence)
-            broken = Memp(store, whole.tools, k=2, threshold=0.2, update=update)
-            await exchange(broken, number, words)
-        assert list(whole.store) == list(broken.store)
-        for item in whole.store.live(PROCEDURE):
-            hits, successes = item.meta["hit"], item.meta["success"]
-            assert successes <= hits and (hits < 3 or 2 * successes >= hits)
-        assert all(item.sources for item in whole.store.live(PROCEDURE, BUFFER))
-
-    asyncio.run(scenario())

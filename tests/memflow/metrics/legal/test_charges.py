@@ -1,7 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from legal_judgments import format_articles
 
 from memflow.metrics.legal.charges import canonical_charge, cited_articles, convicted_charges, parse_charges
 
@@ -67,11 +64,3 @@ def test_convicted_charges_excludes_charges_that_the_text_denies() -> None:
 )
 def test_cited_articles_excludes_articles_of_other_laws(text: str, cited: set[str]) -> None:
     assert cited_articles(text) == cited
-
-
-ARTICLE = st.integers(1, 452).map(str)
-
-
-@given(st.lists(ARTICLE | ARTICLE.map("{}-1".format), min_size=1, max_size=12))
-def test_cited_articles_parses_the_output_of_format_articles(names: list[str]) -> None:
-    assert cited_articles(f"依照《中华人民共和国刑法》{format_articles(*names)}之规定") == set(names)

@@ -1,6 +1,6 @@
 import pytest
 
-from memflow.metrics.legal.decision import NONE, Sentence, operative_part, parse_sentences, total
+from memflow.metrics.legal.decision import NONE, Sentence, parse_sentences
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,3 @@ def test_parse_sentences_ignores_sentences_of_earlier_decisions(text: str) -> No
 def test_parse_sentences_does_not_mistake_a_surname_for_an_earlier_conviction() -> None:
     people = parse_sentences("被告人曾某犯盗窃罪，判处拘役一个月。被告人原某犯盗窃罪，判处拘役二个月。")
     assert [one.months for one in people] == [1, 2]
-
-
-def test_operative_part_keeps_the_text_after_an_unclosed_bracket() -> None:
-    text = "缓刑二个月（并处罚金一千元（（限十日内缴纳）。"
-    assert operative_part(text) == "缓刑二个月（并处罚金一千元（。"
-
-
-def test_total_of_missing_values_is_minus_1() -> None:
-    assert NONE == -1
-    assert [total([NONE, NONE]), total([NONE, 3, 4]), total([0]), total([])] == [NONE, 7, 0, NONE]

@@ -116,8 +116,3 @@ def test_judgment_scores_are_symmetric_and_from_0_to_1_or_missing(answer: str, g
         ("fine", "fine"),
     ):
         assert found[name].value == turned[other].value
-
-
-@given(CASES)
-def test_judgment_scores_of_identical_documents_are_1(document: str) -> None:
-    assert {score.value for score in judgment_scores(document, document).values()} <= {1.0, None}

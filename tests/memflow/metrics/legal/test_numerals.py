@@ -27,31 +27,6 @@ def test_parse_numeral_rejects_an_invalid_numeral(text: str) -> None:
         parse_numeral(text)
 
 
-@pytest.mark.parametrize(
-    ("value", "plain", "formal"),
-    [
-        (0, "零", "零"),
-        (12, "十二", "壹拾贰"),
-        (264, "二百六十四", "贰佰陆拾肆"),
-        (10_050, "一万零五十", "壹万零伍拾"),
-        (100_000_001, "一亿零一", "壹亿零壹"),
-    ],
-)
-def test_format_numeral_writes_plain_and_formal_notation(value: int, plain: str, formal: str) -> None:
-    assert (format_numeral(value), format_numeral(value, formal=True)) == (plain, formal)
-
-
-@pytest.mark.parametrize("value", [-1, 10**12])
-def test_format_numeral_rejects_a_number_out_of_range(value: int) -> None:
-    with pytest.raises(BadInput):
-        format_numeral(value)
-
-
 @given(st.integers(0, 10**12 - 1), st.booleans())
 def test_parse_numeral_inverts_format_numeral(value: int, formal: bool) -> None:
     assert parse_numeral(format_numeral(value, formal=formal)) == value
-
-
-@given(st.from_regex(NUMERAL, fullmatch=True))
-def test_parse_numeral_accepts_every_match_of_the_numeral_pattern(numeral: str) -> None:
-    assert parse_numeral(numeral) >= 0

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from legal_judgments import Convicted, judgment
 
-from memflow.errors import BadSettings
 from memflow.metrics.legal.measures import JudgmentContent, Variant, judgment_scores, read_judgment
 
 DRUGS = "走私、贩卖、运输、制造毒品罪"
@@ -167,11 +166,6 @@ def test_fine_without_prison_term_gives_36_months_only_in_the_published_variant(
 
 def test_read_judgment_uses_the_charge_of_the_reasoning_if_the_decision_has_none() -> None:
     assert read_judgment(judgment(decision="对被告人周小舟判处拘役一个月。")).charges == {"盗窃罪"}
-
-
-def test_read_judgment_rejects_an_unknown_variant() -> None:
-    with pytest.raises(BadSettings, match="published_code"):
-        read_judgment("", "generous")  # type: ignore[arg-type]
 
 
 @given(

@@ -37,15 +37,6 @@ def test_jsonl_and_parquet_files_of_same_personas_give_same_records(tmp_path):
     assert json.loads(one[0].content) == ROWS[0]
 
 
-def test_persona_without_id_gets_same_record_id_in_any_file_order(tmp_path):
-    rows = [{"name": "Ida", "about": "Rows."}, {"name": "Ole", "about": "Sings."}]
-    lines(tmp_path / "p.jsonl", *rows)
-    lines(tmp_path / "q.jsonl", *reversed(rows))
-    one, other = read(tmp_path / "p.jsonl"), read(tmp_path / "q.jsonl")
-    assert len({row.record_id for row in one}) == 2
-    assert {row.record_id for row in one} == {row.record_id for row in other}
-
-
 @pytest.mark.parametrize(
     ("name", "content", "wrong"),
     [

@@ -136,19 +136,6 @@ async def test_invalid_portrait_reply_quarantines_profile_with_reason():
     assert (profile.name, states.variables, states.changes) == ("0b1f", [], [])
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_200_personas_from_trait_lists_have_unique_names_and_plausible_traits(language):
-    found = [person.persona for person in select_personas(domain(users=200), invented(language))]
-    assert len({persona.id for persona in found}) == len({persona.name for persona in found}) == 200
-    assert len({persona.profile() for persona in found}) == 200
-    for persona in found:
-        assert 18 <= persona.age <= 90
-        assert "$" not in persona.profile()
-        assert len(persona.hobbies_and_interests.split(", " if language == "en" else "、")) == 3
-    statuses = {persona.marital_status for persona in found if persona.age < 24}
-    assert not statuses & {"widowed", "divorced", "丧偶", "离异", "已婚"}
-
-
 def test_persona_selection_rejects_more_users_than_trait_lists_have_names():
     with pytest.raises(BadInput, match="needs 99999 users, but its data sets have only 1152 personas"):
         select_personas(domain(users=99999), invented("en"))

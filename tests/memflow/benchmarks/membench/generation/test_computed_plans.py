@@ -1,14 +1,11 @@
 """Answers computed from attributes: hand-computed values for three people and two events, and sampled graphs."""
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from membench_generation import life, task_of
-from profiles import examples
 
 from memflow.benchmarks.membench.generation.computed_plans import (
     plan_aggregative,
-    plan_comparative,
 )
 from memflow.benchmarks.membench.generation.derived_values import derive_value
 from memflow.benchmarks.membench.generation.graphs import Graph, Node
@@ -45,17 +42,6 @@ def answers(planner, kind, scenario, seeds=range(200), **parameters):
     """Return the answer of each question over many seeds."""
     plans = [planner(task_of(kind, scenario, GRAPH, seed, **parameters)) for seed in seeds]
     return {plan.query.question: plan.query.answer for plan in plans}
-
-
-def test_comparative_plan_compares_attributes_of_two_people():
-    found = answers(plan_comparative, "comparative", "roles")
-    assert found["Who is older, Ann Lee or Ben Ray?"] == "Ann Lee"
-    assert found["Who is older, Cal Fox or Ben Ray?"] == "both the same"
-    assert found["Who is taller, Ann Lee or Cal Fox?"] == "Cal Fox"
-    first = "Whose birthday comes first in the year, {}'s or {}'s?"
-    assert found[first.format("Ben Ray", "Cal Fox")] == "Cal Fox"
-    assert found["Who has the higher qualification, Cal Fox or Ann Lee?"] == "Ann Lee"
-    assert found["Who has the higher qualification, Ben Ray or Ann Lee?"] == "both the same"
 
 
 def test_aggregative_plan_counts_people_and_events_with_an_attribute_value():
@@ -98,24 +84,3 @@ def test_derived_value_matches_attribute_and_has_three_wrong_values(name, value,
         made = derive_value(task_of("post_processing", "roles", graph, seed), name, node)
         assert made.answer == answer and answer not in made.wrong
         assert len(set(made.wrong)) == len(made.wrong) and len(made.wrong) == 3
-
-
-def test_phone_question_asks_for_sum_of_last_digits():
-    node = Node("x", "relative", "X", "aunt", {"phone": "617-555-0142"})
-    sums = {"2": "6", "3": "7", "4": "7", "5": "12", "6": "17"}
-    graph = life()
-    made = [
-        derive_value(task_of("post_processing", "roles", graph, seed), "phone", node) for seed in range(60)
-    ]
-    assert {each.fields["digits"]: each.answer for each in made} == sums
-
-
-@examples(40)
-@given(st.sampled_from(["en", "zh"]), SEEDS)
-def test_aggregative_answer_is_number_of_evidence_messages_with_the_value(language, seed):
-    plan = plan_aggregative(task_of("aggregative", "roles", seed=seed, language=language))
-    facts = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
-    assert len(facts) == 8
-    if facts[0]["attribute"] in ("hometown", "work_location", "education"):
-        counted = [each["value"] for each in facts].count(plan.query.required_words[0])
-        assert plan.query.answer.startswith(str(counted))

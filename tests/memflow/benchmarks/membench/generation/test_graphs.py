@@ -1,12 +1,7 @@
 """Sampled graphs: dependent values, unique values, distributions, and their rows."""
 
 from datetime import datetime
-from statistics import mean, pstdev
 from typing import get_args
-
-from hypothesis import given
-from hypothesis import strategies as st
-from profiles import examples
 
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import preferences, values, vocabulary
@@ -14,7 +9,7 @@ from memflow.benchmarks.membench.generation.graph_sampling import sample_graph
 from memflow.benchmarks.membench.generation.graphs import (
     Graph,
 )
-from memflow.benchmarks.membench.generation.vocabulary import MAX_EVENTS, MAX_PEOPLE, Language
+from memflow.benchmarks.membench.generation.vocabulary import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
@@ -22,26 +17,6 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 def sampled(language: Language = "en", number: int = 0, seed: int = 42, **sizes: int) -> Graph:
     words, likes = vocabulary.bundled_vocabulary(language), preferences.bundled_preferences(language)
     return sample_graph(seed, number, Parameters(language=language, **sizes), words, likes)
-
-
-any_graph = st.builds(
-    sampled, st.sampled_from(LANGUAGES), st.integers(0, 10_000), st.integers(0, 2**40),
-    roles=st.integers(2, MAX_PEOPLE), events=st.integers(2, MAX_EVENTS),
-)  # fmt: skip
-
-
-def vocabulary_of(graph: Graph) -> vocabulary.Vocabulary:
-    return vocabulary.bundled_vocabulary("zh" if "岁" in graph.user["age"] else "en")
-
-
-@given(any_graph)
-@examples(100)
-def test_occupation_of_sampled_person_matches_education_and_position(graph: Graph) -> None:
-    words = vocabulary_of(graph)
-    for node in (graph.user, *graph.roles):
-        occupation = words.occupation(node["occupation"])
-        assert node["education"] in occupation.education
-        assert node["position"] in occupation.positions + occupation.seniors
 
 
 def test_event_locations_and_times_follow_probabilities_of_paper() -> None:
@@ -60,10 +35,3 @@ def test_event_locations_and_times_follow_probabilities_of_paper() -> None:
         if not values.is_relative_time(event["time"])
     ]
     assert {moment.day for moment in fixed} == set(range(11, 18))
-
-
-def test_sampled_heights_have_mean_and_deviation_of_each_gender() -> None:
-    people = [node for number in range(300) for node in (sampled("en", number).roles)]
-    for gender, middle in (("male", 170), ("female", 164)):
-        heights = [values.parse_height(node["height"]) for node in people if node["gender"] == gender]
-        assert abs(mean(heights) - middle) < 1 and 7 < pstdev(heights) < 9

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.membench.generation import values
-from memflow.benchmarks.membench.generation.personal_data import is_reserved
 from memflow.benchmarks.membench.generation.vocabulary import Language
 
 language = st.sampled_from(("en", "zh"))
@@ -56,23 +55,3 @@ def test_absolute_time_is_resolved_independently_of_message_time(language: Langu
     assert values.format_absolute_time(datetime(2024, 10, 12, 19), language) == text
     assert not values.is_relative_time(text)
     assert values.resolve_time(text, datetime(2030, 1, 1)) == datetime(2024, 10, 12, 19)
-
-
-@pytest.mark.parametrize(
-    ("attribute", "ours", "somebodys"),
-    [
-        ("phone", "617-555-0143", "617-555-1143"),
-        ("phone", "0755-01234567", "0755-21234567"),
-        ("email", "a.b@oakhaven.example", "a.b@oakhaven.com"),
-        ("email", "a.b@example.org", "a.b@example.gov"),
-        ("id_number", "666-12-3456", "123-45-6789"),
-        ("id_number", "991234199001010011", "110101199001010011"),
-        ("passport", "UTO1234567", "E12345678"),
-        ("bank_account", "0000 0000 0000 0001", "0000 0000 0000 0000"),
-        ("bank_account", "0000 0000 0000 0001", "4000 0000 0000 0001"),
-        ("driver_licence", "SPECIMEN-1234567", "1234567"),
-    ],
-)
-def test_is_reserved_accepts_only_reserved_values(attribute: str, ours: str, somebodys: str) -> None:
-    assert is_reserved(attribute, ours)
-    assert not is_reserved(attribute, somebodys)

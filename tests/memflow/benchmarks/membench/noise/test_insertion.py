@@ -43,26 +43,6 @@ def test_inserted_noise_is_equal_for_same_seed_and_differs_for_other_seed() -> N
     assert order(once) != order(other)
 
 
-def test_inserted_noise_of_a_trajectory_is_independent_of_other_trajectories() -> None:
-    one, two, pool = said([4], f"{NAME}0"), said([4], f"{NAME}1"), units(40)
-    both = insert_noise(domain(150), [*one, *two], pool)
-    assert [turn for turn in both if turn.episode_id == f"{NAME}1"] == insert_noise(domain(150), two, pool)
-    noise = [
-        [each.text for each in both if each.episode_id == name and is_noise(each.message_id)]
-        for name in (f"{NAME}0", f"{NAME}1")
-    ]
-    assert noise[0] != noise[1]
-
-
-def test_noise_unit_is_repeated_only_after_all_units_are_used() -> None:
-    after = insert_noise(domain(5 + 9 * 7), said([1]), units(3))
-    names = [turn.message_id.rpartition("/")[2] for turn in after if is_noise(turn.message_id)]
-    drawn = Counter(name.partition(".")[0] for name in names)
-    assert set(drawn.values()) == {3} and len(drawn) == 7
-    assert {"u0", "u1", "u2", "u0~2", "u1~2", "u2~2"} < set(drawn)
-    assert sum(name.endswith("~3") for name in drawn) == 1
-
-
 def test_positions_of_real_messages_among_noise_are_uniform() -> None:
     # Three real messages and three units: 20 ways to place them. Over 4,000 trajectories each comes 200 times,
     # and by chance the sum of squares stays below 50 (19 degrees of freedom) but once in 10,000 times.

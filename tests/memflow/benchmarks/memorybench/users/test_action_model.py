@@ -1,4 +1,3 @@
-import random
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from memflow.benchmarks.memorybench.users.action_model import (
     ActionModel,
     Family,
     calibrate,
-    draw_actions,
 )
 from memflow.errors import BadInput
 
@@ -21,11 +19,6 @@ TABLE_5 = {
     6: (0.817, 1.446), 7: (2.748, 0.349), 8: (5.818, 0.079), 9: (7.749, 0.018), 10: (8.369, 0.004),
 }  # fmt: skip
 F1_SCORES = {1: 40, 4: 12, 5: 6, 6: 10, 8: 3, 10: 29}
-POPULATIONS: list[tuple[Family, dict[int, float]]] = [
-    ("general", dict(PUBLISHED_HISTOGRAMS["general"])),
-    ("binary", dict(PUBLISHED_HISTOGRAMS["binary"])),
-    ("deterministic", F1_SCORES),
-]
 models = st.builds(
     ActionModel,
     like_rate=st.floats(0, 0.5),
@@ -57,18 +50,6 @@ def test_action_probabilities_of_binary_family_match_paper() -> None:
     right, wrong = action_probabilities(9, "binary"), action_probabilities(3, "binary")
     assert (right.like, right.dislike) == (pytest.approx(0.099, abs=5e-4), 0.0)
     assert (wrong.like, wrong.dislike) == (0.0, pytest.approx(0.021, abs=5e-4))
-
-
-@pytest.mark.parametrize(("family", "population"), POPULATIONS)
-def test_rates_of_drawn_actions_match_configured_rates(family: Family, population: dict[int, float]) -> None:
-    chance, n = random.Random(7), 100_000
-    of = calibrate(population, family)
-    chances = {score: of.actions(score, long_output=True) for score in population}
-    scores = chance.choices(list(population), list(population.values()), k=n)
-    drawn = [draw_actions(chances[score], chance) for score in scores]
-    for name, rate in (("liked", 0.0559), ("disliked", 0.0091), ("copied", 4 * 0.0559)):
-        count = sum(getattr(action, name) for action in drawn)
-        assert abs(count / n - rate) < 3 * (rate * (1 - rate) / n) ** 0.5
 
 
 @given(families, histograms, models)
