@@ -100,10 +100,6 @@ def truncated(path: Path, users: Users) -> None:
     path.write_bytes(path.read_bytes()[:-200])
 
 
-def foreign(path: Path, users: Users) -> None:
-    path.write_bytes(b"PK\x03\x04\x00\x00")
-
-
 def not_utf8(path: Path, users: Users) -> None:
     path.write_bytes(path.read_bytes().replace(b"baker", b"b\xe4cker").replace(b"Female", b"F\xe9male"))
 
@@ -124,16 +120,8 @@ def no_such_state(path: Path, users: Users) -> None:
     path.write_text(json.dumps(users), encoding="utf-8")
 
 
-def no_gold(path: Path, users: Users) -> None:
-    asked = users[0]["qas"][0]
-    lived = [users[0]["periods"][0]["state"][name] for name in asked["required_info"]]
-    asked["answer_choices"] = [choice for choice in asked["answer_choices"] if choice["state"] != lived]
-    path.write_text(json.dumps(users), encoding="utf-8")
-
-
 BROKEN = {
     truncated: r"the file is truncated or invalid JSON",
-    foreign: r"the file is truncated or invalid JSON",
     not_utf8: r"the file is not UTF-8 \(byte \d+\)",
 }
 DAMAGED = {
