@@ -68,6 +68,29 @@ class Served:
         answer: dict[str, Any] = self.ask("Launch", execution=execution)
         return answer
 
+    def requested(self, schedule: str) -> str:
+        """Return the partition of the only run that one evaluation of a schedule requests."""
+        tick = self.ask("DryRun", schedule={**LOCATION, "scheduleName": schedule}, at=time.time())
+        assert tick["evaluationResult"]["error"] is None, tick
+        (request,) = tick["evaluationResult"]["runRequests"]
+        (partition,) = [tag["value"] for tag in request["tags"] if tag["key"] == "dagster/partition"]
+        return str(partition)
+
+    def switch_on(self, sensor: str) -> None:
+        """Start a sensor."""
+        found = self.ask("SwitchOn", sensor={**LOCATION, "sensorName": sensor})
+        assert found["sensorState"]["status"] == "RUNNING", found
+
+    def switch_off(self, sensor: str) -> None:
+        """Stop a sensor."""
+        found = self.ask("Ticks", sensor={**LOCATION, "sensorName": sensor})
+        self.ask("SwitchOff", id=found["sensorState"]["id"])
+
+    def ticks(self, sensor: str) -> list[dict[str, Any]]:
+        """Return the sensor's ended ticks, the latest first."""
+        found = self.ask("Ticks", sensor={**LOCATION, "sensorName": sensor})["sensorState"]["ticks"]
+        return [tick for tick in found if tick["endTimestamp"]]
+
     def retry(self, backfill: str) -> str:
         """Rerun the failed partitions of a backfill and return the id of the new backfill."""
         params = {"parentRunId": backfill, "strategy": "FROM_FAILURE"}

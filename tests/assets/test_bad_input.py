@@ -115,13 +115,6 @@ def no_such_state(path: Path, users: Users) -> None:
     path.write_text(json.dumps(users), encoding="utf-8")
 
 
-def no_gold(path: Path, users: Users) -> None:
-    asked = users[0]["qas"][0]
-    lived = [users[0]["periods"][0]["state"][name] for name in asked["required_info"]]
-    asked["answer_choices"] = [choice for choice in asked["answer_choices"] if choice["state"] != lived]
-    path.write_text(json.dumps(users), encoding="utf-8")
-
-
 BROKEN = {
     truncated: r"the file is truncated or invalid JSON",
     not_utf8: r"the file is not UTF-8 \(byte \d+\)",

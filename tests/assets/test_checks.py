@@ -52,10 +52,6 @@ def nothing(rows: list[Any]) -> list[Any]:
     return []
 
 
-def gold_among_the_options_twice(rows: list[Any]) -> list[Any]:
-    return [replace(rows[0], kind="choice", options=["tea", "tea", "water"], gold="1"), *rows[1:]]
-
-
 def unknown_kind(rows: list[Any]) -> list[Any]:
     return [replace(rows[0], kind="riddle"), *rows[1:]]
 
@@ -63,7 +59,6 @@ def unknown_kind(rows: list[Any]) -> list[Any]:
 DAMAGES = {
     twice: "unique_keys",
     nothing: "has_rows",
-    gold_among_the_options_twice: "gold_in_options",
     unknown_kind: "valid_probe_kind",
 }
 

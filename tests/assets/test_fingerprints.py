@@ -293,6 +293,7 @@ def edited(folder: Path, monkeypatch, path: str, old: str, new: str) -> set[str]
         ("memories/mem0/memory.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0",)),
         ("memories/mem0/facts.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0", "/awe")),
         ("memories/baselines.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/full",)),
+        ("memories/server/mirror.py", "\nfrom ", "\nEDITED = 1\nfrom ", ()),
         ("run/answer.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/",)),
     ],
 )

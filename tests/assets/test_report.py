@@ -1,35 +1,9 @@
-"""Metadata of a materialization: preview, usage, quarantined rows and rule results."""
+"""Metadata of a materialization: the table of rules. Its rows and preview are in test_graph.py."""
 
 from dataclasses import replace
 
-import dagster as dg
-import factories as make
-
-from assets.report import RowSummary, preview, report, rule_table
+from assets.report import rule_table
 from memflow.checks.evaluation import RuleResult
-from memflow.records import Verdict
-
-
-def verdict(number: int, value: float | None = 1.0) -> Verdict:
-    reason = None if value is not None else "no answer | at all"
-    return make.verdict(probe_id=f"p{number}", value=value, reason=reason)
-
-
-def summarized(rows: list[Verdict], usage: dict[str, float]) -> dg.MaterializeResult:
-    """Return the result of materializing verdicts."""
-    summary = RowSummary()
-    assert list(summary.observe(rows)) == rows
-    return report("score.verdicts", summary, "x", usage)
-
-
-def test_preview_escapes_vertical_bars_in_cells() -> None:
-    assert "no answer \\| at all" in preview([verdict(0, value=None)])
-
-
-def test_materialization_report_counts_quarantined_rows_with_the_first_reason() -> None:
-    said = summarized([verdict(0), verdict(1, value=None)], {}).metadata
-    assert said is not None
-    assert (said["quarantined"], said["first_reason"]) == (1, "no answer | at all")
 
 
 def test_rule_table_lists_failed_rules_before_passed_rules() -> None:

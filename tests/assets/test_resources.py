@@ -9,7 +9,6 @@ from dagster._core.remote_representation.external_data import RepositorySnap
 
 from assets.definitions import build_defs
 from resources.configurable import configurable_resources
-from resources.lake.lake import Lake
 from resources.settings.settings import Settings, load
 
 FILE = """
@@ -56,27 +55,6 @@ def test_ledger_resource_shows_a_url_from_the_environment_as_variable_name(tmp_p
     assert resource._get_non_default_public_field_values()["url"] == dg.EnvVar("MEMFLOW_LEDGER")
     with dg.build_resources({"ledger": resource}) as built:
         assert built.ledger.url.endswith("/other.sqlite")
-
-
-def test_jobs_write_lake_warehouse_and_ledger_into_the_configured_home(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    settings = load(over={"home": tmp_path / "home", "domains": ("amemgym_demo~1",)})
-    definitions = build_defs(settings)
-    with dg.DagsterInstance.ephemeral() as instance:
-        for job, partition in (
-            ("ingest_datasets", "personas_sample"),
-            ("generate_domain", "amemgym_demo~1"),
-            ("evaluate_memory", dg.MultiPartitionKey({"domain": "amemgym_demo~1", "assistant": "full"})),
-            ("publish_leaderboard", None),
-        ):
-            result = definitions.resolve_job_def(job).execute_in_process(
-                instance=instance, partition_key=partition
-            )
-            assert result.success, job
-    lake = Lake(settings.lake_root)
-    assert lake.read("score.leaderboard", "all")
-    assert lake.facts("answer.replies", "amemgym_demo~1/full").fingerprint != ""
-    assert settings.warehouse_path.exists() and (settings.home / "ledger.sqlite").exists()
 
 
 def test_models_of_a_run_have_the_budget_of_the_settings(tmp_path: Path) -> None:

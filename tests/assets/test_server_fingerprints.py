@@ -99,15 +99,3 @@ def test_probes_are_an_input_of_play_only_where_their_queries_are_read(
     before = memories_step(fingerprints, assistant)
     fingerprints.lake.write("question.probes", "comem_demo", [], fingerprint="other probes")
     assert (memories_step(fingerprints, assistant) != before) == reads
-
-
-def test_fingerprint_of_other_memories_does_not_depend_on_the_code_of_memory_servers(declared: Open) -> None:
-    fingerprints = declared()
-    step, domain = WRITERS["memory.indexes"], fingerprints.settings.domain("comem_demo")
-    before = {name: fingerprints.code_of(step, domain, name) for name in ("mine", "full", "a_mem")}
-    module = "memflow.memories.server.mirror"
-    source = fingerprints.code._source(module)
-    fingerprints.code._sources[module] = source._replace(digest=f"{source.digest} changed")
-    fingerprints.code._digests.clear()
-    changed = {name for name, code in before.items() if fingerprints.code_of(step, domain, name) != code}
-    assert changed == {"mine"}

@@ -5,10 +5,10 @@ tests/whole/test_drift.py tests the other shifts, without a daemon.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from drift_settings import SHIFT, write_settings
+from served import Served
 from served_deployment import SENSOR, ServedDeployment
 
 from memflow.cli.pipeline import Silent, run_pipeline
@@ -41,7 +41,7 @@ class DriftDeployment(ServedDeployment):
 
 
 def test_daemon_publishes_drift_that_warns_only_where_scores_moved(
-    tmp_path: Path, memflow_dev: Callable[[Path], Any]
+    tmp_path: Path, memflow_dev: Callable[[Path], Served]
 ) -> None:
     deployment = DriftDeployment(tmp_path)
     request = RunRequest(["generated_users"], ["bm25_message"])

@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 import pytest
+from served import Served
 from served_deployment import SENSOR, ServedDeployment
 
 from memflow.cli.pipeline import Silent, run_pipeline
@@ -72,7 +73,7 @@ class Deployment(ServedDeployment):
 
 @pytest.fixture
 def deployment(
-    tmp_path: Path, published_users: Callable[..., Path], memflow_dev: Callable[[Path], Any]
+    tmp_path: Path, published_users: Callable[..., Path], memflow_dev: Callable[[Path], Served]
 ) -> Deployment:
     """Return a deployment in which `memflow run` materialized MADE, with a daemon and its sensor on."""
     deployment = Deployment(tmp_path, published_users(tmp_path / "data", users=1, periods=2))

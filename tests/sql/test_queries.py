@@ -1,7 +1,6 @@
 """Every query in sql/queries states its grain and parameters and runs on an empty lake."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import duckdb
@@ -29,15 +28,3 @@ def test_query_header_states_grain_and_parameters(path):
     [statement] = duckdb.extract_statements(text)
     assert statement.type == duckdb.StatementType.SELECT
     assert set(re.findall(r"\$([a-z_]+)", header)) == set(statement.named_parameters)
-
-
-def test_sql_linter_settings_list_every_query_parameter():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    known = set(settings["tool"]["sqlfluff"]["templater"]["placeholder"]) - {"param_style"}
-    asked = {
-        name
-        for path in QUERIES
-        for statement in duckdb.extract_statements(path.read_text(encoding="utf-8"))
-        for name in statement.named_parameters
-    }
-    assert known == asked

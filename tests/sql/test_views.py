@@ -1,7 +1,6 @@
 """Views over the verdicts: their headers, and equal results of SQL and Python for histories."""
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -205,15 +204,3 @@ def test_views_are_empty_on_an_empty_lake_and_exist_in_the_published_file(tmp_pa
             "SELECT checkpoint, forgetting FROM score.continual ORDER BY ALL"
         ).fetchall()
     assert found == [(0, 0.0), (1, 1.0)]
-
-
-def test_continual_query_sums_questions_and_forgetting_by_episode(tmp_path: Path) -> None:
-    lake = Lake(tmp_path / "lake")
-    fill(lake, "d", {"rag": np.array([[0.0, 1.0]] * 4 + [[1.0, 0.0]] * 3)}, opens=True)
-    rows = Warehouse(lake, tmp_path / "memflow.duckdb").query("continual", domain="d")
-    lost: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
-    for row in rows:
-        if (row["measure"], row["checkpoint"]) == ("forgetting", 1):
-            lost[row["episode_id"]] = row["complete"], row["total"]
-    # Questions 0 to 6 are of episodes 0, 1, 2, 0, 1, 2, 0; 4 to 6 are lost.
-    assert lost == {"e0": (3, 1.0), "e1": (2, 1.0), "e2": (2, 1.0)}

@@ -33,40 +33,6 @@ def read(settings: Path, datasets: list[str]) -> dict[str, bool]:
         }
 
 
-def start_backfill(dev: Served, settings: Path, partitions: list[str]) -> str:
-    """Start a backfill with Dagster's command line and return its id."""
-    home = load(settings).home
-    before = dev.backfills()
-    subprocess.run(
-        [
-            *(sys.executable, "-m"),
-            *[
-                "dagster",
-                "job",
-                "backfill",
-                "--noprompt",
-                "-w",
-                "workspace.yaml",
-                "-j",
-                "generate_domain",
-                "--partitions",
-            ],
-            ",".join(partitions),
-        ],
-        env={
-            **alone(),
-            "DAGSTER_HOME": str(home / "dagster"),
-            "MEMFLOW_HOME": str(home),
-            "MEMFLOW_SETTINGS": str(settings),
-        },
-        cwd=ROOT,
-        check=True,
-        timeout=900,
-    )
-    (started,) = set(dev.backfills()) - set(before)
-    return started
-
-
 def built(dev: Served) -> list[str]:
     return [run["runId"] for run in dev.runs() if run["jobName"] == "generate_domain"]
 
@@ -86,7 +52,7 @@ def test_retry_of_a_backfill_runs_only_failed_partitions(
     assert read(settings, DATASETS) == {name: name != "amemgym_v1_base" for name in DATASETS}
 
     with served(settings) as dev:
-        first = start_backfill(dev, settings, [*LANDS, DAMAGED])
+        first = dev.backfill("generate_domain", [*LANDS, DAMAGED])
         assert dev.ended(first) == {**dict.fromkeys(LANDS, "SUCCESS"), DAMAGED: "FAILURE"}
         (failed,) = [
             run["runId"]

@@ -72,7 +72,6 @@ def test_run_with_an_unreliable_server_finishes_with_reasons_for_failed_rows(
 
     lake = Lake(home / "lake")
     lost: Counter[str] = Counter()
-    rows: Counter[str] = Counter()
     for assistant in ASSISTANTS:
         place = f"{DOMAIN}/{assistant}"
         replies, verdicts = lake.read("answer.replies", place), lake.read("score.verdicts", place)
@@ -94,15 +93,13 @@ def test_run_with_an_unreliable_server_finishes_with_reasons_for_failed_rows(
             ("answer.replies", replies),
             ("score.verdicts", verdicts),
         ):
-            rows[table] += len(held)
             lost[table] += sum(row.reason is not None for row in held)
     assert lost["answer.replies"] > 0, "nothing was lost, so this shows nothing: take another seed"
-    shown_and_hidden = check_coverage_of_scores(said["leaderboard"])
-    print(f"\nthe stub: {met}\nrows: {dict(rows)}\nlost: {dict(lost)}\nscores: {shown_and_hidden}")
+    check_coverage_of_scores(said["leaderboard"])
 
 
-def check_coverage_of_scores(scores: list[dict[str, Any]]) -> dict[str, int]:
-    """Check that scores with low coverage have a reason and no value; return the numbers of shown and hidden scores."""
+def check_coverage_of_scores(scores: list[dict[str, Any]]) -> None:
+    """Check that scores with low coverage have a reason and no value, and that there are some."""
     seen: Counter[str] = Counter()
     for score in scores:
         where = (score["assistant"], score["metric"], score["variant"], score["slice"])
@@ -115,11 +112,6 @@ def check_coverage_of_scores(scores: list[dict[str, Any]]) -> dict[str, int]:
             assert score["reason"], where
         if score["coverage"] < 1:
             seen["incomplete"] += 1
-            if score["metric"] == "accuracy":
-                asked = round(score["n"] / score["coverage"])
-                assert score["coverage"] == pytest.approx(score["n"] / asked)
-                assert asked > score["n"]
         seen["shown" if score["value"] is not None else "hidden"] += 1
     assert seen["incomplete"] > 0
     assert seen["hidden"] > 0
-    return dict(seen)

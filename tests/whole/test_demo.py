@@ -358,29 +358,6 @@ def test_rebuilt_partition_with_equal_content_does_not_rerun_downstream_steps(
     assert ledger_rows(demo.home)["completions"] == asked
 
 
-@pytest.mark.pipeline
-def test_run_with_a_higher_limit_sends_only_new_requests(run_in: RunPipeline, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    order = ((AMEMGYM,), ("none", "bm25_message"))
-    small = run_in(home, *order, limit=1)
-    first = ledger_rows(home)["completions"]
-    more = run_in(home, *order, limit=2)
-    assert [outcome.failed for outcome in (small, more)] == [[], []]
-    accuracies = [score for score in more.scores if (score.slice, score.metric) == ("all", "accuracy")]
-    users = {(score.domain, score.n_episodes) for score in accuracies}
-    assert users == {(f"{AMEMGYM}~1", 1), (f"{AMEMGYM}~2", 2)}
-    with sqlite3.connect(home / "ledger.sqlite") as connection:
-        [(asked, distinct)] = connection.execute(
-            "select count(*), count(distinct digest) from uses where not kept"
-        )
-    assert asked == distinct == ledger_rows(home)["completions"]
-    assert sum(row["requests"] for row in more.usage) == asked - first
-    assert sum(row["cache_hits"] for row in more.usage) >= first
-    # And lowering it again asks for nothing at all.
-    run_in(home, *order, limit=1)
-    assert ledger_rows(home)["completions"] == asked
-
-
 def test_partitions_stay_up_to_date_in_a_copied_home(demo: Demo, run_in: RunPipeline, tmp_path: Path) -> None:
     """Fingerprints do not depend on the location of the home folder."""
     home = tmp_path / "moved"

@@ -31,7 +31,7 @@ def test_rows_are_equal_if_episodes_are_read_one_by_one(
     monkeypatch.setattr(EarlyAnswers, "on_checkpoint", asks_nothing)
     monkeypatch.setattr(evaluation, "episode_histories", recording)
     replies, others = [], []
-    for folder, at_once in (("one", 1), ("two", 2), ("all", 64)):
+    for folder, at_once in (("one", 1), ("all", 64)):
         monkeypatch.setattr(evaluation, "EPISODES_AT_ONCE", at_once)
         histories.clear()
         assert run_in(tmp_path / folder, (DOMAIN,), (ASSISTANT,)).failed == []
@@ -42,9 +42,9 @@ def test_rows_are_equal_if_episodes_are_read_one_by_one(
         )
         rows = lake.read("answer.replies", f"{DOMAIN}/{ASSISTANT}")
         replies.append([(row.probe_id, row.text, row.recalled, row.completion) for row in rows])
-    assert replies[0] == replies[1] == replies[2]
+    assert replies[0] == replies[1]
     assert len(replies[0]) > 3
-    assert others[0] == others[1] == others[2]
+    assert others[0] == others[1]
     claims, attributions = others[0]
     assert len(claims) > 3
     assert any(row.evidence for row in attributions)

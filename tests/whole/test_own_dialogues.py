@@ -49,15 +49,15 @@ def test_file_of_dialogues_is_checked_run_shown_and_reported(
     assert sum(parts[metric] for metric in own) == 60
     types = command("show", "types", "--domain", "mine", "--assistant", "full")["types"]
     assert sum(row["questions"] for row in types) == 60
+    assert_questions_see_only_what_was_said_before(command)
     command("report", "results")
     assert (tmp_path / "results/index.html").is_file()
     again = command("run", "--memory", "full", "--memory", "bm25_message")["runs"]
     assert (again["done"], again["failed"]) == (0, [])
 
 
-def test_questions_between_messages_see_only_what_was_said_before(command: Callable[..., Any]) -> None:
-    command("init", "--data", "mine.jsonl")
-    command("run", "--memory", "full")
+def assert_questions_see_only_what_was_said_before(command: Callable[..., Any]) -> None:
+    """Assert that the recalled messages of questions between messages contain nothing later."""
     asked = {"oscar_bike/q3": "flea market", "leila_move/q3": "crane", "mara_allotment/q3": "plot 31"}
     for name, later in asked.items():
         shown = command("show", "probe", name, "--domain", "mine", "--assistant", "full")

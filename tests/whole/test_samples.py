@@ -24,6 +24,8 @@ ASSISTANTS = ("none", "full", "awi")
 SHARED_MEMORY = frozenset({"memory", "answer"})
 """The stages of MemoryBench whose requests depend on all training cases: they are written into one memory, which every
 test case reads. The actions of its users are also drawn from the distribution of satisfaction over all cases."""
+ALL_UNITS = {"amemgym_demo": 3, "memorybench_demo": 1_000, "membench_demo": 1_000}
+"""Limits that no domain exceeds."""
 HEALTH = "score.health"
 """The table whose rows count over all episodes of a partition, so that those of a sample differ by design."""
 
@@ -49,6 +51,22 @@ def measures(home: Path, domain: str, assistant: str) -> list[HealthMeasure]:
     return Lake(home / "lake").read(HEALTH, f"{domain}/{assistant}")
 
 
+def assert_sample_of_all_units_equals_the_whole_domain(run_in: RunIn, home: Path, domain: str) -> None:
+    """Assert that a sample of all units sends no request and has the scores of the whole domain."""
+    limit = ALL_UNITS[domain]
+    sample = f"{domain}~{limit}"
+    outcome = run_in(home, (domain,), ASSISTANTS, limit=limit)
+    assert outcome.failed == [] and sum(row["requests"] for row in outcome.usage) == 0
+    assert requests(home, sample) == requests(home, domain)
+
+    def scores(name: str) -> list[Score]:
+        found = [replace(row, domain=domain) for row in outcome.scores if row.domain == name]
+        return [row for row in found if "time" not in row.metric]
+
+    assert scores(sample) == scores(domain) != []
+    assert {row.incomplete for row in scores(sample)} == {None}
+
+
 @pytest.mark.pipeline
 @pytest.mark.parametrize(
     ("domain", "dependent"),
@@ -58,7 +76,6 @@ def measures(home: Path, domain: str, assistant: str) -> list[HealthMeasure]:
         ("membench_demo", ()),
         ("memorybench_demo_same", ()),
         ("memorybench_demo", SHARED_MEMORY),
-        ("memorybench_demo_onpolicy", SHARED_MEMORY),
     ],
 )
 def test_requests_and_rows_of_a_sample_are_among_those_of_the_whole_domain(
@@ -67,6 +84,8 @@ def test_requests_and_rows_of_a_sample_are_among_those_of_the_whole_domain(
     home = tmp_path / "home"
     for limit in (1, 2, 0):
         assert run_in(home, (domain,), ASSISTANTS, limit=limit).failed == []
+    if domain in ALL_UNITS:
+        assert_sample_of_all_units_equals_the_whole_domain(run_in, home, domain)
     samples = [requests(home, f"{domain}~{limit}", dependent) for limit in (1, 2)]
     assert samples[0] | samples[1] <= requests(home, domain)
     if dependent:
@@ -84,27 +103,6 @@ def test_requests_and_rows_of_a_sample_are_among_those_of_the_whole_domain(
         assert [row.measure for row in of_sample] == [row.measure for row in of_whole] != []
         for part, all_of in zip(of_sample, of_whole, strict=True):
             assert (part.n <= all_of.n, part.affected <= all_of.affected) == (True, True), (assistant, part)
-
-
-@pytest.mark.pipeline
-@pytest.mark.parametrize(
-    ("domain", "limit"), [("amemgym_demo", 3), ("memorybench_demo", 1_000), ("membench_demo", 1_000)]
-)
-def test_sample_of_all_units_equals_the_whole_domain_without_new_requests(
-    run_in: RunIn, tmp_path: Path, domain: str, limit: int
-) -> None:
-    home, sample = tmp_path / "home", f"{domain}~{limit}"
-    run_in(home, (domain,), ASSISTANTS)
-    outcome = run_in(home, (domain,), ASSISTANTS, limit=limit)
-    assert outcome.failed == [] and sum(row["requests"] for row in outcome.usage) == 0
-    assert requests(home, sample) == requests(home, domain)
-
-    def scores(name: str) -> list[Score]:
-        found = [replace(row, domain=domain) for row in outcome.scores if row.domain == name]
-        return [row for row in found if "time" not in row.metric]
-
-    assert scores(sample) == scores(domain) != []
-    assert {row.incomplete for row in scores(sample)} == {None}
 
 
 @pytest.fixture

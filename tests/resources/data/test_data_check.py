@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from published_files import memdaily
 
-from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset, Defect
 from memflow.benchmarks.registry import find_dataset
 from resources.data.data_check import DataCheck, check_dataset
@@ -82,27 +81,19 @@ def test_data_check_fails_for_unknown_defects_and_for_more_defects_than_known(
     assert found.failed and found.problems == (problem,)
 
 
-def test_rejected_file_with_unknown_published_checksum_has_no_advice_to_download_again(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("file", "published", "advice"),
+    [
+        (b"[{", None, "compare the file with its source"),
+        (b"[{", hashlib.sha256(b"[{").hexdigest(), "equal to the published one: report this message"),
+        (content(), "0" * 64, "differs from the published file"),
+    ],
+    ids=["unknown checksum", "as published", "another file"],
+)
+def test_rejected_file_has_the_advice_of_its_checksum(
+    tmp_path: Path, file: bytes, published: str | None, advice: str
 ) -> None:
-    found = check(tmp_path, b"[{")
-    assert (found.state, found.failed) == ("rejected", True)
-    assert (
-        "compare the file with its source" in found.problems[0]
-        and "get the file again" not in found.problems[0]
-    )
-
-
-def test_rejected_file_equal_to_the_published_file_has_advice_to_report_the_message(tmp_path: Path) -> None:
-    found = check(tmp_path, b"[{", sums={SOURCE: hashlib.sha256(b"[{").hexdigest()})
-    assert "the file is equal to the published one: report this message" in found.problems[0]
-
-
-def test_data_check_rejects_a_file_whose_checksum_differs_from_the_published_one(tmp_path: Path) -> None:
-    found = check(tmp_path, content(), sums={SOURCE: "0" * 64})
-    assert found.state == "rejected" and "differs from the published file" in found.problems[0]
-
-
-def test_data_sets_of_amemgym_users_accept_the_same_part_of_their_common_file() -> None:
-    users, contexts = registry.find_dataset("amemgym_v1_base"), registry.find_dataset("comem_amemgym")
-    assert (users.files, users.partial) == (contexts.files, contexts.partial)
+    checksums = {} if published is None else {"sums": {SOURCE: published}}
+    rejected = check(tmp_path, file, **checksums)
+    assert (rejected.state, rejected.failed) == ("rejected", True)
+    assert advice in rejected.problems[0]

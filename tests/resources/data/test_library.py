@@ -1,7 +1,6 @@
 """The library: locating data set files and verifying checksums."""
 
 import hashlib
-import os
 
 import pytest
 
@@ -89,20 +88,6 @@ def test_library_accepts_a_partial_file_if_the_data_set_allows_it(folder):
     library = Library(folder)
     assert library.paths(dataset) == {"set/a.json": folder / "set" / "a.json"}
     assert library.status_of(dataset).state == "found"
-
-
-def test_library_caches_a_checksum_until_the_file_changes(folder, monkeypatch):
-    taken = []
-    digest = hashlib.file_digest
-    monkeypatch.setattr(
-        "resources.data.library.hashlib.file_digest", lambda *given: taken.append(given) or digest(*given)
-    )
-    library, dataset, path = Library(folder), published(files=("set/a.json",)), folder / "set" / "a.json"
-    assert library.sums(dataset) == library.sums(dataset) == {"set/a.json": sum_of(ONE)}
-    assert len(taken) == 1
-    path.write_bytes(TWO)
-    os.utime(path, ns=(1, 1))
-    assert library.sums(dataset) == {"set/a.json": sum_of(TWO)}
 
 
 def test_library_lists_every_data_set_and_rejects_an_unknown_name(tmp_path):

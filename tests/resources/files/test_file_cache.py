@@ -44,36 +44,6 @@ def stored(tmp_path: Path) -> Path:
     return tmp_path / "cache" / "values-1"
 
 
-def replace_with_same_size(path: Path) -> None:
-    path.write_text("two")
-    age(path, 5)
-
-
-def rename_over_with_same_size_and_time(path: Path) -> None:
-    other = path.with_name("other")
-    other.write_text("two")
-    age(other)
-    other.replace(path)
-
-
-def truncate(path: Path) -> None:
-    path.write_text("")
-    age(path)
-
-
-@pytest.mark.parametrize("reopened", [False, True])
-@pytest.mark.parametrize(
-    "change",
-    [lambda path: age(path, 5), replace_with_same_size, rename_over_with_same_size_and_time, truncate],
-)
-def test_file_cache_returns_no_value_for_a_changed_file(file, stored, change, reopened) -> None:
-    cache = FileCache(stored)
-    cache.put(str(file), state(file), "one")
-    assert cache.get(str(file), state(file)) == "one"
-    change(file)
-    assert (FileCache(stored) if reopened else cache).get(str(file), state(file)) is None
-
-
 @pytest.mark.parametrize("seconds_ago", [0, -3600])
 def test_file_cache_stores_no_value_for_a_recently_modified_or_future_file(file, stored, seconds_ago) -> None:
     os.utime(file, (time.time() - seconds_ago,) * 2)
@@ -214,15 +184,6 @@ def test_lake_reads_the_facts_of_an_unchanged_partition_file_once(lake, monkeypa
     monkeypatch.setattr("resources.lake.lake.verify_rows", lambda *_: pytest.fail("the file was read again"))
     assert lake.facts("question.keys", "d") == first == Lake(lake.root).facts("question.keys", "d")
     assert lake.facts("question.keys", "other") is None
-
-
-def test_lake_facts_change_with_the_partition_file(lake) -> None:
-    assert lake.facts("question.keys", "d").fingerprint == "r1"
-    lake.write("question.keys", "d", [], fingerprint="r2")
-    for each in (lake, Lake(lake.root)):
-        assert each.facts("question.keys", "d").fingerprint == "r2"
-    Path(lake.path("question.keys", "d")).unlink()
-    assert lake.facts("question.keys", "d") is None
 
 
 @pytest.mark.parametrize("size", [0, 1, 300])

@@ -82,16 +82,6 @@ def test_every_database_has_the_schema_that_dagster_creates(tmp_path: Path) -> N
     assert len(databases(tmp_path / "ours")) == 4
 
 
-def test_database_of_a_run_contains_the_events_of_this_run_only(tmp_path: Path) -> None:
-    job, runs = build_job(1), []
-    for _ in range(2):
-        with opened(tmp_path) as instance:
-            runs += [execute(job, instance, partition).run_id for partition in "ab"]
-    for run in runs:
-        with closing(sqlite3.connect(tmp_path / f"history/runs/{run}.db")) as connection:
-            assert connection.execute("SELECT DISTINCT run_id FROM event_logs").fetchall() == [(run,)]
-
-
 def test_runs_in_threads_of_one_process_store_every_event(tmp_path: Path) -> None:
     """Dagster's own logging of each run would wait for the other runs for ever (see RunThreadsInstance)."""
     job = build_job(CHECKS)
@@ -137,13 +127,6 @@ def test_wiped_event_log_is_empty_and_usable(tmp_path: Path) -> None:
         instance.wipe()
         assert instance.get_materialized_partitions(ASSET) == set() and kinds(instance, before) == []
         assert kinds(instance, execute(job, instance, "b").run_id)[-1] == "PIPELINE_SUCCESS"
-
-
-def test_migration_command_accepts_the_storage(tmp_path: Path) -> None:
-    with opened(tmp_path) as instance:
-        run = execute(build_job(1), instance, "a").run_id
-        instance.upgrade()
-        assert kinds(instance, run)[-1] == "PIPELINE_SUCCESS"
 
 
 @pytest.mark.parametrize("name", ["index", "run"])

@@ -20,7 +20,6 @@ from ledger_rows import ACCOUNT, Choice, completion, fill, find, request, store
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings, StoreFailed
 from resources.endpoints.embedder import TimedVector
-from resources.ledger.database import CACHED_STATEMENTS
 from resources.ledger.sql_ledger import SqlLedger
 
 
@@ -189,18 +188,3 @@ def test_ledger_stores_request_parameters_in_columns(url: str, tmp_path: Path) -
         )
     assert json.loads(row[2]) == {"temperature": 0.7, "top_p": 0.9, "max_tokens": 12, "seed": 5}
     assert (row[0], row[1], row[3], row[4], row[5]) == ("p", "m", schema_digest(Choice), 2, "yes")
-
-
-def test_connections_to_sqlite_keep_few_statements_with_their_values(tmp_path, monkeypatch):
-    options = []
-    connect = sqlite3.dbapi2.connect
-
-    def recording(*arguments, **given):
-        options.append(given)
-        return connect(*arguments, **given)
-
-    monkeypatch.setattr(sqlite3.dbapi2, "connect", recording)
-    with SqlLedger(f"sqlite:///{tmp_path / 'ledger.db'}"):
-        pass
-    assert options
-    assert {given["cached_statements"] for given in options} == {CACHED_STATEMENTS}

@@ -123,12 +123,6 @@ def test_faulty_assistant_is_compared_with_nobody_and_the_reason_is_stated(
     assert [replace(row, health_a=None, health_b=None) for row in rows(lake, cached)] == before
 
 
-def test_nobody_is_compared_where_all_are_faulty(lake: Lake) -> None:
-    for name in ("full", "none", "rag"):
-        write_health(lake, name, "faulty")
-    assert rows(lake) == []
-
-
 def test_only_pairs_with_changed_verdicts_are_computed_again(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,5 @@
 """The leaderboard from changed partitions and cached values: equal to one that is computed from scratch."""
 
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -141,12 +140,6 @@ def test_unchanged_partitions_are_not_read(home: Home, monkeypatch: pytest.Monke
     assert not read
 
 
-def test_cached_scores_are_updated_after_verdicts_of_memory_none_change(home: Home) -> None:
-    home.cached()
-    write_assistant(home.lake, "comem_demo", "none", 1)
-    assert home.cached() == home.scratch()
-
-
 def test_measured_times_are_not_cached_although_the_content_hash_is_equal(home: Home) -> None:
     lake, partition = home.lake, "comem_demo/full"
     before = home.cached()
@@ -165,17 +158,6 @@ def test_changed_metric_code_makes_all_cached_scores_recomputed(
     home.code = "2"
     monkeypatch.setattr("resources.publishing.domain_scores.own_scores", lambda *_: [])
     assert home.cached() == []
-
-
-def test_scores_of_removed_partitions_are_deleted_from_the_cache(home: Home) -> None:
-    home.cached()
-    remove_assistant(home.lake, "comem_demo", "full")
-    home.cached()
-    with sqlite3.connect(Path(home.settings.home) / NAME) as connection:
-        kept = {
-            name for (name,) in connection.execute("SELECT assistant FROM cached WHERE domain = 'comem_demo'")
-        }
-    assert kept == set(ASSISTANTS) - {"full"}
 
 
 def test_replies_with_other_columns_are_omitted_from_scores_and_reported(home: Home) -> None:

@@ -1,7 +1,5 @@
 """The warehouse: named queries, SELECT statements of users, and the published DuckDB file."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
@@ -205,22 +203,6 @@ def test_published_duckdb_file_matches_the_lake(filled):
         )
     tables = [table for table in TABLES if table.startswith("score.")]
     assert kinds == dict.fromkeys([*tables, METRICS], "BASE TABLE") | dict.fromkeys(VIEWS, "VIEW")
-
-
-def test_publishing_does_not_wait_for_readers(filled, tmp_path):
-    filled.publish()
-    holds = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", holds, str(filled.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    try:
-        assert holder.stdout.readline() == b"held\n"
-        filled.publish()
-        with duckdb.connect(filled.path, read_only=True) as connection:
-            assert connection.execute("SELECT count(*) FROM score.verdicts").fetchone() == (3,)
-    finally:
-        holder.communicate()
-    assert sorted(each.name for each in tmp_path.glob("*memflow.duckdb*")) == ["memflow.duckdb"]
 
 
 def test_publishing_a_duplicate_key_fails_and_keeps_the_published_file(filled, lake):

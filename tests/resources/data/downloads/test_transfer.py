@@ -1,15 +1,13 @@
-"""Transfers of single files: retries, redirects, sizes, checksums and the sentences of failures."""
+"""Transfers of single files: retries, redirects, sizes and the sentences of failures."""
 
-import hashlib
 from pathlib import Path
 
 import pytest
 
 from memflow.errors import DownloadFailed
-from resources.data.downloads.transfer import RETRIES, fetch, remote_size
+from resources.data.downloads.transfer import RETRIES, fetch
 
 CONTENT = bytes(range(256)) * 40
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 @pytest.fixture
@@ -18,7 +16,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_whole_file_is_downloaded_in_one_request(origin, path):
-    fetch(origin.add("a", CONTENT), path, len(CONTENT), SHA256)
+    fetch(origin.add("a", CONTENT), path, len(CONTENT))
     assert path.read_bytes() == CONTENT and len(origin.downloads()) == 1
     assert origin.downloads()[0]["Accept-Encoding"] == "identity"
 
@@ -47,12 +45,6 @@ def test_other_size_than_the_published_one_is_refused(origin, path, announces):
         fetch(origin.add("a", CONTENT, announces=announces), path, len(CONTENT) + 1)
 
 
-def test_other_checksum_than_the_published_one_is_refused(origin, path):
-    with pytest.raises(DownloadFailed, match=f"(?s){SHA256}.*report this to memflow"):
-        fetch(origin.add("a", b"other"), path, sha256=SHA256)
-    assert not list(path.parent.iterdir())
-
-
 def test_redirect_is_followed_unless_it_leaves_https(origin, path):
     fetch(origin.add("a", b"", location=origin.add("b", CONTENT)), path)
     assert path.read_bytes() == CONTENT
@@ -73,19 +65,3 @@ def test_address_without_https_is_refused(path, url):
 def test_file_that_cannot_be_had_names_what_to_look_for(origin, path, status):
     with pytest.raises(DownloadFailed, match=rf"{status}.*`memflow data`.*moved or needs an account"):
         fetch(origin.add("a", CONTENT, statuses=[status] * 9), path)
-
-
-def test_size_is_that_of_the_server_and_unknown_without_one(origin):
-    assert remote_size(origin.add("a", CONTENT)) == len(CONTENT)
-    assert remote_size(origin.add("b", CONTENT, announces=False)) is None
-    assert remote_size(origin.add("c", b"", location=origin.add("a", CONTENT))) == len(CONTENT)
-
-
-def test_proxy_of_the_environment_is_used_unless_no_proxy_names_the_host(origin, path, monkeypatch):
-    origin.add("http://127.0.0.1:9/a", CONTENT)
-    monkeypatch.setenv("http_proxy", origin.url)
-    fetch("http://127.0.0.1:9/a", path)
-    assert path.read_bytes() == CONTENT
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with pytest.raises(DownloadFailed):
-        fetch("http://127.0.0.1:9/a", path.with_name("other"))
