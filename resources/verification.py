@@ -12,7 +12,8 @@ from memflow.errors import BadInput, DamagedFile, MemflowError, MissingData
 from memflow.records import TABLES
 from resources.data.downloads.record import read_records
 from resources.indexes.file_hashes import index_name
-from resources.lake.lake import Lake, rebuild_command
+from resources.lake.damage import rebuild_command
+from resources.lake.lake import Lake
 from resources.lake.versions import kept_files
 from resources.publishing.outputs import INDEX_FOLDER, INDEXES, indexes, needs_index
 from resources.publishing.record import is_intact

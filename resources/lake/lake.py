@@ -1,7 +1,8 @@
 """The lake: one Parquet file per table and partition, replaced atomically.
 
 The rows are defined in memflow.records. Queries over tables are in resources/publishing/warehouse.py, column types in
-columns.py. storage/ stores the files, in a folder or in an object store. versions.py describes replaced versions.
+columns.py. storage/ stores the files, in a folder or in an object store. versions.py describes replaced versions,
+past.py the lake of an earlier moment, and snapshots.py has copies for DuckDB.
 """
 
 import time
@@ -22,6 +23,7 @@ from memflow.records import APPEND_ONLY, TABLES, columns
 from resources.files.file_cache import FileState, RowCache
 from resources.files.local_files import partition_of, stem_of
 from resources.lake.columns import from_array, has_vectors, unknown_table
+from resources.lake.damage import damaged_file, rebuild_command
 from resources.lake.facts import Facts, time_text
 from resources.lake.file_hash import WrongHash, change_time
 from resources.lake.row_groups import RowGroupWriter, read_rows, row_group_size
@@ -29,9 +31,7 @@ from resources.lake.storage.opening import open_storage
 from resources.lake.storage.storage import LakeStorage
 from resources.lake.verification import VERIFIED, FileKey, verify_metadata, verify_rows
 from resources.lake.versions import (
-    VERSIONS,
     KeptFile,
-    PastPartitions,
     Version,
     keep_metadata,
     kept_facts,
@@ -42,8 +42,6 @@ from resources.lake.versions import (
 
 Partition = tuple[str, str]
 """A table and a partition of it."""
-SNAPSHOT_ATTEMPTS = 10
-"""Attempts to copy the files of an object store while no other process writes."""
 REPLACE_ATTEMPTS = 100
 """Attempts to replace a partition that other hosts replace at the same time."""
 
@@ -59,8 +57,6 @@ class Lake:
         self.storage = open_storage(root) if isinstance(root, str | Path) else root
         self._rows = RowCache()
         self._clock = clock
-        self._past: PastPartitions | None = None
-        self._is_snapshot = False
         self.left_out: dict[str, list[str]] = {}
         """Of a snapshot: by table, the partitions that it lacks because their files cannot be used."""
 
@@ -74,11 +70,12 @@ class Lake:
         """Whether other programs can read the current files at `path`."""
         return self.storage.local
 
-    def listing_view(self) -> "Lake":
-        """Return a view for decisions over many partitions. In an object store it may be some seconds old."""
-        return self._viewing(self.storage.listing_view())
+    def listing_view(self, *, fresh: bool = False) -> "Lake":
+        """Return a view for decisions over many partitions.
 
-    def _viewing(self, storage: LakeStorage) -> "Lake":
+        In an object store it may be some seconds old, unless it is `fresh`.
+        """
+        storage = self.storage.listing_view(fresh=fresh)
         if storage is self.storage:
             return self
         view = copy(self)  # with the same cache of rows
@@ -152,8 +149,6 @@ class Lake:
         expects: tuple[FileState | None] | None = None,
     ) -> Facts | None:
         """Write a partition. With `expects`, return None if the replaced version has another state."""
-        if self._past is not None:
-            raise BadInput(f"the lake as of {self._past.moment} cannot be changed. Write to the lake itself.")
         key = self._key(table, partition)
         with self.storage.new_file(key) as file:
             with RowGroupWriter(table, file) as writer:
@@ -220,20 +215,20 @@ class Lake:
 
     def versions(self, table: str, partition: str) -> list[Version]:
         """Return the versions of a partition, newest first; the first is the current one."""
-        return versions_of(self if self._past is None else self._past.current, table, partition)
+        return versions_of(self, table, partition)
 
     def as_of(self, moment: datetime) -> "Lake":
         """Return a read-only view of the lake as it was at a moment with a time zone.
 
         Reading rows that were removed (garbage_collection.py) raises MissingData.
         """
-        view = Lake(self.storage.listing_view(), self._clock)
-        view._past = PastPartitions(Lake(view.storage), moment)
-        return view
+        from resources.lake.past import PastLake  # noqa: PLC0415  (which imports this module)
+
+        return PastLake(self, moment)
 
     def removed_partitions(self, table: str) -> list[str]:
         """Return the partitions of a past moment whose rows were removed; none for the lake itself."""
-        return [] if self._past is None else self._past.removed(table)
+        return []
 
     def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
         """Return the rows of a partition in stored order. Without `vectors`, the vector column has its default value.
@@ -287,8 +282,6 @@ class Lake:
 
     def facts(self, table: str, partition: str) -> Facts | None:
         """Return the metadata of a partition; None if it was never materialized. Raises DamagedFile."""
-        if self._past is not None:
-            return self._past.facts(table, partition)
         key = self._key(table, partition)
         try:
             return self.facts_of(table, key, self.storage.state(key))
@@ -302,7 +295,7 @@ class Lake:
         """
         state = state or self.storage.state(key)
         if reason := VERIFIED.reason(self._file_key(key, state)):
-            raise self._damaged(table, key, reason)
+            raise damaged_file(self.root, table, key, reason)
         address = f"{self.root}/{key}"
         cached = self.storage.facts_cache.get(address, state)
         if cached is not None:
@@ -320,8 +313,7 @@ class Lake:
 
     def state(self, table: str, partition: str) -> FileState | None:
         """Return a value that differs for every version of a partition; None if it is missing or of the past."""
-        key = self._key(table, partition)
-        return None if self._past is not None else self.storage.state(key)
+        return self.storage.state(self._key(table, partition))
 
     def _file_key(self, key: str, state: FileState | None) -> FileKey | None:
         """Return what identifies a verified file: its state, for an object in a store with its key."""
@@ -362,7 +354,7 @@ class Lake:
         """Remember that a file is damaged, so that its partition is not up to date. Return the error."""
         VERIFIED.put(self._file_key(key, state), reason)
         self.storage.facts_cache.put(f"{self.root}/{key}", state, None)
-        return self._damaged(table, key, reason)
+        return damaged_file(self.root, table, key, reason)
 
     def damage(self, table: str, partition: str) -> str | None:
         """Return why the file of a partition cannot be used, as far as is known; None if it is intact or missing."""
@@ -416,8 +408,6 @@ class Lake:
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist in the lake, sorted."""
-        if self._past is not None:
-            return list(self._past.of(table))
         folder = self._folder_key(table)
         return sorted(
             partition_of(key.removeprefix(f"{folder}/").removesuffix(".parquet"))
@@ -427,90 +417,16 @@ class Lake:
 
     def current_partitions(self, table: str) -> list[str]:
         """Return the partitions of a table, sorted, without those whose file cannot be used."""
-        found = self.partitions(table)
-        if self._is_snapshot:
-            return found
-        return [name for name in found if self.intact_facts(table, name) is not None]
+        return [name for name in self.partitions(table) if self.intact_facts(table, name) is not None]
 
-    @contextmanager
-    def snapshot(
-        self, tables: Sequence[str] = (*TABLES,), only: Collection[str] | None = None
-    ) -> Iterator["Lake"]:
-        """Yield an unchanging copy of these tables' current partitions, or of the partitions in `only`, as local files.
+    def place(self, files: Mapping[Partition, Path]) -> None:
+        """Place copies of the files of partitions at these paths, in existing folders, unless they are missing."""
+        self.storage.place([(self._key(*partition), at) for partition, at in files.items()])
 
-        DuckDB opens a file several times, and a writer may replace the file in between. Every file is verified;
-        `left_out` names the damaged ones. On disks without hard links, yield the lake itself. The snapshot of a past
-        moment has no `removed_partitions`.
-        """
-        with self.storage.snapshot_folder() as root:
-            if root is None:
-                yield self
-                return
-            files: dict[Partition, Path] = {}
-            for _ in range(SNAPSHOT_ATTEMPTS):
-                lake = self._viewing(self.storage.listing_view(fresh=True))
-                states = lake._states(tables)
-                files = {
-                    (table, partition): root / table.replace(".", "/") / f"{stem_of(partition)}.parquet"
-                    for table in tables
-                    for partition in lake.partitions(table)
-                    if only is None or partition in only
-                }
-                lake._place(files)
-                if self._viewing(self.storage.listing_view(fresh=True))._states(tables) == states:
-                    break
-            left_out: dict[str, list[str]] = {}
-            for (table, partition), at in files.items():
-                if not self._is_intact(table, partition, at):
-                    at.unlink()
-                    left_out.setdefault(table, []).append(partition)
-            still = Lake(root)
-            still._is_snapshot = True
-            still.left_out = left_out
-            yield still
-
-    def _states(self, tables: Sequence[str]) -> dict[str, FileState | None]:
-        """Return the state of each file of some tables of an object store; {} for a folder or a past moment."""
-        if self.local or self._past is not None:
-            return {}
-        keys = (key for table in tables for key in self.storage.files(self._folder_key(table)))
-        return {key: self.storage.state(key) for key in keys}
-
-    def _place(self, files: Mapping[Partition, Path]) -> None:
-        """Place the files of partitions at these paths; none for rows of a past moment that were removed."""
-        for folder in {at.parent for at in files.values()}:
-            folder.mkdir(parents=True, exist_ok=True)
-        if self._past is None:
-            self.storage.place([(self._key(*partition), at) for partition, at in files.items()])
-            return
-        for (table, partition), at in files.items():
-            facts = self._past.facts(table, partition)
-            for key in () if facts is None else self._past_keys(table, partition, facts):
-                self.storage.place([(key, at)])
-                if facts is not None and at.exists():
-                    with suppress(WrongHash), pa.OSFile(str(at)) as file:
-                        if _is_version(table, file, facts):
-                            break
-                    at.unlink()
-
-    def _is_intact(self, table: str, partition: str, at: Path) -> bool:
-        """Return whether a file in a snapshot has the bytes that memflow wrote, or is missing."""
-        try:
-            state = FileState.of(at.stat())
-        except FileNotFoundError:  # removed meanwhile, or of a past moment
-            return True
-        with pa.OSFile(str(at)) as file:
-            reason = VERIFIED.reason(state)
-            try:
-                if reason is None:
-                    verify_rows(table, file)
-                    VERIFIED.put(state, "")
-            except WrongHash as wrong:
-                reason = str(wrong)
-                if self._past is None:
-                    key = self._key(table, partition)
-                    self._found_damaged(table, key, state if self.local else self.storage.state(key), reason)
-        return not reason
+    def remember_damage(self, table: str, partition: str, state: FileState | None, reason: str) -> None:
+        """Remember why a copy that was placed in this state is damaged, so that its partition is not up to date."""
+        key = self._key(table, partition)
+        self._found_damaged(table, key, state if self.local else self.storage.state(key), reason)
 
     def folder(self, table: str) -> str:
         """Return the folder or address of a table's files."""
@@ -523,12 +439,7 @@ class Lake:
 
     def path(self, table: str, partition: str) -> str:
         """Return the path or address of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
-        key = self._key(table, partition)
-        facts = None if self._past is None else self._past.facts(table, partition)
-        if facts is not None:
-            keys = self._past_keys(table, partition, facts)
-            key = next((kept for kept in keys if self.storage.state(kept) is not None), key)
-        return f"{self.root}/{key}"
+        return f"{self.root}/{self._key(table, partition)}"
 
     def _key(self, table: str, partition: str) -> str:
         if not partition:
@@ -556,80 +467,18 @@ class Lake:
                 yield pq.ParquetFile(file), names, opened
             except (pa.ArrowException, OSError) as wrong:
                 reason = f"it cannot be read as Parquet: {wrong}"
-                raise self._damaged(table, self._key(table, partition), reason) from wrong
+                raise damaged_file(self.root, table, self._key(table, partition), reason) from wrong
 
     @contextmanager
     def _open(
         self, table: str, partition: str, state: FileState | None = None
     ) -> Iterator[tuple[pa.NativeFile, FileState | None]]:
-        key = self._key(table, partition)
         with ExitStack() as stack:
             try:
-                if self._past is not None:
-                    opened = self._open_past(stack, table, partition, self._past)
-                else:
-                    opened = stack.enter_context(self._opened(table, key, state))
+                opened = stack.enter_context(self._opened(table, self._key(table, partition), state))
             except FileNotFoundError:
                 raise MissingData(
                     f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
                     f"{table.replace('.', '/')} for this partition, or run {rebuild_command(table, partition)}."
                 ) from None
             yield opened
-
-    def _open_past(
-        self, stack: ExitStack, table: str, partition: str, past: PastPartitions
-    ) -> tuple[pa.NativeFile, FileState | None]:
-        facts = past.facts(table, partition)
-        for key in () if facts is None else self._past_keys(table, partition, facts):
-            with suppress(FileNotFoundError):
-                file, state = stack.enter_context(self._opened(table, key))
-                if facts is not None and _is_version(table, file, facts):
-                    return file, state
-        reason = "did not exist yet" if facts is None else "was removed by `memflow doctor --clean`"
-        raise MissingData(
-            f"{table} of {partition} as of {past.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."
-        )
-
-    def _past_keys(self, table: str, partition: str, facts: Facts) -> Iterator[str]:
-        """Yield the keys at which the rows of a version may be: a writer keeps them before it replaces the file."""
-        version = None if self._past is None else self._past.of(table).get(partition)
-        yield from () if version is None else version.keys
-        yield self._key(table, partition)
-        kept = kept_files(self.storage, table, partition).get(partition, [])
-        yield from (file.key for file in kept if file.has_content(facts))
-
-    def _damaged(self, table: str, key: str, reason: str) -> DamagedFile:
-        """Return the error for a file that cannot be used: which file, why, and what to do."""
-        partition = partition_of(key.rpartition("/")[2].removesuffix(".parquet"))
-        advice = (
-            "Delete it: `--as-of` then does not know these rows."
-            if key.startswith(VERSIONS)
-            else f"Run {rebuild_command(table, partition)}, which rebuilds it: answers come from the "
-            "ledger, changed requests are asked again."
-        )
-        return DamagedFile(f"{self.root}/{key} is damaged: {reason}. {advice}")
-
-
-def _is_version(table: str, file: pa.NativeFile, facts: Facts) -> bool:
-    """Return whether an open file has the rows of a version."""
-    found = verify_metadata(table, file)
-    file.seek(0)
-    return found.content == facts.content
-
-
-def rebuild_commands(partitions: Iterable[str]) -> list[str]:
-    """Return one command per domain that rebuilds these partitions (`domain` or `domain/assistant`)."""
-    options: dict[str, list[str]] = {}
-    for partition in partitions:
-        domain, _, assistant = partition.partition("/")
-        chosen = options.setdefault(domain, [f"--domain {domain}"])
-        if assistant:
-            chosen.append(f"--{'assistant' if '@' in assistant else 'memory'} {assistant}")
-    return [f"memflow run {' '.join(chosen)}" for chosen in options.values()]
-
-
-def rebuild_command(table: str, partition: str) -> str:
-    """Return the command that rebuilds a partition; answers to unchanged requests come from the ledger."""
-    if table in ("raw.records", "score.comparisons", "score.history", "score.leaderboard", "score.drift"):
-        return "`memflow run`"
-    return f"`{rebuild_commands([partition])[0]}`"

@@ -1,4 +1,4 @@
-"""The replaced versions of partitions, and the partitions as they were at a moment.
+"""The replaced versions of partitions. past.py has the lake as it was at a moment.
 
 A write keeps the file that it replaces as .versions/STAGE/TABLE/PARTITION/TIME-CONTENT.parquet before the new one takes
 its place, so a killed process leaves the old state or the new one. A small file (`.removed`) with the metadata alone is
@@ -6,14 +6,12 @@ kept if the new rows are equal, and remains of rows that garbage_collection.py r
 """
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Protocol
 
 from memflow.errors import DamagedFile
-from memflow.records import APPEND_ONLY
 from resources.files.checked_json import with_check, without_check
 from resources.files.local_files import partition_of, stem_of
 from resources.lake.facts import Facts
@@ -132,54 +130,3 @@ def versions_of(lake: Partitions, table: str, partition: str) -> list[Version]:
     ends = [after.since for _, after in pairwise(facts)]
     versions = [Version(each.since, until, each) for each, until in zip(facts, [*ends, None], strict=False)]
     return versions[::-1]
-
-
-@dataclass(frozen=True)
-class PastVersion:
-    """The version of a partition at a moment, and the keys of kept files with its rows.
-
-    The rows were removed if neither a kept file nor the current one has them.
-    """
-
-    facts: Facts
-    is_removed: bool
-    keys: Sequence[str] = ()
-
-
-class PastPartitions:
-    """The partitions of a lake at `moment`. The versions of a table are looked up on first use."""
-
-    def __init__(self, current: Partitions, moment: datetime) -> None:
-        self.current = current
-        self.moment = moment
-        self._tables: dict[str, Mapping[str, PastVersion]] = {}
-
-    def of(self, table: str) -> Mapping[str, PastVersion]:
-        """Return the versions that were current at the moment, by partition."""
-        if table not in self._tables:
-            kept = kept_files(self.current.storage, table)
-            names = sorted({*self.current.partitions(table), *kept})
-            chosen = ((name, self._version(table, name, kept.get(name, ()))) for name in names)
-            self._tables[table] = {name: version for name, version in chosen if version is not None}
-        return self._tables[table]
-
-    def facts(self, table: str, partition: str) -> Facts | None:
-        """Return the metadata that a partition had; None if it did not exist yet."""
-        version = self.of(table).get(partition)
-        return None if version is None else version.facts
-
-    def removed(self, table: str) -> list[str]:
-        """Return the partitions whose rows were removed, sorted."""
-        return [name for name, version in self.of(table).items() if version.is_removed]
-
-    def _version(self, table: str, partition: str, kept: Sequence[KeptFile]) -> PastVersion | None:
-        now = self.current.facts(table, partition)
-        if now is not None and (table in APPEND_ONLY or now.since <= self.moment):
-            return PastVersion(now, is_removed=False)
-        earlier = [file for file in kept if file.since <= self.moment]
-        if not earlier:
-            return None
-        facts = kept_facts(self.current, table, earlier[-1])
-        keys = [file.key for file in kept if file.has_content(facts)]
-        is_current = now is not None and now.content == facts.content
-        return PastVersion(facts, is_removed=not (keys or is_current), keys=keys)

@@ -18,6 +18,7 @@ from memflow.records import TABLES
 from memflow.scoring.catalog import catalog_rows
 from resources.files.disks import explained_writes, failed_write
 from resources.lake.lake import Lake
+from resources.lake.snapshots import snapshot_of
 from resources.publishing.record import hash_of, write_record
 from resources.publishing.sql_files import VIEWS, escaped, literal, table_text, view_text
 
@@ -100,7 +101,7 @@ def _build(lake: Lake, written: Path) -> None:
     """Build the database in the file `written`."""
     tables = [table for table in TABLES if table.startswith(STAGE) or not lake.local]
     views = {table: _view_over(lake, table) for table in TABLES if table not in tables}
-    with lake.snapshot(tables) as still, duckdb.connect(written, config=FOR_WRITING) as connection:
+    with snapshot_of(lake, tables) as still, duckdb.connect(written, config=FOR_WRITING) as connection:
         _create(connection, views)
         for table in tables:
             _insert(connection, still, table, still.current_partitions(table))

@@ -15,6 +15,7 @@ import duckdb
 from memflow.errors import BadInput, DamagedFile
 from memflow.records import TABLES
 from resources.lake.lake import Lake
+from resources.lake.snapshots import snapshot_of
 from resources.publishing.database import METRICS, insert_metrics, parquet_files, publish_database
 from resources.publishing.sql_files import VIEWS, escaped, literal, query_text, table_text, view_text
 
@@ -77,7 +78,7 @@ class Warehouse:
 
         Raises DamagedFile for a damaged file, unless damaged partitions are left out.
         """
-        with self.lake.snapshot(tables, partitions) as lake, duckdb.connect(":memory:") as connection:
+        with snapshot_of(self.lake, tables, partitions) as lake, duckdb.connect(":memory:") as connection:
             if lake.left_out and not leave_out_damaged:
                 table, names = next(iter(lake.left_out.items()))
                 raise DamagedFile(self.lake.damage(table, names[0]) or f"{table} of {names[0]} is damaged.")

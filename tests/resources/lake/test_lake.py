@@ -18,6 +18,7 @@ from memflow.records import TABLES, Variable, columns
 from resources.files.file_cache import FileState, RowCache
 from resources.lake.columns import schema
 from resources.lake.lake import Lake
+from resources.lake.snapshots import snapshot_of
 from resources.lake.verification import VERIFIED
 
 PLAIN = {str: "é 中文 '\"\n", int: 7, float: 0.25, bool: True, list[str]: ["a", ""], list[float]: [0.1, -1.0]}
@@ -228,7 +229,7 @@ def test_failed_lake_write_keeps_the_old_partition_file(lake, monkeypatch):
 
 def test_lake_snapshot_does_not_change_during_writes_and_is_deleted(lake):
     lake.write("score.verdicts", "d/a", [verdict(1, 1.0)], fingerprint="old")
-    with lake.snapshot() as still:
+    with snapshot_of(lake) as still:
         lake.write("score.verdicts", "d/a", [verdict(2, 0.5)], fingerprint="new")
         lake.write("score.verdicts", "d/b", [], fingerprint="new")
         assert still.read("score.verdicts", "d/a") == [verdict(1, 1.0)]
@@ -242,7 +243,7 @@ def test_new_lake_snapshot_deletes_only_old_snapshots(lake):
     for left in (old, young):
         (left / "score").mkdir(parents=True)
     os.utime(old, (1, 1))
-    with lake.snapshot():
+    with snapshot_of(lake):
         assert not old.exists()
         assert young.exists()
 
@@ -253,7 +254,7 @@ def test_lake_snapshot_returns_the_lake_itself_if_hard_links_fail(lake, monkeypa
 
     lake.write("score.verdicts", "d/a", [], fingerprint="")
     monkeypatch.setattr(Path, "hardlink_to", cannot)
-    with lake.snapshot() as still:
+    with snapshot_of(lake) as still:
         assert still is lake
     assert list((Path(lake.root) / ".snapshots").iterdir()) == []
 

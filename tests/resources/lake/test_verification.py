@@ -13,6 +13,7 @@ from valid_rows import valid_rows
 from memflow.errors import BadInput, DamagedFile
 from resources.lake.facts import Facts
 from resources.lake.lake import VERIFIED, Lake
+from resources.lake.snapshots import snapshot_of
 from resources.lake.versions import KeptFile, kept_facts, kept_files, remove_rows
 from resources.publishing.warehouse import Warehouse
 
@@ -110,7 +111,7 @@ def test_file_is_read_once_for_its_hash_in_each_process(lake: Lake, monkeypatch:
     )
     for _ in range(3):
         list(Lake(lake.root).batches(TABLE, PARTITION))
-        with Lake(lake.root).snapshot([TABLE]):
+        with snapshot_of(Lake(lake.root), [TABLE]):
             pass
     assert len(calls) == 1
 

@@ -12,6 +12,7 @@ from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
 from resources.lake.lake import Lake
+from resources.lake.snapshots import snapshot_of
 from resources.lake.versions import kept_files
 from resources.publishing.warehouse import Warehouse
 
@@ -121,7 +122,7 @@ def test_past_view_does_not_change_when_the_partition_is_replaced_while_it_is_op
     assert past.partitions(TABLE) == ["d/a"]
     lake.write(TABLE, "d/a", ROWS, fingerprint="")
     assert past.read(TABLE, "d/a") == ROWS[:1]
-    with past.snapshot([TABLE]) as still:
+    with snapshot_of(past, [TABLE]) as still:
         assert still.read(TABLE, "d/a") == ROWS[:1]
 
 

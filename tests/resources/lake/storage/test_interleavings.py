@@ -14,6 +14,7 @@ from valid_rows import valid_rows
 from memflow.errors import MissingData
 from resources.lake.garbage_collection import collect, collectable
 from resources.lake.lake import Lake
+from resources.lake.snapshots import snapshot_of
 from resources.lake.storage.object_cache import ObjectCache
 from resources.lake.storage.object_store import ObjectStorage
 
@@ -138,7 +139,7 @@ def test_snapshot_is_the_state_of_one_moment(tmp_path_factory, seed, longest):
 
     def read():
         for _ in range(3):
-            with reading.snapshot([TABLE]) as still:
+            with snapshot_of(reading, [TABLE]) as still:
                 found = [value(still, name) for name in names]
                 seen.append([-1 if each is None else int(each) for each in found])
 

@@ -17,6 +17,7 @@ from memflow.errors import BadSettings, DamagedFile, MissingData, StoreFailed
 from resources.lake.garbage_collection import collect, collectable, kept_bytes
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog
+from resources.lake.snapshots import snapshot_of
 from resources.lake.storage import opening
 from resources.lake.storage.client import check_address, sentence
 from resources.lake.storage.object_store import END_BYTES, ObjectStorage
@@ -109,7 +110,7 @@ def test_replacement_whose_answer_was_lost_is_not_repeated(lake, monkeypatch):
 def test_snapshot_has_the_partitions_of_one_moment_as_local_files(lake, tmp_path):
     for partition in ("d/a", "d/b"):
         lake.write(TABLE, partition, ROWS[:1], fingerprint="old")
-    with lake.snapshot([TABLE]) as still:
+    with snapshot_of(lake, [TABLE]) as still:
         lake.write(TABLE, "d/a", ROWS, fingerprint="new")
         assert still.local
         assert still.read(TABLE, "d/a") == still.read(TABLE, "d/b") == ROWS[:1]
@@ -131,7 +132,7 @@ def test_snapshot_is_taken_again_if_a_partition_is_replaced_while_it_is_copied(l
             other.write(TABLE, partition, ROWS[:2], fingerprint="new")
 
     monkeypatch.setattr(ObjectStorage, "place", disturbed)
-    with lake.snapshot([TABLE]) as still:
+    with snapshot_of(lake, [TABLE]) as still:
         assert still.read(TABLE, "d/a") == still.read(TABLE, "d/b") == ROWS[:2]
 
 
@@ -199,7 +200,7 @@ def test_damaged_object_is_named_and_replaced_by_a_write(lake, s3_environment, t
     content[len(content) // 4] ^= 1
     client.put_object(Bucket=BUCKET, Key=key, Body=bytes(content))
     other = other_host(lake, tmp_path, monkeypatch)
-    with other.snapshot([TABLE]) as still:
+    with snapshot_of(other, [TABLE]) as still:
         assert (still.partitions(TABLE), still.left_out) == (["d/b"], {TABLE: ["d/a"]})
     for look in (other.read, other.check, other.facts):
         with pytest.raises(
@@ -226,7 +227,7 @@ def test_cache_that_cannot_be_written_does_not_stop_reading(lake, tmp_path, monk
     monkeypatch.setenv("MEMFLOW_CACHE", str(tmp_path / "file"))
     other = Lake(lake.root)
     assert other.read(TABLE, "d/a") == ROWS
-    with other.snapshot([TABLE]) as still:
+    with snapshot_of(other, [TABLE]) as still:
         assert still.read(TABLE, "d/a") == ROWS
 
 

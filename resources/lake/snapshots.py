@@ -1,0 +1,97 @@
+"""Snapshots: unchanging copies of a lake's current partitions as local files, for DuckDB.
+
+DuckDB opens a file several times, and a writer may replace the file in between.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from memflow.records import TABLES
+from resources.files.file_cache import FileState
+from resources.files.local_files import stem_of
+from resources.lake.file_hash import WrongHash
+from resources.lake.lake import Lake, Partition
+from resources.lake.verification import VERIFIED, verify_rows
+
+ATTEMPTS = 10
+"""Attempts to copy the files of an object store while no other process writes."""
+
+
+class Snapshot(Lake):
+    """The copies below the folder `root`; `left_out` has, by table, the partitions whose files cannot be used."""
+
+    def __init__(self, root: Path, left_out: Mapping[str, list[str]]) -> None:
+        super().__init__(root)
+        self.left_out = dict(left_out)
+
+    def current_partitions(self, table: str) -> list[str]:
+        """Return the partitions of a table, sorted: all were verified."""
+        return self.partitions(table)
+
+
+@contextmanager
+def snapshot_of(
+    lake: Lake, tables: Sequence[str] = (*TABLES,), only: Collection[str] | None = None
+) -> Iterator[Lake]:
+    """Yield a snapshot of these tables' current partitions, or of the partitions in `only`.
+
+    Every file is verified; `left_out` names the damaged ones. On disks without hard links, yield the lake itself. The
+    snapshot of a past moment has no `removed_partitions`.
+    """
+    with lake.storage.snapshot_folder() as root:
+        if root is None:
+            yield lake
+            return
+        files: dict[Partition, Path] = {}
+        for _ in range(ATTEMPTS):
+            view = lake.listing_view(fresh=True)
+            states = _states(view, tables)
+            files = {
+                (table, partition): root / table.replace(".", "/") / f"{stem_of(partition)}.parquet"
+                for table in tables
+                for partition in view.partitions(table)
+                if only is None or partition in only
+            }
+            for folder in {at.parent for at in files.values()}:
+                folder.mkdir(parents=True, exist_ok=True)
+            view.place(files)
+            if _states(lake.listing_view(fresh=True), tables) == states:
+                break
+        left_out: dict[str, list[str]] = {}
+        for (table, partition), at in files.items():
+            if not _is_intact(lake, table, partition, at):
+                at.unlink()
+                left_out.setdefault(table, []).append(partition)
+        yield Snapshot(root, left_out)
+
+
+def _states(lake: Lake, tables: Sequence[str]) -> dict[Partition, FileState | None]:
+    """Return the state of each file of some tables of an object store; {} for a folder."""
+    if lake.local:
+        return {}
+    return {
+        (table, partition): lake.state(table, partition)
+        for table in tables
+        for partition in lake.partitions(table)
+    }
+
+
+def _is_intact(lake: Lake, table: str, partition: str, at: Path) -> bool:
+    """Return whether a copy has the bytes that memflow wrote, or is missing."""
+    try:
+        state = FileState.of(at.stat())
+    except FileNotFoundError:  # removed meanwhile, or of a past moment
+        return True
+    reason = VERIFIED.reason(state)
+    if reason is None:
+        with pa.OSFile(str(at)) as file:
+            try:
+                verify_rows(table, file)
+                VERIFIED.put(state, "")
+            except WrongHash as wrong:
+                reason = str(wrong)
+                lake.remember_damage(table, partition, state, reason)
+    return not reason
