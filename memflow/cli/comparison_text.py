@@ -1,13 +1,12 @@
 """The text of `memflow compare`: a sentence for each pair, tables by metric and slice, and notes."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
-from memflow.cli.operands import differing_settings, missing_reasons
-from memflow.cli.output import Text, cut, heading, note, table
+from memflow.cli.operands import differing_settings
+from memflow.cli.output import Text, heading, note, table
 from memflow.metrics.paired import cannot_be_significant
 from memflow.metrics.power import MOST_EPISODES
 from memflow.records import Comparison
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from memflow.cli.compare import DomainComparison
 
 ALL = "all"
-LONGEST_REASON = 60
-NUMBERS = ("A", "B", "A - B", "95 % interval", "adjusted p", "pairs")
+NUMBERS = ("A", "B", "A - B", "95 % interval", "adjusted p", "pairs", "not paired", "noise")
 
 
 def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -> Iterator[RenderableType]:
@@ -49,10 +47,6 @@ def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -
             of_metric = [row for row in rows if row.metric == metric and row.slice != ALL]
             if of_metric:
                 yield _table(f"\n{metric} by slice", "slice", of_metric)
-        yield from _unpaired(found, rows, by_slice)
-        yield from map(
-            note, (text for row in whole if row.metric in by_slice and (text := difference_noise(row)))
-        )
         yield note(family_note(rows))
         power = [text for row in whole if row.metric in by_slice and (text := power_note(row))]
         yield from map(note, power)
@@ -91,18 +85,6 @@ def sentence(row: Comparison) -> str:
     return (
         f"{winner} is better than {loser} by {abs(row.difference):.3f}"
         f"{_interval(row, sign if row.difference * sign > 0 else -sign)} in {_where(row)} ({basis})."
-    )
-
-
-def difference_noise(row: Comparison) -> str | None:
-    """Return a sentence on the noise of a difference between repeats; None without repeats or difference."""
-    if row.noise is None or not row.difference:
-        return None
-    size = "no larger" if row.within_noise else "larger"
-    return (
-        f"{row.metric}: between repeats, A - B has a standard deviation of {row.noise:.3f} "
-        f"[{row.noise_low:.3f}, {row.noise_high:.3f}], so {row.difference:+.3f} "
-        f"is {size} than this noise alone explains (95 %)."
     )
 
 
@@ -173,29 +155,12 @@ def _table(title: str, first: str, rows: Sequence[Comparison]) -> RenderableType
             low_high = f"none: {row.reason}"
         difference = None if row.difference is None else f"{row.difference:+.3f}"
         p = "" if row.p_adjusted is None else p_text(row.p_adjusted)
+        unpaired = f"{row.unpaired_a} / {row.unpaired_b}" if row.unpaired_a or row.unpaired_b else ""
+        noise = "" if row.noise is None else f"±{row.noise:.3f}{' (may explain it)' * bool(row.within_noise)}"
         better = row.better.upper() if row.better else ""
-        cells.append([name, row.value_a, row.value_b, difference, low_high, p, row.n, better])
-    return table(title, [first, *NUMBERS, "better"], cells, right=NUMBERS, optional=("better",))
-
-
-def _unpaired(
-    found: "DomainComparison", rows: Sequence[Comparison], metrics: Sequence[str]
-) -> Iterator[RenderableType]:
-    """Yield notes on the probes with a value for only one of the two, with the most frequent reasons."""
-    stored = {each.operand.label: each for each in found.operands}
-    for row in rows:
-        if row.slice != ALL or row.metric not in metrics or not (row.unpaired_a or row.unpaired_b):
-            continue
-        texts = [
-            f"{count:,} with a value for {name} only"
-            for name, count in ((row.a, row.unpaired_a), (row.b, row.unpaired_b))
-            if count
-        ]
-        reasons = Counter(dict(missing_reasons(stored[row.a], row.metric)))
-        reasons.update(dict(missing_reasons(stored[row.b], row.metric)))
-        why = "; ".join(
-            f"{cut(reason, LONGEST_REASON)} ({count:,})" for reason, count in reasons.most_common(3)
+        cells.append(
+            [name, row.value_a, row.value_b, difference, low_high, p, row.n, unpaired, noise, better]
         )
-        yield note(
-            f"{row.metric}, not paired: {', '.join(texts)}." + (f" Missing values: {why}." if why else "")
-        )
+    return table(
+        title, [first, *NUMBERS, "better"], cells, right=NUMBERS, optional=("not paired", "noise", "better")
+    )

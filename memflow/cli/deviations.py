@@ -12,7 +12,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter
-from memflow.cli.output import Format, FormatOption, answer, line_width, note, table
+from memflow.cli.output import Format, FormatOption, answer, note, table
 from memflow.cli.stored_names import assistants_of, check_names
 from memflow.errors import BadInput
 
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from resources.settings.settings import Settings
 
 VERDICTS = "score.verdicts"
-COLUMNS = ("point", "published", "here", "source")
-WIDTH_WITH_SOURCES = 100
+COLUMNS = ("point", "published", "here")
 DomainArgument = Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain (`memflow domains`).")]
 AllOption = Annotated[
     bool, typer.Option("--all", help="Also list the points that do not change memflow's scores.")
@@ -76,7 +75,6 @@ def deviations(
     found = list(_deviations(points, values))
     shown = [each for each in found if every or each.point.changes_scores]
     hidden = len(found) - len(shown)
-    has_sources = line_width() >= WIDTH_WITH_SOURCES
     source = "the stored runs" if is_run else "the settings; the domain has no stored run"
     answer(
         form,
@@ -104,13 +102,13 @@ def deviations(
         },
         table(
             f"{domain}, profile {of.profile}: differences from {protocol.code or 'the paper'}",
-            COLUMNS if has_sources else COLUMNS[:-1],
-            [_row(each)[: len(COLUMNS) if has_sources else -1] for each in shown],
+            COLUMNS,
+            [_row(each) for each in shown],
         ),
         note(
             f"\n{len(found)} of {len(points)} points differ. Values: {source}."
             + (f" {hidden} do not change scores; `--all` shows them." if hidden else "")
-            + ("" if has_sources else " A wider terminal shows the sources.")
+            + " `--format json` has the sources."
         ),
     )
 
@@ -150,7 +148,7 @@ def _deviations(
             yield Deviation(point, value, () if len(assistants) == len(values) else assistants)
 
 
-def _row(deviation: Deviation) -> tuple[str, str, str, str]:
+def _row(deviation: Deviation) -> tuple[str, str, str]:
     of = f" ({', '.join(deviation.assistants)})" if deviation.assistants else ""
     point = deviation.point
-    return point.topic, str(point.published_value), f"{deviation.value}{of}", point.source
+    return point.topic, str(point.published_value), f"{deviation.value}{of}"

@@ -91,6 +91,12 @@ def _best_first(by_assistant: Mapping[str, dict[str, Score]]) -> list[tuple[str,
     return sorted(by_assistant.items(), key=rank)
 
 
+def warnings(scores: Sequence[Score]) -> Iterator[RenderableType]:
+    """Yield all that qualifies scores: faulty memories, missing data, uncounted models, judges, replaced prompts."""
+    for part in (health, gaps, uncounted_models, self_judges, replaced_prompts):
+        yield from part(scores)
+
+
 def health(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield warnings that list the faulty and suspect memories behind scores, and what to do next."""
     alarms = health_alarms(scores)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memflow.cli.finding import Finding
 from memflow.cli.front import Front
-from memflow.cli.model_health import embedder_findings, model_findings, trainer_findings
+from memflow.cli.model_health import embedder_findings, model_findings
 from memflow.cli.plugin_health import benchmark_findings, memory_findings
 from memflow.cli.stored_health import history_finding, stored_findings
 from memflow.errors import BadInput, MemflowError
@@ -37,7 +37,6 @@ def examine(front: Front, *, full: bool = False) -> list[Finding]:
         *(finding for name in _in_use(settings) for finding in model_findings(name, settings.model(name))),
         *embedder_findings(settings),
         *_prompts(settings),
-        *trainer_findings(settings),
         *benchmark_findings(settings),
         *memory_findings(settings),
         history_finding(settings),

@@ -15,7 +15,6 @@ from memflow.benchmarks.own_files import Conversion
 from memflow.benchmarks.views import ExportedFile, Import, ImportedResults
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, write
-from memflow.cli.profiles import standard_variant
 from memflow.cli.views import (
     LakeReader,
     build_command,
@@ -99,7 +98,7 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
         outcome = run_pipeline(with_added_partitions(settings), RunRequest((), ()), Silent())
         if outcome.failed:
             raise BadInput(f"cannot publish scores of {domain}; fix this and rerun: {outcome.failed[0][1]}")
-        _print(form, domain, of.benchmark, results, outcome.scores)
+        _print(form, domain, results)
 
     return run
 
@@ -127,15 +126,8 @@ def _conversion_function(conversion: Conversion) -> Callable[..., None]:
     )
 
 
-def _print(form: Format, domain: str, benchmark: str, results: ImportedResults, scores: list[Any]) -> None:
-    """Print the numbers of imported replies, the primary scores, and the faults."""
-    from memflow.cli.evidence import state_probe_failures
-    from memflow.cli.summary import leaderboard_table
-    from memflow.labels import interval_notes
-    from memflow.scoring.primary import primary_scores
-
-    imported = [score for score in scores if (score.domain, score.assistant) == (domain, results.assistant)]
-    primary = primary_scores(imported, lambda _: benchmark, standard_variant)
+def _print(form: Format, domain: str, results: ImportedResults) -> None:
+    """Print the numbers of imported replies, and the faults."""
     lost = {
         "replies": sum(reply.reason is not None for reply in results.replies),
         "verdicts": sum(verdict.reason is not None for verdict in results.verdicts),
@@ -156,11 +148,9 @@ def _print(form: Format, domain: str, benchmark: str, results: ImportedResults, 
         form,
         data,
         heading(f"{domain}: imported, not run by memflow"),
-        leaderboard_table(primary),
-        *map(note, interval_notes(primary)),
-        *state_probe_failures(imported),
-        note(f"\n{results.assistant}: {results.source}"),
+        note(f"{results.assistant}: {results.source}"),
         note(f"{len(results.replies):,} replies, {lost['replies']:,} of them without an answer."),
         *(Text(f"  {fault}", "yellow") for fault in results.faults[:MOST_FAULTS]),
+        note(f"`memflow show leaderboard --domain {domain}` shows its scores."),
         *([note(f"  and {more:,} more faults (--format json lists all)")] if more > 0 else []),
     )

@@ -1,15 +1,14 @@
-"""The checks of `memflow doctor` on chat models, the embedder and the training environment."""
+"""The checks of `memflow doctor` on chat models and the embedder."""
 
 import asyncio
 import shlex
 import shutil
-from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memflow.cli.finding import Finding
-from memflow.errors import BadInput, BadSettings, MemflowError
+from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
     from resources.endpoints.profiles import Profile
@@ -33,39 +32,10 @@ def model_findings(name: str, model: "Model") -> list[Finding]:
 
 def _vllm(what: str, model: "Model") -> Finding:
     program = shlex.split(model.executable)[0]
-    if model.adapter and (wrong := _unserved(model)):
-        return Finding(
-            what,
-            "missing",
-            wrong,
-            "Fix `adapter` and `revision` of the model in memflow.toml (docs/how-to/finetune.md).",
-        )
     if shutil.which(program):
         return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
     fix = "Set `executable` of the model in memflow.toml to the vllm program of an environment that has vLLM."
     return Finding(what, "missing", f"the program {program} was not found", fix)
-
-
-def _unserved(model: "Model") -> str | None:
-    """Return the reason why a model's adapter cannot be served, or None."""
-    from resources.training.adapter import load_adapter
-
-    try:
-        load_adapter(Path(model.adapter).expanduser(), model.revision)
-    except MemflowError as wrong:
-        return str(wrong)
-    return None
-
-
-def trainer_findings(settings: "Settings") -> Iterator[Finding]:
-    if not settings.training.python:
-        return
-    program = shlex.split(settings.training.python)[0]
-    if shutil.which(program):
-        yield Finding("training", "ok", f"{shutil.which(program)} trains adapters")
-    else:
-        fix = "Set `python` under [training] to the Python of an environment that has memflow's extra sft."
-        yield Finding("training", "missing", f"the program {program} was not found", fix)
 
 
 def embedder_findings(settings: "Settings") -> list[Finding]:

@@ -1,6 +1,6 @@
 """Protocol profiles in commands: domains under a profile, and the variants of metrics that their tables show."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -44,13 +44,6 @@ def profiled_domains(settings: "Settings", names: Sequence[str], profile: str) -
     return found
 
 
-def standard_variant(domain: str, metric: str) -> str:
-    """Return the variant that tables show under the default profile."""
-    from memflow.benchmarks.protocol_settings import STANDARD
-
-    return STANDARD
-
-
 def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:
     """Return a function from (domain, metric) to the variant that tables show first."""
     from memflow.benchmarks import registry
@@ -61,14 +54,3 @@ def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:
         return registry.shown_variants(settings.domain(domain)) if settings.has_domain(domain) else {}
 
     return lambda domain, metric: chosen(domain).get(metric, STANDARD)
-
-
-def own_words_note(settings: "Settings", names: Iterable[str]) -> str | None:
-    """Return a note on what the profile `published` does not set; None if no domain has this profile."""
-    published = [name for name in names if settings.domain(name).profile == "published"]
-    if not published:
-        return None
-    return (
-        f"memflow: {', '.join(published)}: a profile sets no prompts, models or embedder. `memflow show deviations "
-        f"{published[0]}` lists how the run differs from the published protocol."
-    )

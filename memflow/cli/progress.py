@@ -8,9 +8,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    ProgressColumn,
     SpinnerColumn,
-    Task,
     TaskID,
     TextColumn,
     TimeRemainingColumn,
@@ -29,27 +27,17 @@ CHECKS = "checks"
 """Shown after the last item of a step, while its rows are written and checked."""
 ROWS = 12
 """Maximum number of partitions that are shown."""
-LEAST_WITH_BARS, LEAST_WITH_RATES = 70, 100
-"""The least widths of terminals that show bars, and rates."""
-
-
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.1f}/s", style="cyan")
 
 
 class ProgressWatcher(Silent):
     """A progress display: bars on a terminal, or one line per run if standard error is no terminal.
 
     The first bar counts runs. The other bars show the items of the current step of each partition, and `checks` while
-    the rows of a step are written and checked. A thread of rich draws them ten times a second. In a narrow terminal,
-    the rates and then the bars are left out.
+    the rows of a step are written and checked. A thread of rich draws them ten times a second.
     """
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or terminal_console(stderr=True)
-        width = self.console.width
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn(
@@ -58,9 +46,8 @@ class ProgressWatcher(Silent):
                 table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
             ),
             TextColumn("{task.fields[items]}", markup=False),
-            *([BarColumn(bar_width=10)] if width >= LEAST_WITH_BARS else []),
+            BarColumn(bar_width=10),
             MofNCompleteColumn(),
-            *([_Rate()] if width >= LEAST_WITH_RATES else []),
             TimeRemainingColumn(compact=True),
             console=self.console,
             disable=not self.console.is_terminal,

@@ -14,8 +14,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, message
-from memflow.cli.profiles import own_words_note
-from memflow.cli.selection import Selection, scripted_note, with_selection
+from memflow.cli.selection import Selection, with_selection
 
 COLLECTION_THRESHOLDS = (20_000, 5, 2)
 """Thresholds of the garbage collector. Python's default of 700 allocations costs a tenth of a run's CPU time. 200,000
@@ -128,10 +127,6 @@ def run(
         force,
         at_once,
     )
-    if (scripted := scripted_note(settings, selection.assistants)) is not None:
-        message(scripted)
-    if (unset := own_words_note(settings, selection.domains)) is not None:
-        message(unset)
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
         run_required_checks(selection, force, spending)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from memflow.cli import options
 from memflow.cli.front import Front, front_of
 from memflow.cli.import_paths import (
     addresses,
@@ -16,30 +17,9 @@ from memflow.cli.import_paths import (
     import_paths,
 )
 from memflow.cli.model_options import embedder_settings, model_settings
-from memflow.cli.options import (
-    AnnotatorOption,
-    AssistantOption,
-    BoundsOption,
-    DemoOption,
-    DomainOption,
-    EmbedderOption,
-    EmbedderUrlOption,
-    JudgeOption,
-    LimitOption,
-    MemoryOption,
-    ModelOption,
-    PresetOption,
-    ProfileOption,
-    RepeatsOfOption,
-    RepeatsOption,
-    SimulatorOption,
-    UrlOption,
-    VerifierOption,
-)
 from memflow.cli.profiles import profiled_domains
 from memflow.errors import BadSettings
 from memflow.repeats import MARK, plain_name, with_repeats
-from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:
     from resources.settings.settings import Settings
@@ -59,24 +39,24 @@ class Selection:
 def select(
     ctx: typer.Context,
     *,
-    domains: DomainOption = None,
-    memories: MemoryOption = None,
-    assistants: AssistantOption = None,
-    limit: LimitOption = 0,
-    profile: ProfileOption = None,
-    bounds: BoundsOption = True,
-    repeats: RepeatsOption = None,
-    repeats_of: RepeatsOfOption = None,
-    demo: DemoOption = False,
-    url: UrlOption = None,
-    model: ModelOption = None,
-    embedder: EmbedderOption = None,
-    embedder_url: EmbedderUrlOption = None,
-    preset: PresetOption = None,
-    simulator: SimulatorOption = None,
-    judge: JudgeOption = None,
-    annotator: AnnotatorOption = None,
-    verifier: VerifierOption = None,
+    domains: options.DomainOption = None,
+    memories: options.MemoryOption = None,
+    assistants: options.AssistantOption = None,
+    limit: options.LimitOption = 0,
+    profile: options.ProfileOption = None,
+    bounds: options.BoundsOption = True,
+    repeats: options.RepeatsOption = None,
+    repeats_of: options.RepeatsOfOption = None,
+    demo: options.DemoOption = False,
+    url: options.UrlOption = None,
+    model: options.ModelOption = None,
+    embedder: options.EmbedderOption = None,
+    embedder_url: options.EmbedderUrlOption = None,
+    preset: options.PresetOption = None,
+    simulator: options.SimulatorOption = None,
+    judge: options.JudgeOption = None,
+    annotator: options.AnnotatorOption = None,
+    verifier: options.VerifierOption = None,
 ) -> Selection:
     """Return the domains and assistants that the options select, and activate the prompts of the settings.
 
@@ -91,9 +71,9 @@ def select(
     named = {"simulator": simulator, "judge": judge, "annotator": annotator, "verifier": verifier}
     roles = {role: name for role, name in named.items() if name}
     if demo and (url or model or roles):
-        options = ", ".join(f"--{role}" for role in ("url", "model", *named))
+        flags = ", ".join(f"--{role}" for role in ("url", "model", *named))
         raise BadSettings(
-            f"--demo uses the scripted chat and cannot be combined with {options}. Remove one of them."
+            f"--demo uses the scripted chat and cannot be combined with {flags}. Remove one of them."
         )
     _check_domains(front, domains or ())
     over = model_settings("scripted" if demo else model, url, preset, roles)
@@ -138,9 +118,9 @@ def with_selection(
 
     `prepare` is called before the selection, which imports the benchmarks and what they need.
     """
-    options = dict(inspect.signature(select).parameters)
+    shared = dict(inspect.signature(select).parameters)
     own = dict(inspect.signature(command).parameters)
-    ctx = options.pop("ctx")
+    ctx = shared.pop("ctx")
     del own["ctx"], own["selection"]
 
     @wraps(command)
@@ -149,11 +129,11 @@ def with_selection(
             prepare()
         command(
             ctx,
-            selection=select(ctx, **{name: given[name] for name in options}),
+            selection=select(ctx, **{name: given[name] for name in shared}),
             **{name: given[name] for name in own},
         )
 
-    parameters = [ctx, *options.values(), *own.values()]
+    parameters = [ctx, *shared.values(), *own.values()]
     parameters = [each.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for each in parameters]
     selecting.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     selecting.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -181,20 +161,6 @@ def demo_domains() -> tuple[str, ...]:
     from memflow.benchmarks import registry
 
     return tuple(spec.demo for spec in registry.specs() if spec.demo)
-
-
-def scripted_note(settings: "Settings", assistants: Iterable[str]) -> str | None:
-    """Return a note on the assistants that the scripted chat answers for; None if a language model answers for all."""
-    from memflow.chat.scripted import LABEL
-
-    names = [name for name in assistants if settings.model(settings.model_of(name)).kind == "scripted"]
-    if not names:
-        return None
-    some = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
-    return (
-        f"memflow: the chat of {some} is {LABEL}. Its scores measure no model. To use one, add --url and --model, or "
-        "[models] and [roles] in memflow.toml."
-    )
 
 
 def _check_domains(front: Front, names: Sequence[str]) -> None:

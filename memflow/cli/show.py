@@ -11,12 +11,8 @@ from memflow.cli.damage import note_left_out
 from memflow.cli.evidence import (
     count,
     evidence,
-    gaps,
-    health,
-    replaced_prompts,
-    self_judges,
     state_probe_failures,
-    uncounted_models,
+    warnings,
 )
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import CommandReference
@@ -33,7 +29,6 @@ from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged
 
 if TYPE_CHECKING:
     from memflow.records import Score
-    from resources.lake.lake import Lake
 
 LONGEST_ANSWER = 30
 COMMON_RANKS = (
@@ -50,7 +45,6 @@ class ShowGroup(ViewGroup):
 
     references: ClassVar = {
         "probe": CommandReference("memflow.cli.probe:probe"),
-        "costs": CommandReference("memflow.cli.costs:costs"),
         "deviations": CommandReference("memflow.cli.deviations:deviations"),
         "made": CommandReference("memflow.cli.made:made"),
         "health": CommandReference("memflow.cli.show_health:health"),
@@ -103,7 +97,7 @@ def leaderboard(
     from memflow.scoring.catalog import is_evidence_score
 
     shown_variant = variant_chooser(front_of(ctx).load())
-    published, whole = published_scores(_lake(ctx), slices=slices)
+    published, whole = published_scores(front_of(ctx).lake(), slices=slices)
     for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
         if chosen:
             command = "memflow show metrics" if option == "metric" else ""
@@ -132,11 +126,7 @@ def leaderboard(
         form,
         {"label": label, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
-        *health(scores),
-        *gaps(scores),
-        *uncounted_models(scores),
-        *self_judges(scores),
-        *replaced_prompts(scores),
+        *warnings(scores),
         *imported,
         *([note(more)] if len(scores) < len(found) else []),
         *([Text(f"\n{label}: {caveat}", "yellow")] if label else []),
@@ -164,7 +154,7 @@ def verdicts(
     from resources.publishing.warehouse import Warehouse
 
     settings = front_of(ctx).load()
-    found = Warehouse(_lake(ctx), settings.warehouse_path).query(
+    found = Warehouse(front_of(ctx).lake(), settings.warehouse_path).query(
         "verdicts",
         domain=domain,
         assistant=assistant,
@@ -319,7 +309,3 @@ def _ranks(score: "Score") -> str:
     return (
         f"{score.rank_low} – {score.rank_high}" if score.rank_low < score.rank_high else f"{score.rank_low}"
     )
-
-
-def _lake(ctx: typer.Context) -> "Lake":
-    return front_of(ctx).lake()

@@ -13,12 +13,8 @@ from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import (
     count,
     evidence,
-    gaps,
-    health,
-    replaced_prompts,
-    self_judges,
     state_probe_failures,
-    uncounted_models,
+    warnings,
 )
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, Text, heading, note, table
@@ -120,13 +116,7 @@ class Summary:
     def shown(self) -> list[RenderableType]:
         """Return the summary as parts to print. Lists and tables of large runs are shortened, except failures."""
         shown = self._leaderboards()
-        shown += [
-            *health(self.scores),
-            *gaps(self.scores),
-            *uncounted_models(self.scores),
-            *self_judges(self.scores),
-        ]
-        shown += replaced_prompts(self.scores)
+        shown += warnings(self.scores)
         shown += map(note, noise_notes(self.primary))
         if self.unchecked:
             servers = ", ".join(self.unchecked)

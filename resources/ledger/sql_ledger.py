@@ -36,8 +36,6 @@ from resources.ledger.tables import completions, embeddings, uses
 from resources.ledger.usage import (
     GROUPS,
     UsageRow,
-    failed_by,
-    needed_by,
     unfinished_by,
     used_by,
 )
@@ -152,10 +150,6 @@ class SqlLedger:
     ) -> list[UsageRow]:
         """Return the usage of the given runs (default: all), grouped by the columns `by`."""
         return self._summarize(by, used_by(_checked(by), runs))
-
-    def needed(self, by: Sequence[str], run: str) -> list[UsageRow]:
-        """Return the usage that a run would have with an empty ledger: each completion counts once, as a request."""
-        return self._summarize(by, needed_by(_checked(by), run), failed_by(by, run))
 
     def unfinished(self, run: str, stage: str) -> int:
         """Return the number of failed requests of one stage of a run that a later run has to send again."""

@@ -13,11 +13,9 @@ from memflow.chat.budget import Prices
 from resources.ledger.tables import (
     CONTEXT_COLUMNS,
     SUMS,
-    TOKEN_SUMS,
     completions,
     failures,
     usage_totals,
-    uses,
 )
 
 GROUPS = (*CONTEXT_COLUMNS, "prompt")
@@ -65,30 +63,6 @@ def used_by(by: Sequence[str], runs: Collection[str] | None) -> sa.Select[Any]:
     names = [usage_totals.c[name] for name in by]
     query = sa.select(*names, *(_sum(usage_totals.c[name]) for name in SUMS)).group_by(*names)
     return query if runs is None else query.where(usage_totals.c.run.in_(sorted(runs)))
-
-
-def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
-    """Return a query of one run's usage with an empty ledger: each completion counts once, as a request."""
-    names = [uses.c[name] for name in by]
-    once = sa.select(*names, uses.c.digest).where(uses.c.run == run).distinct().subquery()
-    columns = completions.c
-    return (
-        sa.select(
-            *(once.c[name] for name in by),
-            sa.func.count().label("requests"),
-            _sum(_cut(), "cut"),
-            *(_sum(columns[name.removeprefix("paid_")], name) for name in (*TOKEN_SUMS, "latency_s")),
-        )
-        .join_from(once, completions, once.c.digest == columns.digest)
-        .group_by(*(once.c[name] for name in by))
-    )
-
-
-def failed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
-    """Return a query of the failed requests of a run."""
-    names = [usage_totals.c[name] for name in by]
-    query = sa.select(*names, _sum(usage_totals.c.failed)).where(usage_totals.c.run == run).group_by(*names)
-    return query.having(sa.func.sum(usage_totals.c.failed) > 0)
 
 
 def unfinished_by(run: str, stage: str) -> sa.Select[Any]:

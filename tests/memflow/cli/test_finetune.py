@@ -165,14 +165,3 @@ def test_finetune_rejects_a_domain_whose_users_never_like_an_answer(empty: Any) 
     assert "whose users never like an answer" in empty.error(
         "finetune", "amemgym_demo", "--model", "scripted"
     )
-
-
-def test_doctor_command_reports_missing_training_environment_and_adapter(empty: Any) -> None:
-    Path("memflow.toml").write_text(
-        '[training]\npython = "no-such-python"\n[roles]\nassistant = "liked"\n'
-        '[models.liked]\nkind = "vllm"\nmodel = "small"\nadapter = "nowhere"\nrevision = "a"\n',
-        encoding="utf-8",
-    )
-    found = {row["what"]: row for row in empty.json("doctor")}
-    assert found["training"]["state"] == "missing" and "extra sft" in found["training"]["fix"]
-    assert found["model liked"]["state"] == "missing" and "not an adapter" in found["model liked"]["found"]

@@ -50,7 +50,6 @@ def test_missing_settings_file_is_named_in_the_error(empty) -> None:
         ("show probe x", "memflow run --demo"),
         ("show memory amemgym_demo awi", "memflow run --demo"),
         ("show made", "memflow run --demo"),
-        ("show costs", "memflow run --demo"),
         ("checks", "memflow run --demo"),
         ("show capacity", "such as `memflow run --domain membench_memdaily_capacity`"),
         ("show checkpoints", "memflow run --domain comem_demo"),

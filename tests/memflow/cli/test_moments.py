@@ -53,7 +53,7 @@ def test_as_of_reports_unknown_forms_runs_and_moments_before_all_data(rewritten)
     assert "the lake contained nothing at" in early and "Its earliest state is of" in early
 
 
-@pytest.mark.parametrize("view", [("made",), ("verdicts",), ("costs",), ("deviations", DOMAIN)])
+@pytest.mark.parametrize("view", [("made",), ("verdicts",), ("deviations", DOMAIN)])
 def test_every_view_of_the_lake_accepts_as_of(rewritten, view):
     home, answers = rewritten
     last = [*answers][-1].isoformat()

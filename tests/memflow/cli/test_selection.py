@@ -120,6 +120,8 @@ def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path
         ({"preset": "deepseek"}, "--preset is given without --url"),
         ({"url": ["http://x/v1"], "model": "m", "preset": "deepsea"}, r"models\.cli_m\.preset.*'deepseek'"),
         ({"demo": True, "model": "large"}, "--demo uses the scripted chat"),
+        ({"embedder_url": "http://x/v1"}, "--embedder-url is given without a model"),
+        ({"embedder": "no/such"}, "no/such is neither an existing folder nor `hashing`, and has no address"),
         ({"domains": ["nosuch"]}, "there is no domain 'nosuch'"),
         ({"memories": ["nosuch"]}, "there is no memory 'nosuch'"),
         ({"assistants": ["full@nosuch"]}, "nosuch"),
@@ -159,20 +161,6 @@ def test_embedder_option_accepts_a_folder_or_a_model_at_an_address(file: Path, t
     file.write_text(configured + FILE, encoding="utf-8")
     of_file = selected(file, **REAL, embedder="bge-m3").settings.embedder
     assert (of_file.url, of_file.model, of_file.key_variable) == ("http://e/v1", "bge-m3", "KEY")
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"embedder_url": "http://x/v1"}, "--embedder-url is given without a model"),
-        ({"embedder": "no/such"}, "no/such is neither an existing folder nor `hashing`, and has no address"),
-    ],
-)
-def test_run_selection_rejects_an_incomplete_embedder_option(
-    file: Path, options: dict[str, Any], said: str
-) -> None:
-    with pytest.raises(BadSettings, match=said):
-        selected(file, **options)
 
 
 def test_memory_from_import_path_is_named_after_its_class(file: Path) -> None:
@@ -286,11 +274,6 @@ def test_assistants_of_another_model_than_the_default_have_its_name(file: Path) 
 def test_selection_rejects_a_url_without_scheme_or_host(file: Path, url: str) -> None:
     with pytest.raises(BadSettings, match=r"--url is '.*', which is no address"):
         selected(file, url=[url], model="m")
-
-
-def test_selection_reports_an_unknown_domain_before_an_unknown_model(file: Path) -> None:
-    with pytest.raises(BadSettings, match=r"there is no domain 'amemgym_dmo'\. Did you mean amemgym_demo"):
-        selected(file, domains=["amemgym_dmo"], model="nosuch")
 
 
 def test_repeated_url_option_is_refused_with_a_router_as_the_way_out(file) -> None:

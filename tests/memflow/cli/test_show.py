@@ -61,48 +61,6 @@ def test_show_leaderboard_prints_failure_shares_by_evidence(measured) -> None:
     assert len(failures) == 3
 
 
-def test_show_costs_groups_costs_by_part_of_the_pipeline(measured) -> None:
-    data = measured.json("show", "costs")
-    by = {(row["assistant"], row["part"]): row for row in data}
-    assert {part for _, part in by} == {
-        "generation",
-        "user model",
-        "replies",
-        "memory, writing",
-        "answers",
-        "judging",
-    }
-    assert ("", "generation") in by and ("oracle", "user model") not in by
-    assert {row["instances"] for row in data} == {1}
-    usage = measured.json("show", "usage", "--by", "assistant", "--by", "role", "--by", "stage")
-    for row in usage["usage"]:
-        same = [
-            each
-            for each in data
-            if (each["assistant"], each["role"], each["stage"])
-            == (row["assistant"], row["role"], row["stage"])
-        ]
-        (cost,) = same
-        assert row["calls"] <= cost["calls"] <= row["calls"] + row["cache_hits"]
-    assert by[("oracle", "answers")]["calls"] < by[("full", "answers")]["calls"] == 32
-    assert by[("", "generation")]["price"] is None
-    shown = measured("show", "costs", "--domain", "amemgym_demo~1").stdout
-    assert "user model" in shown and "Means over 1 instances" in shown
-
-
-def test_show_costs_computes_prices_from_the_settings(measured, tmp_path) -> None:
-    settings = tmp_path / "memflow.toml"
-    settings.write_text('[models.scripted]\nkind = "scripted"\nprice_in = 2.0\nprice_out = 8.0\n')
-    data = measured("--settings", str(settings), "show", "costs", "--format", "json")
-    for row in json.loads(data.stdout):
-        by_hand = (2 * row["prompt_tokens"] + 8 * row["completion_tokens"]) / 1e6
-        assert row["price"] == pytest.approx(by_hand) and by_hand > 0
-
-
-def test_show_costs_rejects_a_domain_without_results(measured) -> None:
-    assert "no model requests of these domains" in measured.error("show", "costs", "--domain", "beauty")
-
-
 def test_show_leaderboard_rejects_unknown_metric_and_lists_available_metrics(measured) -> None:
     assert "no metric 'beauty'. `memflow show metrics` lists all" in measured.error(
         "show", "leaderboard", "--metric", "beauty"

@@ -61,22 +61,6 @@ def test_usage_by_unknown_group_is_rejected(url: str) -> None:
         ledger.usage(by=("colour",))
 
 
-def test_usage_needed_without_cache_counts_each_completion_of_a_run_once(either_url: str) -> None:
-    """Repeated requests and cache hits of a run count once."""
-    with SqlLedger(either_url) as ledger:
-        first, second = store(ledger, "a", "b")
-        ledger.used(second, request("b"), ACCOUNT)
-        for stored in (first, second, second, second):
-            ledger.used(stored, request("x"), LATER)
-        (played,) = ledger.needed(("role",), "run 1")
-        (replayed,) = ledger.needed(("role",), "run 2")
-        expected = UsageRow({"role": "assistant"}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6, paid_cached_tokens=8)
-        assert played == expected == replayed
-        ledger.failed(request("c"), ACCOUNT, EndpointDown("nobody there"))
-        assert ledger.needed(("role",), "run 1")[0].failed == 1
-        assert ledger.needed(("role",), "run 3") == []
-
-
 def test_usage_counts_stored_completion_if_another_process_stored_the_request_first(either_url: str) -> None:
     """Another process stored a completion of the same request first."""
     with SqlLedger(either_url) as ledger, SqlLedger(either_url) as other:
