@@ -55,9 +55,7 @@ class OpenAIChat:
         fingerprint: str,
         sampling: Sampling | None = None,
         *,
-        key_variable: str = "OPENAI_API_KEY",
         concurrency: int = 64,
-        patience: float = 120.0,
         budget: Budget | None = None,
         prices: Prices | None = None,
         endpoint: Endpoint | None = None,
@@ -74,9 +72,7 @@ class OpenAIChat:
         self._follows_structure = False
         self._prose = 0
         self._narrow = self._lost = 0
-        self.endpoint = endpoint or Endpoint(
-            url, key_variable=key_variable, concurrency=concurrency, patience=patience
-        )
+        self.endpoint = endpoint or Endpoint(url, concurrency=concurrency)
         self.bodies = RequestBodies(self.endpoint.profile)
         self._read = partial(read_reply, profile=self.endpoint.profile)
         self.section = section

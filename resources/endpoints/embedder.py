@@ -4,7 +4,7 @@ The hashing embedder, which needs no model, is memflow/memories/hashing_embedder
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from memflow.memories.entries import Vector
 from memflow.timing import took
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.replies import BrokenReply, ErrorReply
-from resources.endpoints.request_batcher import OnResult, RequestBatcher
+from resources.models.event_loop import detached
 
 BATCH = 128
 """Maximum number of texts per request."""
@@ -25,6 +25,10 @@ RESPONSE_BYTES = 64 * 2**20
 """Maximum size of a response: BATCH vectors of 16,384 numbers, each of 32 characters."""
 CONCURRENCY = 16
 """Maximum number of concurrent requests."""
+PAUSE_S = 0.002
+"""Texts are collected until no new one has arrived for so many seconds."""
+MAX_WAIT_S = 0.05
+"""Texts are collected for at most so many seconds."""
 
 
 class TimedVector(NamedTuple):
@@ -49,45 +53,38 @@ class VectorStore(Protocol):
 class EndpointEmbedder:
     """An embedding model at an OpenAI-compatible address, such as vLLM's pooling runner.
 
-    Concurrent calls of many episodes are merged into requests of up to BATCH texts. As an asynchronous context manager,
-    the embedder keeps connections open; otherwise each call opens a connection. `dimensions` is 0 until the first
-    response. Raises the errors of Endpoint.post.
+    Hundreds of episodes run in one event loop, and each embeds one message at a time. The texts of concurrent calls are
+    collected while new ones arrive, and sent in requests of up to BATCH texts. `dimensions` is 0 until the first
+    response. An asynchronous context manager; raises the errors of Endpoint.post.
     """
 
     def __init__(
-        self,
-        url: str,
-        model: str,
-        ledger: VectorStore,
-        *,
-        key_variable: str = "OPENAI_API_KEY",
-        concurrency: int = CONCURRENCY,
-        patience: float = 120.0,
-        endpoint: Endpoint | None = None,
+        self, url: str, model: str, ledger: VectorStore, *, key_variable: str = "OPENAI_API_KEY"
     ) -> None:
         self.model = model
         self.ledger = ledger
         self.dimensions = 0
         self.fingerprint = digest("embedding", model)
-        self.endpoint = endpoint or Endpoint(
+        self.endpoint = Endpoint(
             url,
             key_variable=key_variable,
-            concurrency=concurrency,
-            patience=patience,
+            concurrency=CONCURRENCY,
             response_bytes=RESPONSE_BYTES,
             setting="`url` of [embedder] in memflow.toml",
         )
-        self._batcher: RequestBatcher[TimedVector] | None = None
+        self._futures: dict[str, asyncio.Future[TimedVector]] = {}
+        self._collected: dict[str, str] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> "EndpointEmbedder":
         await self.endpoint.__aenter__()
-        self._batcher = RequestBatcher(self._fetch)
         return self
 
     async def __aexit__(self, *exit_: object) -> None:
-        if self._batcher is not None:
-            self._batcher.close()
-        self._batcher = None
+        unfinished: list[asyncio.Future[Any]] = [*self._tasks, *self._futures.values()]
+        for waiting in unfinished:
+            waiting.cancel()
+        self._futures, self._collected = {}, {}
         await self.endpoint.__aexit__(*exit_)
 
     async def embed(self, texts: Sequence[str]) -> Vector:
@@ -95,45 +92,72 @@ class EndpointEmbedder:
 
         The recorded time of a text is its share of its request's seconds, also if its vector is cached.
         """
-        if self._batcher is None:
-            async with self:
-                return await self.embed(texts)
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         keys = [digest(self.fingerprint, text) for text in texts]
-        found = await self._batcher.of(dict(zip(keys, texts, strict=True)))
-        took(sum(each.seconds for each in found.values()))
-        vectors = np.stack([found[key].vector for key in keys])
+        futures = {key: self._future(key, text) for key, text in zip(keys, texts, strict=True)}
+        # asyncio.gather would cancel futures that others wait for too.
+        await asyncio.wait(futures.values(), return_when=asyncio.FIRST_EXCEPTION)
+        for future in futures.values():
+            if future.done() and (error := future.exception()) is not None:
+                raise error
+        embedded = {key: future.result() for key, future in futures.items()}
+        took(sum(each.seconds for each in embedded.values()))
+        vectors = np.stack([embedded[key].vector for key in keys])
         self.dimensions = vectors.shape[1]
         return vectors
 
-    async def _fetch(self, text_of: Mapping[str, str], have: OnResult[TimedVector]) -> None:
-        """Call `have` with the vector of each text: from the ledger, or from requests of about equal size."""
-        kept = await asyncio.to_thread(self.ledger.vectors, [*text_of])
-        for key, embedded in kept.items():
-            have(key, embedded)
-        missing = [key for key in text_of if key not in kept]
+    def _future(self, key: str, text: str) -> asyncio.Future[TimedVector]:
+        future = self._futures.get(key)
+        if future is None:
+            future = self._futures[key] = asyncio.get_running_loop().create_future()
+            if not self._collected:
+                task = detached(self._collect())
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            self._collected[key] = text
+        return future
+
+    async def _collect(self) -> None:
+        """Embed the texts that arrive within a moment: from the ledger, or by requests of about equal size."""
+        loop = asyncio.get_running_loop()
+        until, seen = loop.time() + MAX_WAIT_S, 0
+        while seen < len(self._collected) and loop.time() < until:
+            seen = len(self._collected)
+            await asyncio.sleep(PAUSE_S)
+        texts, self._collected = self._collected, {}
+        try:
+            cached = await asyncio.to_thread(self.ledger.vectors, [*texts])
+        except Exception as error:  # noqa: BLE001  (`embed` raises it)
+            self._fail(texts, error)
+            return
+        self._finish(cached)
+        missing = [key for key in texts if key not in cached]
         size = -(-len(missing) // max(1, -(-len(missing) // BATCH)))
         batches = [missing[start : start + size] for start in range(0, len(missing), size or 1)]
+        await asyncio.gather(*(self._request(batch, texts) for batch in batches))
 
-        async def ask(keys: list[str]) -> None:
-            try:
-                vectors = await self._batch(keys, text_of)
-            except PromptTooLong:
-                if len(keys) == 1:
-                    raise
+    async def _request(self, keys: Sequence[str], text_of: Mapping[str, str]) -> None:
+        """Request the vectors of a batch. An error affects only the texts of the batch."""
+        try:
+            self._finish(await self._batch(keys, text_of))
+        except Exception as error:  # noqa: BLE001  (`embed` raises it)
+            if isinstance(error, PromptTooLong) and len(keys) > 1:
                 # One text is too long for the model; the others are not.
                 halves = (keys[: len(keys) // 2], keys[len(keys) // 2 :])
-                failures = await asyncio.gather(*map(ask, halves), return_exceptions=True)
-                for failure in filter(None, failures):
-                    raise failure from None
-                return
-            for key, embedded in vectors.items():
-                have(key, embedded)
+                await asyncio.gather(*(self._request(half, text_of) for half in halves))
+            else:
+                self._fail(keys, error)
 
-        for wrong in await asyncio.gather(*map(ask, batches), return_exceptions=True):
-            if wrong is not None:
-                raise wrong
+    def _finish(self, vectors: Mapping[str, TimedVector]) -> None:
+        for key, vector in vectors.items():
+            self._futures.pop(key).set_result(vector)
+
+    def _fail(self, keys: Iterable[str], error: Exception) -> None:
+        for key in keys:
+            failed = self._futures.pop(key)
+            failed.set_exception(error)
+            failed.exception()  # mark it as retrieved: `embed` raises the first of several
 
     async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, TimedVector]:
         EPISODE.set("")  # the texts are of several conversations

@@ -41,7 +41,7 @@ SPREAD_S = 0.5
 """Seconds over which the requests are spread that wait for the same pause to end."""
 LOGGED_PAUSE = 10.0
 """A longer pause is logged, in seconds."""
-NO_RESPONSE, BROKEN = 0, 502
+FAILED = 502
 """The status that the SDK sees for an attempt without a response, and for one of status 200 that is no completion."""
 
 SESSION_HEADER = "X-Session-ID"
@@ -55,13 +55,6 @@ class Answer(NamedTuple, Generic[T]):
 
     value: T
     latency_s: float
-
-
-@dataclass(frozen=True)
-class Outage:
-    """What is known of a server that memflow started, and that has ended."""
-
-    reason: str
 
 
 @dataclass
@@ -111,8 +104,8 @@ class Endpoint:
     """Maximum number of bytes of a response after decompression; the rest of a longer one is not read."""
     setting: str = "the url"
     """The setting that holds the address, for error messages."""
-    known_outage: Callable[[], Outage | None] = field(default=lambda: None, repr=False)
-    """Returns the outage of a server that memflow started, if there is one."""
+    known_outage: Callable[[], str | None] = field(default=lambda: None, repr=False)
+    """Returns why a server that memflow started has ended; None if it runs."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
 
@@ -198,21 +191,21 @@ class Endpoint:
 
     async def _attempt(self, request: "httpx2.Request", exchange: "Exchange") -> "httpx2.Response":
         """Send one attempt when it may be sent. Return the response, or one by which the SDK repeats the request."""
-        from resources.endpoints.sdk import failed_exchange, failed_response  # noqa: PLC0415
+        from resources.endpoints.sdk import failed_response  # noqa: PLC0415
 
         call = _CALL.get()
         async with self._limiter:
             await self._wait(call)
-            started = time.perf_counter()
+            started, status = time.perf_counter(), FAILED
             try:
                 response = await exchange()
             except RetryableError as error:
-                call.failure, status = self._unreachable(error), NO_RESPONSE
+                call.failure = self._unreachable(error)
             except NoAnswer as error:
-                call.failure, status = error, BROKEN
+                call.failure = error
             else:
                 self._limiter.answered_at = self.clock()
-                status = response.status_code if response.status_code >= 300 else BROKEN
+                status = response.status_code if response.status_code >= 300 else FAILED
                 call.failure = self._examine(call, response)
                 if call.failure is None:
                     call.seconds = time.perf_counter() - started
@@ -221,11 +214,7 @@ class Endpoint:
                     return response
             if isinstance(call.failure, RetryableError) and call.failure.overloaded:
                 self._limiter.on_overload()
-        repeats = self._repeats(call)
-        if status == NO_RESPONSE:
-            timed_out = isinstance(call.failure, RetryableError) and call.failure.overloaded
-            raise failed_exchange(request, timed_out, repeats)
-        return failed_response(request, status, repeats)
+        return failed_response(request, status, self._repeats(call))
 
     async def _wait(self, call: Call) -> None:
         """Wait until a pause for which the server has asked is over."""
@@ -257,7 +246,7 @@ class Endpoint:
     def _unreachable(self, error: RetryableError) -> RetryableError | ChatError:
         outage = self.known_outage()
         if outage is not None:
-            return EndpointDown(outage.reason)
+            return EndpointDown(outage)
         error.args = (self.redact(str(error).replace(self.url, self.address)),)
         return error
 

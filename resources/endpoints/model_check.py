@@ -6,14 +6,14 @@ profile_proposal.py converts observations into settings; memflow/cli/models.py p
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput
-from resources.endpoints.model_check_requests import DEFINITIONS, KEYWORDS, CheckResponse, Post, object_schema
+from resources.endpoints.model_check_requests import CheckResponse, Post
 from resources.endpoints.profiles import PRESETS, Profile, profile_of
 from resources.endpoints.request_bodies import RequestBodies
 
@@ -57,6 +57,25 @@ class _Colour(BaseModel):
     """The typed answer that the check requests."""
 
     colour: Literal["red", "blue"]
+
+
+class _Name(BaseModel):
+    kind: Literal["name"]
+    name: Annotated[str, Field(min_length=1, max_length=40)] = "sea"
+
+
+class _Number(BaseModel):
+    kind: Literal["number"]
+    number: Annotated[int, Field(ge=0, le=9)]
+    name: _Name
+
+
+class _Keywords(BaseModel):
+    """A typed answer with the keywords of JSON Schema that output types use and that some servers reject."""
+
+    parts: Annotated[
+        list[Annotated[_Name | _Number, Field(discriminator="kind")]], Field(min_length=1, max_length=3)
+    ]
 
 
 @dataclass(frozen=True)
@@ -199,31 +218,34 @@ class ModelCheck:
         self._observe("structured output", "; ".join(seen), fields)
 
     async def _keywords(self) -> None:
-        """Send all keywords of a schema together, or one by one if the endpoint rejects them."""
-        properties = {f"p{number}": part for number, part in enumerate(KEYWORDS.values())}
-        together = await self._with_schema({**object_schema(**properties), "$defs": DEFINITIONS})
-        rejected = []
-        for name, part in KEYWORDS.items():
-            definitions = {"$defs": DEFINITIONS} if name == "$ref" else {}
-            if (
-                not together.ok
-                and not (await self._with_schema({**object_schema(value=part), **definitions})).ok
-            ):
-                rejected.append(name)
-        seen = f"accepts {', '.join(KEYWORDS)}"
-        if not together.ok:
-            seen = f"rejects {', '.join(rejected) or 'all of them together'}"
-        fields: dict[str, tuple[Any, ...]] = {
-            "schema_drop": (tuple(name for name in rejected if name not in ("oneOf", "$ref")),),
-            "schema_unions": ("any_of",) if "oneOf" in rejected else ("as_is", "any_of"),
-            "schema_inline": (True,) if "$ref" in rejected else (False, True),
-        }
-        self._observe("schema keywords", seen, fields)
+        """Request an answer whose schema has all keywords, in the dialect of each preset, the widest first."""
+        dialects = {_dialect(profile_of(preset)) for preset in PRESETS}
+        for drop, unions, inline in sorted(dialects, key=_changes):
+            fields = {"schema_drop": drop, "schema_unions": unions, "schema_inline": inline}
+            response = await self._ask(_PROSE, LARGE, _Keywords, fields)
+            if response.ok:
+                break
+        rejected = [*drop, *(["oneOf"] if unions == "any_of" else []), *(["$ref"] if inline else [])]
+        seen = f"accepts a schema without {', '.join(rejected)}" if rejected else "accepts all keywords"
+        self._observe(
+            "schema keywords",
+            seen if response.ok else f"rejects the schemas of all presets ({response.error})",
+            {
+                "schema_drop": (drop,),
+                "schema_unions": (unions, "any_of"),
+                "schema_inline": (inline, True),
+            },
+        )
 
-    async def _with_schema(self, schema: Mapping[str, Any]) -> CheckResponse:
-        wanted = {"name": "answer", "strict": True, "schema": schema}
-        response_format = {"type": "json_schema", "json_schema": wanted}
-        return await self._ask(_PROSE, LARGE, response_format=response_format)
+
+def _dialect(profile: Profile) -> tuple[tuple[str, ...], str, bool]:
+    return profile.schema_drop, profile.schema_unions, profile.schema_inline
+
+
+def _changes(dialect: tuple[tuple[str, ...], str, bool]) -> tuple[int, bool, bool, tuple[str, ...]]:
+    """Return by how much a dialect changes schemas, for sorting."""
+    drop, unions, inline = dialect
+    return len(drop), unions == "any_of", inline, drop
 
 
 def _is_colour(response: CheckResponse) -> bool:

@@ -1,4 +1,4 @@
-"""Requests of the model check: sending, responses, and the keywords of schemas to test."""
+"""Requests of the model check: how they are sent, and their responses."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -14,41 +14,6 @@ from resources.settings.chat_models import Model
 PATIENCE_S = 5.0
 TRIES = 2
 """A failing request is retried once, within these seconds."""
-
-
-def object_schema(**properties: Any) -> dict[str, Any]:
-    """Return the strict schema of an object with these properties."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [*properties],
-        "additionalProperties": False,
-    }
-
-
-KEYWORDS: Mapping[str, dict[str, Any]] = {
-    "minLength": {"type": "string", "minLength": 1},
-    "maxLength": {"type": "string", "maxLength": 40},
-    "minItems": {"type": "array", "items": {"type": "string"}, "minItems": 1},
-    "maxItems": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
-    "minimum": {"type": "integer", "minimum": 0},
-    "maximum": {"type": "integer", "maximum": 9},
-    "default": {"type": "string", "default": "sea"},
-    "const": {"type": "string", "const": "sea"},
-    "oneOf": {
-        "oneOf": [
-            object_schema(kind={"type": "string", "const": "a"}),
-            object_schema(kind={"type": "string", "const": "b"}),
-        ]
-    },
-    "$ref": {"$ref": "#/$defs/Outer"},
-}
-"""A property for each keyword of JSON Schema that output types use and that some servers reject."""
-DEFINITIONS = {
-    "Outer": object_schema(inner={"$ref": "#/$defs/Inner"}),
-    "Inner": object_schema(name={"type": "string"}),
-}
-"""The definitions of the keyword `$ref`: one refers to the other."""
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,12 @@ state the omitted keywords in words.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from resources.endpoints.profiles import Profile
 
-_WORDS: Mapping[str, str] = {
+WORDS: Mapping[str, str] = {
     "minLength": "Minimum length in characters: {}.",
     "maxLength": "Maximum length in characters: {}.",
     "minItems": "Minimum number of items: {}.",
@@ -26,11 +25,6 @@ _WORDS: Mapping[str, str] = {
     "format": "Format: {}.",
 }
 """The sentence for each keyword that bounds a value. Other omitted keywords, such as `default`, need none."""
-_JSON_VALUE = r'(-?\d+(?:\.\d+)?|true|false|".*?")'
-_STATED = {
-    keyword: re.compile(re.escape(words).replace(r"\{\}", _JSON_VALUE) + r"(?= |$)")
-    for keyword, words in _WORDS.items()
-}
 _NAMED = ("properties", "$defs")
 _LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLE = ("items", "additionalProperties")
@@ -43,12 +37,6 @@ def adapt(schema: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
     if profile.schema_inline and not dialect.is_recursive:
         adapted.pop("$defs", None)
     return adapted
-
-
-def stated_bounds(description: str) -> dict[str, Any]:
-    """Return the keywords that the description of an adapted schema states in words, with their values."""
-    found = ((keyword, pattern.search(description)) for keyword, pattern in _STATED.items())
-    return {keyword: json.loads(match[1]) for keyword, match in found if match}
 
 
 def skeleton(schema: Mapping[str, Any]) -> Any:
@@ -77,7 +65,7 @@ class _Dialect:
         omitted: list[str] = []
         for key, value in part.items():
             if key in self.profile.schema_drop:
-                omitted += [_WORDS[key].format(json.dumps(value))] if key in _WORDS else []
+                omitted += [WORDS[key].format(json.dumps(value))] if key in WORDS else []
             elif key == "discriminator" and any_of:
                 continue
             else:

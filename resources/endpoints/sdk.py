@@ -84,13 +84,3 @@ def failed_response(request: httpx2.Request, status: int, repeats: bool) -> http
     """Return the response to a failed attempt: the SDK repeats the request, or raises the error of its status."""
     decision = {"x-should-retry": "true" if repeats else "false"}
     return httpx2.Response(status, headers=decision, request=request)
-
-
-def failed_exchange(request: httpx2.Request, timed_out: bool, repeats: bool) -> Exception:
-    """Return the exception of an attempt without a response: the SDK repeats the request, or raises it."""
-    if repeats:
-        kind = httpx2.ReadTimeout if timed_out else httpx2.ConnectError
-        return kind("no response", request=request)
-    if timed_out:
-        return openai.APITimeoutError(request)
-    return openai.APIConnectionError(request=request)

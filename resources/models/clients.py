@@ -23,7 +23,7 @@ from memflow.repeats import memory_name
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
 from resources.endpoints.chat import OpenAIChat
-from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder
+from resources.endpoints.embedder import EndpointEmbedder
 from resources.endpoints.endpoint import Endpoint
 from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.connection import ServerConnection
@@ -209,11 +209,5 @@ class Clients:
         if chosen.kind in (None, "hashing"):
             return HashingEmbedder(chosen.dimensions)
         return await self._stack.enter_async_context(
-            EndpointEmbedder(
-                chosen.url,
-                chosen.model,
-                self.ledger,
-                key_variable=chosen.key_variable,
-                concurrency=CONCURRENCY,
-            )
+            EndpointEmbedder(chosen.url, chosen.model, self.ledger, key_variable=chosen.key_variable)
         )

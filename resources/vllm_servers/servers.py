@@ -11,7 +11,6 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from memflow.errors import EndpointDown
-from resources.endpoints.endpoint import Outage
 from resources.process import log_tail
 from resources.settings.chat_models import Model
 from resources.vllm_servers.arguments import serve_command
@@ -49,10 +48,10 @@ class VllmServers:
                 self._started[name] = self._start(model)
             return self._started[name][1]
 
-    def outage(self, name: str) -> Outage | None:
-        """Return what is known of a server that does not respond: one that memflow started has ended."""
+    def outage(self, name: str) -> str | None:
+        """Return why a server that memflow started has ended; None for another server, or if it runs."""
         server, _ = self._started.get(name, (None, ""))
-        return Outage(str(server.failure("has ended"))) if server and not server.is_running() else None
+        return str(server.failure("has ended")) if server and not server.is_running() else None
 
     def facts(self) -> dict[str, dict[str, Any]]:
         """Return the facts of the started servers in use, by model name, for the metadata of a run."""

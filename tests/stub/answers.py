@@ -3,12 +3,14 @@
 The module supports only the schemas that pydantic generates for bounded output types.
 """
 
+import json
 import random
+import re
 import string
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from resources.endpoints.schema_dialect import stated_bounds
+from resources.endpoints.schema_dialect import WORDS as BOUNDS
 
 _WORDS = (
     "walk garden river summer bread tea train letter music house friend doctor budget plan week morning city school"
@@ -16,6 +18,12 @@ _WORDS = (
 )
 WORDS = _WORDS.split()
 
+
+_VALUE = r'(-?\d+(?:\.\d+)?|true|false|".*?")'
+_STATED = {
+    keyword: re.compile(re.escape(words).replace(r"\{\}", _VALUE) + r"(?= |$)")
+    for keyword, words in BOUNDS.items()
+}
 
 DEVIATION = 0.2
 """The standard deviation of the length of recorded assistant replies, as a share of their mean."""
@@ -54,6 +62,12 @@ def obeying(schema: Any) -> Any:
         return schema
     inner = {key: obeying(part) for key, part in schema.items()}
     return inner | stated_bounds(str(schema.get("description", "")))
+
+
+def stated_bounds(description: str) -> dict[str, Any]:
+    """Return the keywords that the description of an adapted schema states in words, with their values."""
+    matches = ((keyword, pattern.search(description)) for keyword, pattern in _STATED.items())
+    return {keyword: json.loads(match[1]) for keyword, match in matches if match}
 
 
 def _of(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random) -> Any:

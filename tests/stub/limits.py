@@ -69,6 +69,5 @@ LIMIT_CHECKS: Mapping[str, Check] = {
     "waits_ms": _waits("retry-after-ms", lambda: "50"),
     "waits_seconds": _waits("Retry-After", lambda: "1"),
     "waits_date": _waits("Retry-After", lambda: format_datetime(datetime.now(UTC) + timedelta(seconds=2))),
-    "no_retry": _waits("x-should-retry", lambda: "false"),
 }
 """The behaviors by name."""

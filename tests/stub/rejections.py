@@ -66,12 +66,6 @@ def _completion_bound(call: Call) -> Rejection | None:
     return Rejection(400, message, "unsupported_parameter", "max_tokens")
 
 
-def _max_tokens_only(call: Call) -> Rejection | None:
-    if "max_completion_tokens" not in call.body:
-        return None
-    return _extra(("max_completion_tokens",))
-
-
 def _fixed_sampling(call: Call) -> Rejection | None:
     if call.body.get("temperature", 1) != 1:
         message = (
@@ -181,7 +175,6 @@ FORM_CHECKS: Mapping[str, Check] = {
     "no_defaults": _without_keywords(frozenset({"default"})),
     "no_nested_references": _no_nested_references,
     "completion_bound": _completion_bound,
-    "max_tokens_only": _max_tokens_only,
     "fixed_sampling": _fixed_sampling,
     "object_only": _object_only,
     "schema_only": _schema_only,

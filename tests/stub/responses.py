@@ -73,11 +73,6 @@ def _blank(draft: Draft, call: Call) -> None:
     draft.content = " " * 20
 
 
-def _blank_json(draft: Draft, call: Call) -> None:
-    if draft.is_json:
-        draft.content = " " * 20
-
-
 def _fenced(draft: Draft, call: Call) -> None:
     if draft.is_json:
         draft.content = f"```json\n{draft.content}\n```"
@@ -105,7 +100,6 @@ CHANGES: Mapping[str, Change] = {
     "refuses": _refuses,
     "filtered": _filtered,
     "blank": _blank,
-    "blank_json_first": _first_only(_blank_json),
     "error_in_200": _error_in_200,
     "warming_up": _first_only(_no_choices),
     "truncates_silently": _truncates,

@@ -54,31 +54,6 @@ async def test_typed_stub_answers_satisfy_bounds_that_the_sent_schema_omits(pres
         assert requests == 1
 
 
-@pytest.mark.parametrize("request_", [TEXT, TYPED])
-@pytest.mark.parametrize(
-    "behaviors",
-    ["thinks_in_field", "thinks_in_reasoning", "thinks_in_details", "thinks_in_tags", "thinks_in_parts"],
-)
-async def test_stub_answer_with_thinking_equals_the_answer_without_thinking(
-    behaviors: str, request_: ChatRequest
-) -> None:
-    thinking, _ = await completed(StubBehavior(behaviors=behaviors), request_)
-    direct, _ = await completed(StubBehavior(), request_)
-    assert (thinking.text, thinking.end) == (direct.text, "answered")
-    assert thinking.reasoning_tokens > 0 == direct.reasoning_tokens
-
-
-@pytest.mark.parametrize("behaviors", ["thinks_too_long", "unclosed_think"])
-async def test_thoughts_up_to_the_token_limit_give_a_cut_completion_without_text(behaviors: str) -> None:
-    completion, _ = await completed(StubBehavior(behaviors=behaviors), TEXT)
-    assert (completion.end, completion.text) == ("cut", "")
-
-
-async def test_json_answer_in_the_reasoning_field_is_parsed() -> None:
-    completion, _ = await completed(StubBehavior(behaviors="answer_in_reasoning"), TYPED)
-    assert parse_completion(completion, Choice)[0] is not None
-
-
 @pytest.mark.parametrize("behaviors", ["fenced", "preamble"])
 async def test_json_answer_between_prose_or_code_fences_is_parsed(behaviors: str) -> None:
     completion, _ = await completed(StubBehavior(behaviors=behaviors), TYPED)

@@ -16,7 +16,7 @@ from memflow.chat.budget import Budget
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.prompts import Prompt, parse
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
-from memflow.errors import BudgetSpent, ChatError, EndpointDown, ModelMisconfigured, PromptTooLong
+from memflow.errors import BudgetSpent, ChatError, EndpointDown, ModelMisconfigured
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import FIRST_CONTACT, Endpoint
 from resources.ledger.sql_ledger import SqlLedger
@@ -127,19 +127,10 @@ async def test_chat_completes_all_requests_although_the_server_restarts() -> Non
     assert len(completions) == 60
 
 
-@pytest.mark.parametrize(
-    ("behavior", "error", "message"),
-    [
-        (StubBehavior(max_model_len=100), PromptTooLong, "maximum context length is 100 tokens"),
-        (StubBehavior(model="other"), ModelMisconfigured, "`stub` does not exist.*Fix --model"),
-    ],
-)
-async def test_chat_quotes_the_server_if_a_request_is_refused(
-    behavior: StubBehavior, error: type[ChatError], message: str
-) -> None:
-    async with Stub(behavior) as stub, chat_at(stub.url) as chat:
-        with pytest.raises(error, match=message):
-            await chat.complete(request("x" * 1000))
+async def test_chat_quotes_the_server_that_lacks_the_model() -> None:
+    async with Stub(StubBehavior(model="other")) as stub, chat_at(stub.url) as chat:
+        with pytest.raises(ModelMisconfigured, match=r"`stub` does not exist.*Fix --model"):
+            await chat.complete(request())
         assert stub.counts.asked == 1
 
 

@@ -143,21 +143,43 @@ def test_read_vectors_returns_vectors_in_the_order_of_their_texts() -> None:
         read_vectors(b'{"error": {"message": "no", "code": 503}}')
 
 
-def test_embedder_works_without_context_manager(ledger: SqlLedger) -> None:
-    async def session(text: str) -> np.ndarray:
-        async with Stub(StubBehavior(fail=0.3, retry_after=0.0)) as stub:
-            return await EndpointEmbedder(stub.url, "stub", ledger).embed([text])
+async def test_cancelled_caller_does_not_cancel_other_callers_of_the_same_text(ledger: SqlLedger) -> None:
+    async with (
+        Stub(StubBehavior(latency=0.05)) as stub,
+        EndpointEmbedder(stub.url, "stub", ledger) as embedder,
+    ):
+        first, second = (asyncio.ensure_future(embedder.embed(["a"])) for _ in range(2))
+        await asyncio.sleep(0.02)
+        first.cancel()
+        assert len(await second) == 1 and first.cancelled()
 
-    assert np.array_equal(asyncio.run(session("a")), asyncio.run(session("a")))
+
+async def test_embedder_sends_a_request_while_new_texts_keep_arriving(ledger: SqlLedger) -> None:
+    async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+        calls = [asyncio.ensure_future(embedder.embed(["first"]))]
+        while not calls[0].done() and len(calls) < 1000:
+            calls.append(asyncio.ensure_future(embedder.embed([f"text {len(calls)}"])))
+            await asyncio.sleep(0.001)
+        assert calls[0].done() and stub.counts.asked < len(calls)
+        await asyncio.gather(*calls)
+
+
+async def test_closing_the_embedder_cancels_waiting_callers(ledger: SqlLedger) -> None:
+    async with Stub(StubBehavior(latency=60)) as stub:
+        async with EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+            waiting = asyncio.ensure_future(embedder.embed(["a"]))
+            await asyncio.sleep(0.1)
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(waiting, 1)
 
 
 async def test_embedder_rejects_a_response_without_vectors(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Stub, "_embeddings", lambda self, body: {"data": []})
-    async with Stub() as stub:
+    async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
         with pytest.raises(BadInput, match=r"0 vectors for 1 texts.* Check that stub is the embedding model"):
-            await EndpointEmbedder(stub.url, "stub", ledger).embed(["a"])
+            await embedder.embed(["a"])
 
 
 @pytest.mark.parametrize("vectors", [[], [[1.0, 2.0]]], ids=["no vector", "another length"])

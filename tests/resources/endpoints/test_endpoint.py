@@ -1,7 +1,6 @@
 """Requests to an endpoint: pauses, several keys, rejections, redirects, limits, and secrets in messages."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -276,9 +275,3 @@ async def test_token_counts_are_estimated_if_the_response_has_no_usage() -> None
     ):
         answer = await complete(chat, "x" * 400)
     assert answer.estimated and answer.prompt_tokens == 100 and answer.completion_tokens > 0
-
-
-async def test_endpoint_get_returns_the_parsed_document_at_a_path() -> None:
-    async with Stub(StubBehavior(model="m")) as stub, Endpoint(stub.url) as endpoint:
-        models = await endpoint.get("/models", json.loads)
-    assert models["data"][0]["id"] == "m"

@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
+from stub.answers import stated_bounds
 
 from memflow.chat.requests import schema_of
 from resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
-from resources.endpoints.schema_dialect import adapt, skeleton, stated_bounds
+from resources.endpoints.schema_dialect import adapt, skeleton
 
 
 class Write(BaseModel):
