@@ -5,6 +5,7 @@ memflow/checks/rules.py defines rules; memflow/checks/evaluation.py evaluates th
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -62,6 +63,14 @@ def checks(
     engine: Annotated[
         Engine, typer.Option(help="What evaluates the rules; gx is Great Expectations.")
     ] = Engine.memflow,
+    docs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write Great Expectations' data docs here; needs --engine gx. A browser loads their style, and the"
+            " script of their first page, from the network.",
+        ),
+    ] = None,
     form: FormatOption = Format.text,
 ) -> None:
     """Evaluate the rules of the tables in the lake; show the results and the rows that violate them.
@@ -70,14 +79,21 @@ def checks(
     """
     from resources.lake.lake import Lake
 
+    if docs is not None and engine is not Engine.gx:
+        raise BadInput(
+            "--docs cannot be used without --engine gx: Great Expectations writes the data docs. Add "
+            "--engine gx."
+        )
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
     targets = list(_targets(lake, of_table, domain or (), assistant or ()))
     found, unchecked = _summaries(lake, settings, targets, engine)
+    page = None if docs is None else _write_docs(lake, settings, targets, docs)
     answer(
         form,
         {
             "engine": engine,
+            "data_docs": None if page is None else str(page),
             "rules": [each.data() for each in found],
             "unchecked": unchecked,
         },
@@ -85,6 +101,7 @@ def checks(
         *_violations(found),
         *(Text(f"not checked: {each}", "red") for each in unchecked),
         note(_total(found, len(targets) - len(unchecked))),
+        *([] if page is None else [note(f"Data docs: {page}")]),
     )
     if unchecked or any(each.failed_in and each.is_error for each in found):
         raise typer.Exit(1)
@@ -139,6 +156,18 @@ def _summary(name: str, of_rule: Sequence[tuple[str, RuleResult]]) -> RuleSummar
     # A rule that counts the rows of another table is still one of this table's.
     [total] = combine(replace(result, table=name) for _, result in of_rule)
     return RuleSummary(total, len(of_rule), [partition for partition, result in of_rule if not result.passed])
+
+
+def _write_docs(lake: "Lake", settings: "Settings", targets: Sequence[Target], folder: Path) -> Path:
+    from resources.validation.checks import Scope, gx_suites
+    from resources.validation.gx import write_data_docs
+
+    suites = [
+        (f"{name} {partition} {number}", suite)
+        for name, partition in targets
+        for number, suite in enumerate(gx_suites(name, partition, lake, Scope.of(name, partition, settings)))
+    ]
+    return write_data_docs(folder, suites)
 
 
 def _by_table(found: Sequence[RuleSummary]) -> RenderableType:

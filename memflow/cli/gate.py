@@ -54,6 +54,9 @@ def gate(
             "[require all probes, and report a regression in any slice]",
         ),
     ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a JUnit XML file, replacing it.")
+    ] = None,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a summary in Markdown, replacing it.")
     ] = None,
@@ -68,7 +71,7 @@ def gate(
     Examples of baselines: `--baseline bm25_message`, `--baseline =2026-11-20`, `--baseline baseline.jsonl`.
     """
     from memflow.cli.gate_operands import GateRequest, read_gate
-    from memflow.cli.gate_output import gate_data, gate_markdown, gate_parts
+    from memflow.cli.gate_output import gate_data, gate_junit, gate_markdown, gate_parts
 
     if not 0 < margin <= 1:
         raise BadInput(
@@ -78,8 +81,9 @@ def gate(
     options = GateOptions(margin, tuple(metric or ()), frozenset(slices or ()))
     request = GateRequest(domain, assistant, baseline, options)
     gated = read_gate(front.load(), front.lake(), request)
-    if markdown is not None:
-        write(markdown, gate_markdown(gated), force=True)
+    for file, text in ((junit, gate_junit), (markdown, gate_markdown)):
+        if file is not None:
+            write(file, text(gated), force=True)
     answer(form, gate_data(gated), *gate_parts(gated))
     if code := gated.result.exit_code:
         raise typer.Exit(code)

@@ -1,14 +1,21 @@
-"""The result of `memflow gate` as text, JSON and Markdown."""
+"""The result of `memflow gate` as text, JSON, JUnit XML and Markdown.
 
+In JUnit a regression is a failure, an open decision that exit code 0 depends on is an error, and any other open
+decision is skipped: the file is red exactly where the exit code is not 0.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
+from xml.etree import ElementTree
 
 from rich.console import RenderableType
 
 from memflow.cli.comparison_text import p_text
 from memflow.cli.gate_operands import Gated
 from memflow.cli.output import Text, cell, note, table
+from memflow.control_characters import visible
 from memflow.labels import caveat_of
 from memflow.scoring.decisions import CANNOT_TELL, REGRESSION, GateDecision
 from memflow.scoring.markdown import escape
@@ -16,7 +23,10 @@ from memflow.scoring.markdown import escape
 COLORS = {REGRESSION: "bold red", CANNOT_TELL: "bold yellow"}
 NUMBERS = ("new", "old", "new - old", "95 % interval", "p", "pairs")
 HEAD = ("score", "decision", *NUMBERS)
+NOT_XML = re.compile("[\ufffe\uffff]")
+"""Characters that XML forbids and that `visible` leaves; it replaces the others."""
 CAVEAT = "this decision shows that the gate works; it measures no model."
+SETTINGS_CASE = "comparable"
 
 
 def gate_data(gated: Gated) -> dict[str, Any]:
@@ -80,6 +90,51 @@ def gate_markdown(gated: Gated) -> str:
     return "\n".join([*lines, "", *(f"* {escape(text)}" for text in notes), ""])
 
 
+def gate_junit(gated: Gated) -> str:
+    """Return the result as JUnit XML: a test case for the settings, and one for each metric and slice."""
+    request, result = gated.request, gated.result
+    suites = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(suites, "testsuite", name=_xml(f"memflow gate {request.domain}"))
+    classname = _xml(f"{request.domain}.{request.assistant}")
+    case = ElementTree.SubElement(suite, "testcase", classname=classname, name=SETTINGS_CASE, time="0")
+    if result.faults:
+        ElementTree.SubElement(case, "error", message=_xml("; ".join(result.faults)), type=CANNOT_TELL)
+    for decision in result.decisions:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=classname, name=_xml(decision.name), time="0"
+        )
+        kind = _junit_kind(decision)
+        if kind is not None:
+            outcome = ElementTree.SubElement(case, kind, message=_xml(_sentence(decision)))
+            if kind != "skipped":
+                outcome.set("type", decision.state)
+        else:
+            ElementTree.SubElement(case, "system-out").text = _xml(_sentence(decision))
+    for name, tag in (
+        ("tests", "testcase"),
+        ("failures", "failure"),
+        ("errors", "error"),
+        ("skipped", "skipped"),
+    ):
+        count = str(sum(1 for _ in suite.iter(tag)))
+        suite.set(name, count)
+        suites.set(name, count)
+    ElementTree.indent(suites)
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _junit_kind(decision: GateDecision) -> str | None:
+    if decision.state == REGRESSION:
+        return "failure"
+    if decision.state == CANNOT_TELL:
+        return "error" if decision.required else "skipped"
+    return None
+
+
+def _xml(text: str) -> str:
+    return NOT_XML.sub("\ufffd", visible(text))
+
+
 def _title(gated: Gated) -> str:
     request = gated.request
     return f"{request.assistant} against {request.baseline} in {request.domain}"
@@ -117,3 +172,13 @@ def _cells(decision: GateDecision) -> list[Any]:
         "" if decision.p_adjusted is None else p_text(decision.p_adjusted),
         decision.n,
     ]
+
+
+def _sentence(decision: GateDecision) -> str:
+    """Return a decision in words, such as `accuracy, all: regression: new - old is -0.100 [...]`."""
+    parts = [f"{decision.name}: {decision.state}"]
+    if decision.difference is not None:
+        interval = "" if decision.low is None else f" [{decision.low:+.3f}, {decision.high:+.3f}]"
+        p = "" if decision.p_adjusted is None else f", p {p_text(decision.p_adjusted)}"
+        parts.append(f"new - old is {decision.difference:+.3f}{interval}{p}, {decision.n:,} pairs")
+    return ": ".join([*parts, *([decision.reason] if decision.reason else [])])

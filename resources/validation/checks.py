@@ -25,7 +25,7 @@ from memflow.repeats import source_of
 from resources.data.library import Library
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
-from resources.validation.gx import validate_rows
+from resources.validation.gx import Suite, suites_of, validate_rows
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,16 @@ def check_partition(
     return evaluate(
         table, rows, rules, other_rows(lake, partition), scope.domain, other_columns(lake, partition)
     )
+
+
+def gx_suites(table: str, partition: str, lake: Lake, scope: Scope) -> Iterator[Suite]:
+    """Yield the rules of a partition as suites of Great Expectations. Raises MissingData and BadSettings."""
+    rows = lake.read(table, partition, vectors=False)
+    rules = expectations_of(table, scope.benchmark)
+    other, from_columns = other_rows(lake, partition), other_columns(lake, partition)
+    for each in suites_of(table, rows, rules, other, scope.domain, from_columns):
+        if isinstance(each, Suite):
+            yield each
 
 
 def other_rows(lake: Lake, partition: str) -> OtherRows:

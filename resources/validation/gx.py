@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -142,6 +143,31 @@ def suites_of(
             yield suite
     if own.tests:
         yield own
+
+
+def write_data_docs(folder: Path, suites: Sequence[tuple[str, Suite]]) -> Path:
+    """Validate named suites and write Great Expectations' data docs below `folder`.
+
+    Return the path of the first page.
+    """
+    gx = _gx()
+    import pandas as pd
+
+    with _VALIDATING:
+        context = _silent(gx.get_context(mode="file", project_root_dir=str(folder)))
+        frames = context.data_sources.add_or_update_pandas("memflow").add_dataframe_asset("rows")
+        batches = frames.add_batch_definition_whole_dataframe("partition")
+        for title, suite in suites:
+            name = title.replace("/", ",").replace(".", "_")  # a dot or a slash would be a folder
+            declared = context.suites.add_or_update(gx.ExpectationSuite(name=name, expectations=suite.tests))
+            definition = gx.ValidationDefinition(name=name, data=batches, suite=declared)
+            definition = context.validation_definitions.add_or_update(definition)
+            checkpoint = gx.Checkpoint(name=name, validation_definitions=[definition])
+            checkpoint = context.checkpoints.add_or_update(checkpoint)
+            frame = pd.DataFrame(suite.frame, index=range(len(suite.rows)))
+            checkpoint.run(batch_parameters={"dataframe": frame})
+        pages = context.build_data_docs()
+    return Path(str(next(iter(pages.values()))).removeprefix("file://"))
 
 
 def _declared(table: str) -> Iterator[Any]:

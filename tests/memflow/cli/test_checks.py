@@ -61,12 +61,20 @@ def test_checks_command_reports_a_missing_table_and_checks_the_other_tables(dama
     assert "memory.indexes" in found.stdout
 
 
+def test_docs_option_writes_data_docs_to_the_given_folder(measured, tmp_path: Path) -> None:
+    command = ["checks", "score.verdicts", "--assistant", "full", "--engine", "gx", "--docs"]
+    found = measured(*command, str(tmp_path / "docs"))
+    assert found.exit_code == 0, found.output
+    assert list((tmp_path / "docs").rglob("index.html"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         (("question.prbes",), "there is no table 'question.prbes'. Did you mean question.probes or"),
         (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'. Did you mean amemgym_demo"),
         (("--assistant", "awe"), "the lake has no assistant 'awe'. Did you mean awi?"),
+        (("--docs", "docs"), "--docs cannot be used without --engine gx"),
     ],
 )
 def test_checks_command_rejects_invalid_arguments(measured, arguments, reason: str) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import factories
 import numpy as np
@@ -129,6 +130,21 @@ def test_moment_of_the_same_assistant_is_a_baseline(changing: Home) -> None:
     assert changing("gate", DOMAIN, "full", "--baseline", str(file)).exit_code == 1
 
 
+def test_junit_file_is_red_where_the_exit_code_is_not_0(stored: Home) -> None:
+    counts = {}
+    for assistant in ("full", "recent", "none"):
+        ended = stored("gate", DOMAIN, assistant, "--baseline", "full", "--junit", "gate.xml")
+        suite = ElementTree.parse("gate.xml").getroot()[0]
+        cases = suite.findall("testcase")
+        counts[ended.exit_code] = (int(suite.get("failures", "")), int(suite.get("errors", "")))
+        assert int(suite.get("tests", "")) == len(cases)
+        assert cases[0].get("name") == "comparable"
+        assert {case.get("name") for case in cases} >= {"accuracy"}
+    assert counts[0] == (0, 0)
+    assert counts[1][0] > 0
+    assert counts[2] == (0, 1)
+
+
 def test_markdown_summary_has_a_table_and_the_reasons(stored: Home) -> None:
     stored("gate", DOMAIN, "none", "--baseline", "full", "--markdown", "gate.md")
     summary = Path("gate.md").read_text()
@@ -142,9 +158,12 @@ def test_names_with_control_characters_and_markup_stay_data(stored: Home, tmp_pa
     bad = 'a\x00\x1b[31m<b>&"\ufffe|.jsonl'.replace("\x00", "")
     file = tmp_path / bad
     stored("export", "verdicts", DOMAIN, "full", str(file))
-    ended = stored("gate", DOMAIN, "recent", "--baseline", str(file), "--markdown", "gate.md")
+    ended = stored(
+        "gate", DOMAIN, "recent", "--baseline", str(file), "--junit", "gate.xml", "--markdown", "gate.md"
+    )
     assert ended.exit_code == 1
     assert "\x1b" not in ended.stdout
+    ElementTree.parse("gate.xml")
     assert "<b>" not in Path("gate.md").read_text().replace("\\<b", "")
 
 
@@ -257,7 +276,7 @@ def test_damaged_baseline_file_is_misuse(stored: Home, baseline: Path) -> None:
         ([DOMAIN, "full", "--baseline", "full", "--slice", "categorie 1"], "Did you mean"),
         ([DOMAIN, "full", "--baseline", "full", "--margin", "0"], "is no share"),
         ([DOMAIN, "full", "--baseline", "full", "--margin", "three"], "Invalid value for '--margin'"),
-        ([DOMAIN, "full", "--baseline", "full", "--markdown", "no/such/folder.md"], "cannot write"),
+        ([DOMAIN, "full", "--baseline", "full", "--junit", "no/such/folder.xml"], "cannot write"),
     ],
 )
 def test_misuse_has_its_own_exit_code(stored: Home, arguments: list[str], message: str) -> None:

@@ -16,7 +16,7 @@ from memflow.checks.expectations import all_expectations, expectations_of
 from memflow.checks.rules import Between, EachRow, Expectation, WholeTable
 from memflow.pipeline import tables_of
 from memflow.records import TABLES, columns
-from resources.validation.gx import SUITES, validate_rows, validate_suite
+from resources.validation.gx import SUITES, suites_of, validate_rows, validate_suite, write_data_docs
 
 DOMAINS = ("amemgym_demo", "memorybench_demo", "membench_observation_generated", "comem_demo")
 
@@ -143,3 +143,13 @@ def test_great_expectations_suite_names_failed_expectation_and_offending_rows(
 def test_empty_table_fails_the_row_count_expectation() -> None:
     [found] = [each for each in validate_suite("raw.records", []) if not each.passed]
     assert (found.name, found.unexpected) == ("expect_table_row_count_to_be_between", 1)
+
+
+def test_data_docs_pages_contain_the_rule_names(tmp_path) -> None:
+    world, domain = valid_rows(), find_domain("memorybench_demo")
+    rules = expectations_of("answer.replies", domain.benchmark)
+    suites = list(suites_of("answer.replies", world["answer.replies"], rules, world.__getitem__, domain))
+    page = write_data_docs(tmp_path, [(f"answer.replies {at}", each) for at, each in enumerate(suites)])
+    assert page.is_file() and page.is_relative_to(tmp_path)
+    text = "".join(each.read_text(encoding="utf-8") for each in page.parent.rglob("*.html"))
+    assert "unparsed_reply_has_reason" in text
