@@ -5,13 +5,13 @@ the number of options.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import cache, reduce
-from operator import or_
+from functools import cache
 from typing import Annotated, Any, Literal, cast
-from weakref import WeakValueDictionary
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StringConstraints, TypeAdapter, create_model
+from pydantic_core import CoreSchema, core_schema
 
+from memflow.chat.narrowed import Narrowed, literal, model_core, model_json, union
 from memflow.fingerprint import digest
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
@@ -24,8 +24,7 @@ PeriodSummary = Annotated[str, StringConstraints(strip_whitespace=True, min_leng
 """What a period is about. Published ones have 800 characters on average and 1,158 at most (the same users)."""
 Schema = Mapping[str, list[str]]
 """State variables and their possible values."""
-_VALUES: WeakValueDictionary[Any, type["Values"]] = WeakValueDictionary()
-"""The types of values that are in memory anyway. A type takes some 150 kB, so that no type is kept for later."""
+_SUMMARY, _TEXT = TypeAdapter(PeriodSummary), TypeAdapter(MessageText)
 
 
 class _Bounded(BaseModel):
@@ -108,9 +107,18 @@ class Portrait(_Bounded):
 class Values(_Bounded):
     """One value, or null, for each variable; the variables are the request's (see `values_of`)."""
 
+    _chosen: dict[str, str | None] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def of(cls, chosen: dict[str, str | None]) -> "Values":
+        """Return an answer with these values of the variables, whose names may be those of attributes."""
+        values = cls()
+        values._chosen = chosen
+        return values
+
     def chosen(self) -> dict[str, str]:
         """Return the value of each variable, without nulls."""
-        return {name: value for name, value in self.model_dump(by_alias=True).items() if value is not None}
+        return {name: value for name, value in self._chosen.items() if value is not None}
 
 
 class Move(_Bounded):
@@ -202,16 +210,10 @@ def questions_of(questions: int, variables: int, values: int) -> type[DraftQuest
 
 def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
     """Return Values with one of its values for each variable of `schema`; `optional` allows null as well."""
-    key = (tuple((name, tuple(values)) for name, values in schema.items()), optional)
-    if (known := _VALUES.get(key)) is not None:
-        return known
-    fields: dict[str, Any] = {}
-    for number, (name, values) in enumerate(schema.items()):
-        one_of = _one_of(tuple(values))
-        # An alias, because a published variable need not be a Python name and may shadow an attribute.
-        fields[f"variable_{number}"] = (one_of | None if optional else one_of, Field(alias=name))
-    narrowed: type[Values] = _narrowed(Values, **fields)
-    return _VALUES.setdefault(key, narrowed)
+    types = {name: literal(values, optional=optional) for name, values in schema.items()}
+    core = model_core("Values", Values, {name: core for name, (core, _) in types.items()}, Values.of)
+    properties = {name: shown for name, (_, shown) in types.items()}
+    return cast(type[Values], Narrowed(Values, core, model_json("Values", Values, properties)))
 
 
 def refinement_of(names: tuple[str, ...]) -> type[Refinement]:
@@ -229,31 +231,59 @@ def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
     return _narrowed(Choices, **fields)
 
 
-MoveTypes = dict[tuple[str, tuple[str, ...]], type[Move]]
-"""Types of moves by variable and values. Consecutive periods of one user share them; a type takes some 15 kB."""
-
-
-def updates_of(schema: Schema, fewest: int, most: int, known: MoveTypes) -> type[Updates]:
-    """Return Updates of `fewest` to `most` of these variables, to these values. `known` is updated to their moves."""
-    keys = [(name, tuple(values)) for name, values in schema.items()]
-    moves: MoveTypes = {key: known.get(key) or _move_of(*key) for key in keys}
-    known.clear()
-    known.update(moves)
-    either = reduce(or_, moves.values())  # typing.Union would keep the types in a cache
-    return _narrowed(Updates, moves=(_list(either), Field(min_length=fewest, max_length=most)))
-
-
-def _move_of(name: str, values: tuple[str, ...]) -> type[Move]:
-    fields: dict[str, Any] = {"variable": (_one_of((name,)), ...), "value": (_one_of(values), ...)}
-    # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
-    return create_model(f"Move_{digest(name, values)[:8]}", __base__=Move, __doc__=Move.__doc__, **fields)
+def updates_of(schema: Schema, fewest: int, most: int) -> type[Updates]:
+    """Return Updates of `fewest` to `most` of these variables, to these values."""
+    moves: list[tuple[str, CoreSchema]] = []
+    shown: dict[str, dict[str, Any]] = {}
+    for name, values in schema.items():
+        # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
+        title = f"Move_{digest(name, tuple(values))[:8]}"
+        (variable, variable_json), (value, value_json) = literal((name,)), literal(values)
+        moves.append((title, model_core(title, Move, {"variable": variable, "value": value})))
+        shown[title] = model_json(title, Move, {"variable": variable_json, "value": value_json})
+    core = model_core(
+        "Updates",
+        Updates,
+        {
+            "summary": _SUMMARY.core_schema,
+            "moves": core_schema.list_schema(union(moves), min_length=fewest, max_length=most),
+        },
+    )
+    places = [{"$ref": f"#/$defs/{title}"} for title in shown]
+    items = places[0] if len(places) == 1 else {"anyOf": places}
+    properties = {
+        "summary": _SUMMARY.json_schema(),
+        "moves": {"items": items, "maxItems": most, "minItems": fewest, "type": "array"},
+    }
+    whole = {"$defs": dict(sorted(shown.items())), **model_json("Updates", Updates, properties)}
+    return cast(type[Updates], Narrowed(Updates, core, whole))
 
 
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Return Groups over exactly these variables."""
-    most = min(3, len(variables))
-    group = _narrowed(Group, variables=(_list(_one_of(variables)), Field(min_length=1, max_length=most)))
-    return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
+    most, (variable, shown) = min(3, len(variables)), literal(variables)
+    group = {
+        "variables": core_schema.list_schema(variable, min_length=1, max_length=most),
+        "text": _TEXT.core_schema,
+    }
+    groups = core_schema.list_schema(
+        model_core("Group", Group, group), min_length=1, max_length=len(variables)
+    )
+    group_json = {
+        "variables": {"items": shown, "maxItems": most, "minItems": 1, "type": "array"},
+        "text": _TEXT.json_schema(),
+    }
+    groups_json = {
+        "items": {"$ref": "#/$defs/Group"},
+        "maxItems": len(variables),
+        "minItems": 1,
+        "type": "array",
+    }
+    whole = {
+        "$defs": {"Group": model_json("Group", Group, group_json)},
+        **model_json("Groups", Groups, {"groups": groups_json}),
+    }
+    return cast(type[Groups], Narrowed(Groups, model_core("Groups", Groups, {"groups": groups}), whole))
 
 
 @cache

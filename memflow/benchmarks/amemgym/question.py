@@ -47,7 +47,7 @@ def _question_template(
 
 @lru_cache(maxsize=64)
 def _values_type(schema: str) -> type[Values]:
-    """Return the output type of a question for the state. A type takes 0.2 MB, so those of few users are cached."""
+    """Return the output type of a question for the state. The types of few users are cached, for repeats."""
     return values_of(json.loads(schema))
 
 

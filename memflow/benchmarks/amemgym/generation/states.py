@@ -5,11 +5,10 @@ their life events follow, period by period.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from memflow.benchmarks.amemgym.answers import (
     Groups,
-    MoveTypes,
     Portrait,
     Updates,
     Values,
@@ -64,7 +63,6 @@ class _UserGenerator:
     config: AMemGymConfig
     profile: Profile
     simulator: UserSimulator
-    moves: MoveTypes = field(default_factory=dict)
 
     async def make(self) -> States:
         """Generate the questions, the initial state, and the changes of each period with their life events."""
@@ -124,7 +122,7 @@ class _UserGenerator:
 
         updates: Updates = await self.simulator(
             "updates",
-            updates_of(others, max(1, wanted - 1), min(wanted + 1, len(others)), self.moves),
+            updates_of(others, max(1, wanted - 1), min(wanted + 1, len(others))),
             {
                 "profile": self.profile.profile,
                 "origin": self.profile.start_date,

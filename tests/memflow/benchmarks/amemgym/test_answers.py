@@ -20,7 +20,7 @@ PACKAGE = "memflow.benchmarks.amemgym"
         answers.values_of({"model_dump": ["x", "y"]}, optional=True),
         answers.refinement_of(("a", "b c")),
         answers.choices_of(("a", "b c"), 3),
-        answers.updates_of({"a b": ["x", "y"], "c": ["z"]}, 1, 2, {}),
+        answers.updates_of({"a b": ["x", "y"], "c": ["z"]}, 1, 2),
         answers.groups_of(("a", "b")),
         answers.answers_of(5),
         answers.choice_of(4),
@@ -46,7 +46,7 @@ def test_every_published_text_fits_its_output_type(base):
 
 
 def test_updates_of_rejects_unknown_variables_values_and_excess_changes():
-    output = answers.updates_of({"a b": ["x", "y"], "c": ["z"], "d": ["x"]}, 1, 2, {})
+    output = answers.updates_of({"a b": ["x", "y"], "c": ["z"], "d": ["x"]}, 1, 2)
 
     def said(*moves: tuple[str, str]) -> answers.Updates:
         return output.model_validate(
