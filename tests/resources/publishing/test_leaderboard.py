@@ -68,7 +68,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rounds=st.lists(CHANGES, min_size=2, max_size=3), seed=st.integers(0, 3))
 def test_cached_leaderboard_and_database_equal_full_recomputation_after_any_changes(
     rounds: list[list[tuple[str, str, str]]], seed: int, tmp_path_factory: pytest.TempPathFactory
