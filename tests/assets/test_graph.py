@@ -96,20 +96,6 @@ def test_jobs_schedules_sensors_and_assets_have_descriptions(defs: dg.Definition
     assert [key for key in graph.get_all_asset_keys() if not graph.get(key).description] == []
 
 
-def test_every_job_accepts_an_empty_run_config(defs: dg.Definitions) -> None:
-    for job in defs.jobs or []:
-        assert dg.validate_run_config(defs.resolve_job_def(job.name), {}) is not None
-
-
-def test_sensor_and_schedules_are_stopped_by_default(defs: dg.Definitions) -> None:
-    [sensor] = defs.sensors or []
-    assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
-    assert "Stopped by default" in sensor.description
-    assert {schedule.default_status for schedule in defs.schedules or []} == {
-        dg.DefaultScheduleStatus.STOPPED
-    }
-
-
 def test_materialization_report_counts_rows_and_shortens_the_preview() -> None:
     rows = [
         Profile(domain="d", user_id=f"u{number}", name="a|b\nc", profile="x" * 300, start_date="2020-01-01")

@@ -57,7 +57,7 @@ class Mine(Full):
 """
 
 
-def test_assistants_from_run_options_become_partitions_that_can_be_rerun(
+def test_assistants_and_samples_of_run_options_become_partitions_that_can_be_rerun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -67,16 +67,8 @@ def test_assistants_from_run_options_become_partitions_that_can_be_rerun(
     Path("memflow.toml").write_text(
         'domains = ["memorybench_demo"]\nassistants = ["full"]\n', encoding="utf-8"
     )
-    options = [
-        "--domain",
-        "amemgym_demo",
-        "--limit",
-        "1",
-        "--no-bounds",
-        "--memory",
-        "my_module_of_memory:Mine",
-    ]
-    ran = CliRunner().invoke(app, ["run", *options])
+    options = "--domain amemgym_demo --limit 1 --no-bounds --memory my_module_of_memory:Mine"
+    ran = CliRunner().invoke(app, ["run", *options.split()])
     assert ran.exit_code == 0, ran.output
 
     definitions = defs()
@@ -89,6 +81,8 @@ def test_assistants_from_run_options_become_partitions_that_can_be_rerun(
     with open_instance(tmp_path / "home") as opened:
         [materialized] = opened.instance.get_materialized_partitions(dg.AssetKey(["answer", "replies"]))
         assert materialized == "mine|amemgym_demo~1"
+        turns = opened.instance.get_latest_materialization_event(dg.AssetKey(["utterance", "turns"]))
+        assert turns.asset_materialization.metadata["sample"].value == "at most 1 users of amemgym_demo"
         again = definitions.resolve_job_def("evaluate_memory").execute_in_process(
             instance=opened.instance,
             partition_key=dg.MultiPartitionKey({"domain": "amemgym_demo~1", "assistant": "mine"}),

@@ -1,6 +1,7 @@
 """The Kubernetes example: manifests are valid, and a run is a Job that has settings, data and secrets."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,11 @@ def values() -> dict[str, Any]:
     return found
 
 
+def snake_case(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings of the chart by their names in dagster.yaml."""
+    return {re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", key): settings[key] for key in settings}
+
+
 def instance_settings(kubeconfig: Path) -> dict[str, Any]:
     """Return the parts of dagster.yaml that the chart writes from the values, without the databases."""
     given = values()
@@ -48,7 +54,6 @@ def instance_settings(kubeconfig: Path) -> dict[str, Any]:
     run = launcher["runK8sConfig"]
     daemon = given["dagsterDaemon"]
     coordinator = daemon["runCoordinator"]["config"]["queuedRunCoordinator"]
-    monitoring = daemon["runMonitoring"]
     return {
         "run_launcher": {
             "module": "dagster_k8s",
@@ -79,25 +84,14 @@ def instance_settings(kubeconfig: Path) -> dict[str, Any]:
             "module": "dagster.core.run_coordinator",
             "class": "QueuedRunCoordinator",
             "config": {
-                "max_concurrent_runs": coordinator["maxConcurrentRuns"],
-                "tag_concurrency_limits": coordinator["tagConcurrencyLimits"],
+                **snake_case(coordinator),
                 # Defaults of the chart.
                 "dequeue_use_threads": True,
                 "dequeue_num_workers": 4,
             },
         },
-        "run_monitoring": {
-            "enabled": monitoring["enabled"],
-            "start_timeout_seconds": monitoring["startTimeoutSeconds"],
-            "cancel_timeout_seconds": monitoring["cancelTimeoutSeconds"],
-            "max_resume_run_attempts": monitoring["maxResumeRunAttempts"],
-            "poll_interval_seconds": monitoring["pollIntervalSeconds"],
-            "free_slots_after_run_end_seconds": monitoring["freeSlotsAfterRunEndSeconds"],
-        },
-        "run_retries": {
-            "enabled": daemon["runRetries"]["enabled"],
-            "max_retries": daemon["runRetries"]["maxRetries"],
-        },
+        "run_monitoring": snake_case(daemon["runMonitoring"]),
+        "run_retries": snake_case(daemon["runRetries"]),
         "telemetry": given["telemetry"],
     }
 

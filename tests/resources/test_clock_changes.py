@@ -1,7 +1,5 @@
 """A clock that goes back an hour: times of versions and publications still increase, and no outdated value is read."""
 
-import os
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,7 +10,6 @@ from ledger_rows import ACCOUNT, completion, find, request, store
 from valid_rows import valid_rows
 
 from memflow.records import PublishedScore
-from resources.files.file_cache import FileCache, FileState
 from resources.lake.lake import Lake
 from resources.ledger import sql_ledger
 from resources.ledger.sql_ledger import SqlLedger
@@ -43,17 +40,6 @@ def test_publications_increase_although_the_clock_goes_back() -> None:
     assert publication_time(history, NOW - HOUR) == "2026-03-01T12:00:00.000001+00:00"
     assert publication_time(history, NOW + HOUR) == "2026-03-01T13:00:00.000000+00:00"
     assert publication_time([], NOW) == "2026-03-01T12:00:00.000000+00:00"
-
-
-def test_files_with_a_time_in_the_future_are_not_cached(tmp_path: Path) -> None:
-    file = tmp_path / "data.txt"
-    file.write_text("one")
-    future = time.time() + 3600
-    os.utime(file, (future, future))
-    cache = FileCache(tmp_path / "cache" / "values-1", tmp_path)
-    state = FileState.of(file.stat())
-    cache.put(str(file), state, "one")
-    assert cache.get(str(file), state) is None
 
 
 def test_ledger_answers_and_counts_although_the_clock_goes_back(

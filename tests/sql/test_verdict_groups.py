@@ -15,7 +15,7 @@ from resources.publishing.warehouse import Warehouse
 VALUES = st.none() | st.floats(0, 10).map(lambda value: round(value, 12))
 
 
-@settings(examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     values=st.lists(
         st.tuples(st.sampled_from("ab"), st.sampled_from([None, "1"]), VALUES), min_size=1, max_size=60

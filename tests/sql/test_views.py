@@ -82,7 +82,7 @@ CELLS = st.sampled_from((0.0, 1.0)) | st.integers(0, 16).map(lambda number: numb
 GAPPED = st.one_of(CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, st.just(math.nan))
 
 
-@settings(examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_history_scores_from_sql_and_python_agree_on_random_answers(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

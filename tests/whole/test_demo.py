@@ -190,13 +190,9 @@ def test_memory_none_scores_at_chance_level_in_the_demo(demo: Demo) -> None:
         )
 
 
-def test_oracle_has_the_best_demo_score_of_every_metric(demo: Demo) -> None:
+def test_oracle_answers_every_demo_question(demo: Demo) -> None:
     assert demo.value(AMEMGYM, "oracle", "accuracy") == 1
     assert demo.value(AMEMGYM, "oracle", "memory_score") == 1
-    for domain, metrics in METRICS.items():
-        for metric in metrics:
-            best = max(demo.value(domain, assistant, metric) for assistant in ASSISTANTS)
-            assert demo.value(domain, "oracle", metric) == best
 
 
 @pytest.mark.parametrize(

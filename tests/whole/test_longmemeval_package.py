@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from plugin_environment import ROOT, Call, plugin_environment
@@ -95,18 +94,3 @@ def test_checks_pass_and_no_reply_failed(memflow: Call) -> None:
     shown = memflow("checks", "--domain", DOMAIN)
     assert "0 failed, 0 with warnings" in shown
     assert "sessions_in_order_of_time" in memflow("checks", "utterance.turns", "--domain", DOMAIN)
-
-
-def test_label_log_is_averaged(memflow: Call, tmp_path: Path) -> None:
-    path = tmp_path / "labels.jsonl"
-    labels = {"sample_user": True, "sample_multi": False}
-    rows = [
-        {"question_id": name, "autoeval_label": {"model": "m", "label": label}}
-        for name, label in labels.items()
-    ]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    found = {
-        row["average"]: row["value"]
-        for row in json.loads(memflow("show", "label-log", str(path), "--format", "json"))["rows"]
-    }
-    assert (found["overall"], found["single-session-user"], found["multi-session"]) == (0.5, 1.0, 0.0)

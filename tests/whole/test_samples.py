@@ -1,22 +1,16 @@
 """Samples (`DOMAIN~N`): partitions of their own, which share rows and requests with the whole domain."""
 
-import json
 import sqlite3
 from collections.abc import Callable, Collection
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-import dagster as dg
 import pytest
-from typer.testing import CliRunner
 
-from assets.definitions import defs
-from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
 from memflow.pipeline import tables_of
 from memflow.records import MEASURED, HealthMeasure, Score
-from resources.instance.instance import open_instance
 from resources.lake.lake import Lake
 
 RunIn = Callable[..., Outcome]
@@ -103,39 +97,3 @@ def test_requests_and_rows_of_a_sample_are_among_those_of_the_whole_domain(
         assert [row.measure for row in of_sample] == [row.measure for row in of_whole] != []
         for part, all_of in zip(of_sample, of_whole, strict=True):
             assert (part.n <= all_of.n, part.affected <= all_of.affected) == (True, True), (assistant, part)
-
-
-@pytest.fixture
-def memflow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
-    """Return a function that runs a command in a home of its own and returns its JSON answer."""
-    for name in ("MEMFLOW_SETTINGS", "MEMFLOW_DATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("MEMFLOW_HOME", str(tmp_path / "home"))
-    (tmp_path / "memflow.toml").write_text('domains = ["memorybench_demo"]\n', encoding="utf-8")
-
-    def call(*arguments: str) -> Any:
-        result = CliRunner().invoke(app, [*arguments, "--format", "json"])
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
-
-    return call
-
-
-@pytest.mark.pipeline
-def test_sample_of_a_run_is_a_partition_in_dagster_that_can_be_rerun(
-    memflow: Callable[..., Any], tmp_path: Path
-) -> None:
-    memflow("run", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--no-bounds", "--limit", "1")
-    definitions = defs()
-    turns = dg.AssetKey(["utterance", "turns"])
-    partitions = definitions.resolve_asset_graph().get(turns).partitions_def
-    assert partitions is not None
-    assert set(partitions.get_partition_keys()) == {"memorybench_demo", "amemgym_demo~1"}
-    with open_instance(tmp_path / "home") as opened:
-        assert opened.instance.get_materialized_partitions(turns) == {"amemgym_demo~1"}
-        job = definitions.resolve_job_def("generate_domain")
-        again = job.execute_in_process(instance=opened.instance, partition_key="amemgym_demo~1")
-        [event, *_] = opened.instance.fetch_materializations(turns, limit=1).records
-    assert again.success
-    assert event.asset_materialization is not None
-    assert event.asset_materialization.metadata["sample"].value == "at most 1 users of amemgym_demo"

@@ -1,6 +1,5 @@
 """Full and read-only disks: one sentence at once, nothing lost, and the same call works when there is room."""
 
-import asyncio
 import errno
 import os
 import subprocess
@@ -8,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ledger_rows import ACCOUNT, completion, find, request, store
 
 from memflow.errors import StoreFailed
 from resources.files.disks import failed_write, require_writable
@@ -16,8 +14,6 @@ from resources.files.local_files import replace_file
 from resources.files.sqlite_urls import sqlite_url
 from resources.ledger import database
 from resources.ledger.sql_ledger import SqlLedger
-
-KEY = "a" * 32
 
 
 @pytest.fixture
@@ -53,31 +49,6 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError(f"waited {seconds} s")
 
     monkeypatch.setattr(database.time, "sleep", sleep, raising=True)
-
-
-@pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-
-
-def put(ledger: SqlLedger, text: str) -> None:
-    async def work() -> None:
-        await ledger.put(completion(text, "b" * 32), request("b"), ACCOUNT)
-
-    asyncio.run(work())
-
-
-def test_ledger_on_a_full_disk_fails_in_a_sentence_and_loses_nothing(small_disk: Path, patient: None) -> None:
-    url = sqlite_url(small_disk / "ledger.sqlite")
-    with SqlLedger(url) as ledger:
-        (stored,) = store(ledger, KEY)
-        filler = fill_disk(small_disk)
-        with pytest.raises(StoreFailed, match=r"the disk of .*small is full.*Free some space, then rerun"):
-            put(ledger, os.urandom(400_000).hex())
-        filler.unlink()
-        put(ledger, "short")
-        assert find(ledger, KEY) == stored
-        assert find(ledger, "b" * 32) == completion("short", "b" * 32)
 
 
 def test_new_ledger_on_a_full_disk_is_reported_without_waiting(small_disk: Path) -> None:

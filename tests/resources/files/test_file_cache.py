@@ -138,7 +138,7 @@ CHANGES = st.lists(
 
 
 @given(changes=CHANGES)
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_cached_value_equals_the_file_content_after_random_changes(tmp_path, changes) -> None:
     """A case ends early if the same file state occurs with different content."""
     folder = tmp_path / "case"

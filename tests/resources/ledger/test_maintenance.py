@@ -68,10 +68,8 @@ def test_ledger_groups_count_sent_requests_and_failures(either_url: str) -> None
         (CompletionFilter(model="m"), [C]),
         (CompletionFilter(prompt="another/prompt"), [A, C]),
         (CompletionFilter(run="run 2"), [A, B]),
-        (CompletionFilter(end="cut"), [A, C]),
         (CompletionFilter(digest="aa"), [B, C]),
         (CompletionFilter(model="m", end="answered"), [B, C]),
-        (CompletionFilter(model="n", end="cut"), [A, B, C]),
         (CompletionFilter(digest="%"), [A, B, C]),
     ],
 )

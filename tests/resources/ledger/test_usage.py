@@ -100,7 +100,7 @@ def sums_over_single_uses(ledger: SqlLedger) -> dict[tuple[str, ...], tuple[int,
     return sums
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=12)
 @given(steps=STEPS)
 def test_ledger_totals_equal_the_sums_over_single_uses(steps: list[tuple[str, str, RequestContext]]) -> None:
     with tempfile.TemporaryDirectory() as folder, SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger:

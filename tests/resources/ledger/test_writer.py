@@ -120,6 +120,24 @@ def test_full_disk_fails_waiting_requests_and_the_ledger_works_again(url: str) -
         assert [(row.requests, row.cache_hits) for row in ledger.usage(by=())] == [(2, 1)]
 
 
+async def put_while_connections_end(
+    ledger: SqlLedger, blocker: sa.Engine, once: bool
+) -> list[Completion | BaseException]:
+    """Put two completions while the table is locked and each connection that waits is ended: once, or always."""
+    with blocker.connect() as connection:
+        connection.exec_driver_sql("LOCK TABLE uses IN EXCLUSIVE MODE")
+        puts = asyncio.create_task(put_all(ledger, completion(key="b"), completion(key="c")))
+        ended: list[object] = []
+        while not (ended if once else puts.done()):  # the writer may take them in one transaction or in two
+            await asyncio.sleep(0.05)
+            connection.exec_driver_sql("SELECT pg_stat_clear_snapshot()")  # else one per transaction
+            ended += connection.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
+            )
+    return await puts
+
+
 @pytest.mark.postgres
 def test_connection_lost_for_long_fails_waiting_requests_and_the_ledger_works_again(
     postgres_ledger_url: str, monkeypatch: pytest.MonkeyPatch
@@ -129,21 +147,7 @@ def test_connection_lost_for_long_fails_waiting_requests_and_the_ledger_works_ag
     with SqlLedger(postgres_ledger_url) as ledger:
         (stored,) = store(ledger, "a")
         ledger.used(stored, request("a"), ACCOUNT)
-
-        async def lose_connection() -> list[Completion | BaseException]:
-            with blocker.connect() as connection:
-                connection.exec_driver_sql("LOCK TABLE uses IN EXCLUSIVE MODE")
-                puts = asyncio.create_task(put_all(ledger, completion(key="b"), completion(key="c")))
-                while not puts.done():  # the writer may take them in one transaction or in two
-                    await asyncio.sleep(0.05)
-                    connection.exec_driver_sql("SELECT pg_stat_clear_snapshot()")  # else one per transaction
-                    connection.exec_driver_sql(
-                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                        "WHERE wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
-                    )
-            return await puts
-
-        errors = asyncio.run(lose_connection())
+        errors = asyncio.run(put_while_connections_end(ledger, blocker, once=False))
         assert [type(error) for error in errors] == [StoreFailed] * 2
         assert "lost the connection" in str(errors[0]) and "memflow@127.0.0.1" in str(errors[0])
         store(ledger, "b")
@@ -158,24 +162,8 @@ def test_lost_connection_is_opened_again_and_the_completions_are_stored_once(
 ) -> None:
     blocker = sa.create_engine(postgres_ledger_url)
     with SqlLedger(postgres_ledger_url) as ledger:
-
-        async def lose_connection_once() -> list[Completion | BaseException]:
-            with blocker.connect() as connection:
-                connection.exec_driver_sql("LOCK TABLE uses IN EXCLUSIVE MODE")
-                puts = asyncio.create_task(put_all(ledger, completion(key="b"), completion(key="c")))
-                ended: list[object] = []
-                while not ended:
-                    await asyncio.sleep(0.05)
-                    connection.exec_driver_sql("SELECT pg_stat_clear_snapshot()")  # else one per transaction
-                    ended = list(
-                        connection.exec_driver_sql(
-                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                            "WHERE wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
-                        )
-                    )
-            return await puts
-
-        assert asyncio.run(lose_connection_once()) == [completion(key="b"), completion(key="c")]
+        stored = asyncio.run(put_while_connections_end(ledger, blocker, once=True))
+        assert stored == [completion(key="b"), completion(key="c")]
         assert ledger.digests() == {"b", "c"}
         assert [row.requests for row in ledger.usage(by=())] == [2]
     blocker.dispose()

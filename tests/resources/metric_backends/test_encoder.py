@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from memflow.errors import BadSettings, MissingData
-from memflow.metrics.bertscore import bertscores, metric_name
 from resources.metric_backends.encoder import BEST_LAYERS, FolderEncoder
 
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "dog", "ran", "home")
@@ -63,19 +62,6 @@ def test_encoder_returns_unit_vectors_of_the_configured_layer(folder: Path, laye
         assert one.dtype == np.float32
         np.testing.assert_allclose(np.linalg.norm(one, axis=1), 1, rtol=1e-5)
         np.testing.assert_allclose(one, states(folder, text, layer), atol=1e-5)
-
-
-def test_bertscore_of_a_text_with_itself_is_1(folder: Path) -> None:
-    encoder = FolderEncoder(folder, name="tiny", layer=2)
-    same, other, empty = asyncio.run(
-        bertscores(
-            encoder, [("the cat ran", "the cat ran"), ("a dog", "the cat sat on a mat"), ("", "a dog")]
-        )
-    )
-    assert same.value == pytest.approx(1, abs=1e-5)
-    assert other.value is not None and -1 < other.value < 1
-    assert empty.value == 0
-    assert metric_name(encoder) == "bertscore[tiny,L2]"
 
 
 def test_encoder_truncates_a_long_text_and_rejects_a_missing_layer(folder: Path) -> None:

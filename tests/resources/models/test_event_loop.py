@@ -35,14 +35,6 @@ def test_work_of_several_threads_runs_on_one_event_loop(loop: EventLoopThread) -
         assert len(set(threads.map(run, range(4)))) == 1
 
 
-def test_error_of_work_is_raised_in_the_thread_that_waits_for_it(loop: EventLoopThread) -> None:
-    async def fail() -> None:
-        raise ValueError("broken")
-
-    with pytest.raises(ValueError, match="broken"):
-        loop.run(fail())
-
-
 def test_tasks_of_failed_work_are_canceled_and_detached_tasks_continue(loop: EventLoopThread) -> None:
     ended: list[str] = []
 

@@ -119,11 +119,7 @@ def test_open_reader_keeps_its_file_while_another_is_published(lake: Lake, path:
     with duckdb.connect(path, read_only=True) as connection:
         before = connection.execute(COUNT).fetchall()
         write_assistant(lake, "comem_demo", "full", 1)
-        subprocess.run(
-            [sys.executable, "-c", PUBLISH, lake.root, str(path), "1"],
-            check=True,
-            env={**os.environ, **PYTHONPATH},
-        )
+        assert start_publishing(lake, path, "1").wait(300) == 0
         assert connection.execute(COUNT).fetchall() == before
     assert rows(path) != before
 
@@ -152,31 +148,20 @@ PUBLISH = textwrap.dedent(
 )
 
 
+def start_publishing(lake: Lake, path: Path, *arguments: str) -> "subprocess.Popen[bytes]":
+    """Start a process that publishes a number of times. With an assistant, it writes its tables before each."""
+    command = [sys.executable, "-c", PUBLISH, lake.root, str(path), *arguments]
+    return subprocess.Popen(command, env={**os.environ, **PYTHONPATH})
+
+
 def test_two_processes_publish_at_the_same_time(lake: Lake, path: Path, tmp_path: Path) -> None:
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PUBLISH, lake.root, str(path), "4", assistant],
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **PYTHONPATH},
-        )
-        for assistant in ("full", "bm25_message")
-    ]
-    errors = [each.communicate(timeout=300)[1] for each in processes]
-    assert [each.returncode for each in processes] == [0, 0], errors
-    subprocess.run(
-        [sys.executable, "-c", PUBLISH, lake.root, str(path), "1"],
-        check=True,
-        env={**os.environ, **PYTHONPATH},
-    )
+    processes = [start_publishing(lake, path, "4", assistant) for assistant in ("full", "bm25_message")]
+    assert [process.wait(300) for process in processes] == [0, 0]
+    assert start_publishing(lake, path, "1").wait(300) == 0
     published = {
         table: rows(path, f"FROM {table} ORDER BY ALL") for table in ("score.verdicts", "score.leaderboard")
     }
     for name in (path, path.parent / ".cache"):
         shutil.rmtree(name) if name.is_dir() else name.unlink()
-    subprocess.run(
-        [sys.executable, "-c", PUBLISH, lake.root, str(path), "1"],
-        check=True,
-        env={**os.environ, **PYTHONPATH},
-    )
+    assert start_publishing(lake, path, "1").wait(300) == 0
     assert published == {table: rows(path, f"FROM {table} ORDER BY ALL") for table in published}

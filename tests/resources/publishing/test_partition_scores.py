@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from measured_lake import ASSISTANTS, DOMAINS, settings_of, write_assistant, write_health, write_probes
+from measured_lake import ASSISTANTS, DOMAINS, settings_of, write_assistant, write_probes
 
 from resources.lake.lake import Lake
 from resources.publishing.leaderboard import leaderboard_rows
@@ -35,15 +35,3 @@ def test_scores_of_a_partition_equal_those_of_the_leaderboard(tmp_path: Path, na
     for score in found:
         same = published[score.assistant, score.metric]
         assert (score.value, score.low, score.high, score.n) == (same.value, same.low, same.high, same.n)
-
-
-def test_scores_of_a_faulty_partition_have_no_value(tmp_path: Path) -> None:
-    lake = Lake(settings_of(tmp_path).lake_root)
-    write_probes(lake, DOMAINS[0])
-    write_assistant(lake, DOMAINS[0], "full", 0)
-    write_health(lake, DOMAINS[0], "full", "faulty")
-    domain = settings_of(tmp_path).domain(DOMAINS[0])
-    found = partition_scores(domain, "full", lake, Warehouse(lake, tmp_path / "x.duckdb"))
-    assert found and {(score.value, score.reason) for score in found} == {
-        (None, "not measured: it is faulty")
-    }
