@@ -208,8 +208,10 @@ class Lake:
             except FileNotFoundError:
                 return None
         state = self.storage.commit(file, key, current)
-        if table in APPEND_ONLY and state is not None:  # one earlier version is enough: it has the same rows
-            for earlier in kept_files(self.storage, table, partition).get(partition, [])[:-1]:
+        if table in APPEND_ONLY and state is not None:  # kept twice: this version, and the one before
+            with suppress(FileNotFoundError):
+                self.storage.keep(key, state, version_key(table, partition, facts))
+            for earlier in kept_files(self.storage, table, partition).get(partition, [])[:-2]:
                 self.storage.delete(earlier.key)
         return state
 

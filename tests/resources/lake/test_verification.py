@@ -152,19 +152,21 @@ def refuse_flips(lake: Lake, file: KeptFile, before: Facts) -> None:
         path.write_bytes(intact)
 
 
-@pytest.mark.parametrize("damage", ["flip", "delete"])
-def test_damaged_or_deleted_history_goes_on_from_the_version_before(tmp_path: Path, damage: str) -> None:
+@pytest.mark.parametrize(("damage", "rows"), [("flip", 3), ("delete", 3), ("flip in place", 2)])
+def test_damaged_or_deleted_history_goes_on_from_a_kept_version(
+    tmp_path: Path, damage: str, rows: int
+) -> None:
     lake = Lake(tmp_path / "lake")
     row = valid_rows()["score.history"][0]
-    for rows in ([row], [row, row], [row] * 3):
-        lake.write("score.history", "all", rows, fingerprint="f")
-    assert len(kept_files(lake.storage, "score.history")["all"]) == 1
+    for number in (1, 2, 3):
+        lake.write("score.history", "all", [row] * number, fingerprint="f")
+    assert len(kept_files(lake.storage, "score.history")["all"]) == 2
     path = Path(lake.path("score.history", "all"))
-    if damage == "flip":
-        flip(path, 800)
-    else:
+    if damage == "delete":
         path.unlink()
+    else:
+        flip(path, 800, keep_time=damage == "flip in place")  # the link to this version then changes too
     other = Lake(lake.root)
-    assert other.accumulated("score.history", "all") == [row, row]
-    other.update("score.history", "all", lambda rows: [*rows, row], fingerprint="f")
-    assert len(Lake(lake.root).read("score.history", "all")) == 3
+    assert other.accumulated("score.history", "all") == [row] * rows
+    other.update("score.history", "all", lambda found: [*found, row], fingerprint="f")
+    assert len(Lake(lake.root).read("score.history", "all")) == rows + 1
