@@ -3,8 +3,6 @@
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from memflow.deferred_imports import hidden_modules
-
 if TYPE_CHECKING:
     from nltk.stem.porter import PorterStemmer
 
@@ -17,7 +15,6 @@ def stem(word: str) -> str:
 
 @cache
 def _stemmer() -> "PorterStemmer":
-    with hidden_modules("scipy", "scipy.stats"):  # nltk imports its statistics for a test that memflow does not use
-        from nltk.stem.porter import PorterStemmer  # noqa: PLC0415  (nltk takes a moment to import)
+    from nltk.stem.porter import PorterStemmer  # noqa: PLC0415  (nltk takes a second to import)
 
     return PorterStemmer()

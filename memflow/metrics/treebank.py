@@ -6,11 +6,8 @@ The sentence tokenizer Punkt is untrained, so `Dr.` ends a sentence. The import 
 import re
 from functools import lru_cache
 
-from memflow.deferred_imports import hidden_modules
-
-with hidden_modules("scipy", "scipy.stats"):  # nltk imports its statistics for a test that memflow does not use
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-    from nltk.tokenize.punkt import PunktSentenceTokenizer
+from nltk.tokenize.destructive import NLTKWordTokenizer
+from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 _PLAIN_END = re.compile(r"(?<=[A-Za-z]{2})[.?!](?=[ \t\n\r\f\v]+[A-Za-z])")
 """Ends of sentences that need no Punkt: a word, its mark, ASCII white space, a word."""

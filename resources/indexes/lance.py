@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from memflow.deferred_imports import empty_package
 from memflow.errors import BadInput, DamagedFile, MissingData
+from resources.deferred_imports import empty_package
 from resources.files.plain_paths import plain_path
 from resources.indexes.file_hashes import IndexHashes, index_name
 

@@ -45,8 +45,8 @@ from memflow.checks.rules import (
     Unique,
     WholeTable,
 )
-from memflow.deferred_imports import deferred_imports, hidden_modules
 from memflow.records import KEYS, columns
+from resources.deferred_imports import deferred_imports, hidden_modules
 
 SUITES = ("raw.records", "score.leaderboard")
 """The tables that a suite of Great Expectations validates in every run: what enters, and what leaves."""

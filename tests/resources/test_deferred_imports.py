@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memflow.deferred_imports import deferred_imports, empty_package, hidden_modules
+from resources.deferred_imports import deferred_imports, empty_package, hidden_modules
 
 
 @pytest.fixture
