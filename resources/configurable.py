@@ -10,7 +10,7 @@ all of its runs.
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from dagster._config.pythonic_config.resource import ConfigurableResourceFactory
 from pydantic import Field
 from sqlalchemy.engine import make_url
 
+from memflow.errors import MemflowError
 from resources.data.library import CHECKSUMS, Library
 from resources.indexes.lance import LanceIndex
 from resources.lake.lake import Lake
@@ -198,9 +199,18 @@ def configurable_resources(settings: Settings, lake: Lake | None = None) -> dict
 def open_resources(
     settings: Settings, lake: Lake | None = None, instance: dg.DagsterInstance | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Open the resources, for a process that shares them between its runs. Yield their objects by name."""
+    """Open the resources, for a process that shares them between its runs. Yield their objects by name.
+
+    Raises the MemflowError of a resource that cannot be opened, such as a damaged ledger.
+    """
     resources = configurable_resources(settings, lake)
-    with dg.build_resources(resources, instance=instance) as opened:
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(dg.build_resources(resources, instance=instance))
+        except dg.DagsterUserCodeExecutionError as error:
+            raise (
+                error.user_exception if isinstance(error.user_exception, MemflowError) else error
+            ) from None
         yield {name: getattr(opened, name) for name in resources}
 
 

@@ -31,9 +31,10 @@ from memflow.records.scores import (
     Verdict,
 )
 from memflow.records.states import Change, Entity, Profile, Record, Variable
-from memflow.records.tables import APPEND_ONLY, KEYS, MEASURED, TABLES, Column, columns, required
+from memflow.records.tables import ACCUMULATED, APPEND_ONLY, KEYS, MEASURED, TABLES, Column, columns, required
 
 __all__ = [
+    "ACCUMULATED",
     "APPEND_ONLY",
     "BY_EVIDENCE",
     "KEYS",

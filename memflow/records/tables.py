@@ -72,6 +72,8 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 APPEND_ONLY = frozenset({"score.history"})
 """Tables to which rows are only added, so that the lake keeps no earlier versions of them."""
+ACCUMULATED = APPEND_ONLY | {"score.drift"}
+"""Tables that each publication extends, and that nothing else can rebuild. The lake has their current rows twice."""
 
 MEASURED = frozenset(
     {

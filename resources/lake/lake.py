@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from memflow.errors import BadInput, DamagedFile, MissingData, StoreBusy
-from memflow.records import APPEND_ONLY, TABLES, columns
+from memflow.records import ACCUMULATED, APPEND_ONLY, TABLES, columns
 from resources.files.file_cache import FileState, RowCache
 from resources.files.local_files import partition_of, stem_of
 from resources.lake.columns import from_array, has_vectors, unknown_table
@@ -208,9 +208,10 @@ class Lake:
             except FileNotFoundError:
                 return None
         state = self.storage.commit(file, key, current)
-        if table in APPEND_ONLY and state is not None:  # kept twice: this version, and the one before
+        if table in ACCUMULATED and state is not None:
             with suppress(FileNotFoundError):
                 self.storage.keep(key, state, version_key(table, partition, facts))
+        if table in APPEND_ONLY and state is not None:  # the version before is enough
             for earlier in kept_files(self.storage, table, partition).get(partition, [])[:-2]:
                 self.storage.delete(earlier.key)
         return state

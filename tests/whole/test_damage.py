@@ -142,7 +142,7 @@ def test_doctor_names_all_damage_and_the_commands_that_rebuild_it_without_reques
     assert findings(home, "--full") == []
 
 
-@pytest.mark.parametrize("arguments", [("usage",), ("ledger", "stats"), ("run",)])
+@pytest.mark.parametrize("arguments", [("show", "usage"), ("ledger", "stats"), ("run",)])
 def test_damaged_schema_page_of_the_ledger_is_reported_in_one_sentence(
     home: Path, arguments: tuple[str, ...]
 ) -> None:
