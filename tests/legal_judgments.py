@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memflow.metrics.legal.numerals import format_numeral
+from chinese_numerals import format_numeral
 
 
 @dataclass(frozen=True)

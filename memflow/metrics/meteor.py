@@ -49,7 +49,8 @@ def meteor(
     """Return the METEOR score of an answer, in [0, 1].
 
     English words are NLTK's tokens (see treebank.py). Chinese words are jieba's, without white space and synonyms.
-    `meteor_of_words` describes the variants. Raises BadSettings for an unknown language or variant.
+    The variant `published_code` equals NLTK's meteor_score, which looks up synonyms of stems; `standard` looks up
+    synonyms of words. Raises BadSettings for an unknown language or variant.
     """
     if language == "en":
         cut = _english_words
@@ -58,20 +59,6 @@ def meteor(
     else:
         raise BadSettings(f"unknown METEOR language {language!r}. Use 'en' or 'zh'.")
     return _score(cut(prediction), cut(gold), variant, synonyms)
-
-
-def meteor_of_words(
-    said: Sequence[str],
-    wanted: Sequence[str],
-    variant: Variant = "standard",
-    synonyms: Synonyms | None = None,
-) -> float:
-    """Return the METEOR score of an answer, in [0, 1]. Both texts are lists of words.
-
-    The variant `published_code` equals NLTK's meteor_score, which looks up synonyms of stems; `standard` looks up
-    synonyms of words. Raises BadSettings for an unknown variant.
-    """
-    return _score([word.lower() for word in said], [word.lower() for word in wanted], variant, synonyms)
 
 
 def _score(said: Sequence[str], wanted: Sequence[str], variant: Variant, synonyms: Synonyms | None) -> float:

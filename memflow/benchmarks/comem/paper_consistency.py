@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 
-from memflow.benchmarks.comem.paper import PaperClaim, PaperRow, count, published
+from memflow.benchmarks.comem.paper import PaperRow, count, published
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +97,3 @@ def accuracies(row: PaperRow) -> list[tuple[Fraction, Fraction]]:
         )
         for gain in (0, *count_questions(row).gains())
     ]
-
-
-def initial_counts_of_claim(claim: PaperClaim, within: Fraction) -> frozenset[int]:
-    """Return the numbers of correct questions at checkpoint 0 that agree, up to `within`, with a paper's claim."""
-    held = {row.memory: count_questions(row) for row in paper_rows_of_model(claim.dataset, claim.model)}
-    questions = next(iter(held.values())).questions
-    told = [gain for memory in claim.memories for gain in held[memory].gains()]
-
-    def near(wanted: float | None, found: Fraction) -> bool:
-        return wanted is None or abs(found - Fraction(str(wanted))) <= within
-
-    def holds(start: int) -> bool:
-        if claim.over is not None:
-            gain = Fraction(sum(told) - sum(held[claim.over].gains()), len(told) * questions)
-            return near(claim.mean, gain) and (claim.low is None or gain >= Fraction(str(claim.low)))
-        right = [Fraction(start + gain, questions) for gain in told]
-        mean = sum(right, Fraction(0)) / len(right)
-        return near(claim.low, min(right)) and near(claim.high, max(right)) and near(claim.mean, mean)
-
-    return frozenset(start for start in range(questions + 1) if holds(start))

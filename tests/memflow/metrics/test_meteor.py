@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.errors import BadSettings
-from memflow.metrics.meteor import meteor, meteor_of_words
+from memflow.metrics.meteor import Variant, meteor
 
 HYPOTHESIS = "It is a guide to action which ensures that the military always obeys the commands of the party"
 REFERENCE = "It is a guide to action that ensures that the military will forever heed Party commands"
@@ -28,6 +28,15 @@ class FakeSynonyms:
 
     def of(self, word: str) -> frozenset[str]:
         return self.synonyms.get(word, frozenset())
+
+
+def meteor_of_words(
+    said: list[str],
+    wanted: list[str],
+    variant: Variant = "standard",
+    synonyms: FakeSynonyms | None = None,
+) -> float:
+    return meteor(" ".join(said), " ".join(wanted), "en", variant, synonyms)
 
 
 def test_meteor_matches_hand_computed_values() -> None:

@@ -1,12 +1,8 @@
 import pytest
+from paired_values import Pair, compare_pairs
 
 from memflow.metrics.intervals import NO_VARIATION
-from memflow.scoring.comparison import (
-    NO_PAIRS,
-    Pair,
-    better,
-    compare_pairs,
-)
+from memflow.scoring.comparison import NO_PAIRS, better
 
 
 def test_no_pairs_and_a_single_episode_have_a_reason() -> None:

@@ -6,10 +6,11 @@ from dataclasses import replace
 import factories
 import numpy as np
 import pytest
+from paired_values import compare_pairs, pair_values
 
 from memflow.metrics.diagnosis import memory_score
 from memflow.records import Comparison
-from memflow.scoring.comparison import NO_PAIRS, compare_pairs, pair_values
+from memflow.scoring.comparison import NO_PAIRS
 from memflow.scoring.comparisons import DomainContext, adjusted, all_pairs, compare, with_ranks
 from memflow.scoring.measures import (
     AggregateMeasure,

@@ -46,7 +46,6 @@ _DAY_COUNTS = (*_ONES, "ten", "eleven", "twelve", "thirteen")
 _DAY_COUNTS_ZH = (*_ONES_ZH, "十", "十一", "十二", "十三")
 _CLOCK = ("9:00 AM", "2:00 PM", "7:00 PM")
 _CLOCK_ZH = ("上午九点", "下午两点", "晚上七点")
-_DIGIT_YEAR = re.compile(r"\d{4}")
 
 
 def format_age(years: int, language: Language) -> str:
@@ -123,11 +122,6 @@ def parse_scale(text: str) -> int:
 def parse_duration(text: str) -> int:
     """Return the number of days of a duration; a month has 30 days. Raises BadInput."""
     return _parse_counted(text, _DAYS, format_duration, "a duration such as `eight days`")
-
-
-def is_relative_time(time: str) -> bool:
-    """Return whether a time is relative to the time of its message."""
-    return _DIGIT_YEAR.search(time) is None
 
 
 def resolve_time(time: str, sent_at: datetime) -> datetime:

@@ -6,6 +6,7 @@ from itertools import combinations_with_replacement, product
 import pytest
 
 from memflow.benchmarks.comem.paper import (
+    PaperClaim,
     count,
     published,
     reference,
@@ -15,7 +16,6 @@ from memflow.benchmarks.comem.paper_consistency import (
     QuestionCounts,
     common_initial_counts,
     count_questions,
-    initial_counts_of_claim,
     paper_rows_of_model,
 )
 from memflow.benchmarks.domains import Domain
@@ -27,6 +27,26 @@ MODELS = ("GPT-4o-mini", "Gemini-2.5-flash", "DeepSeek-V3.2", "DeepSeek-V3.2-thi
 OTHERS = MODELS[1:]
 MISFITS = {(dataset, model, "mem0") for dataset in ("personamem_32k", "dialsim") for model in OTHERS}
 """Docs/fidelity.md lists these: T1."""
+
+
+def initial_counts_of_claim(claim: PaperClaim, within: Fraction) -> frozenset[int]:
+    """Return the numbers of correct questions at checkpoint 0 that agree, up to `within`, with a paper's claim."""
+    held = {row.memory: count_questions(row) for row in paper_rows_of_model(claim.dataset, claim.model)}
+    questions = next(iter(held.values())).questions
+    told = [gain for memory in claim.memories for gain in held[memory].gains()]
+
+    def near(wanted: float | None, found: Fraction) -> bool:
+        return wanted is None or abs(found - Fraction(str(wanted))) <= within
+
+    def holds(start: int) -> bool:
+        if claim.over is not None:
+            gain = Fraction(sum(told) - sum(held[claim.over].gains()), len(told) * questions)
+            return near(claim.mean, gain) and (claim.low is None or gain >= Fraction(str(claim.low)))
+        right = [Fraction(start + gain, questions) for gain in told]
+        mean = sum(right, Fraction(0)) / len(right)
+        return near(claim.low, min(right)) and near(claim.high, max(right)) and near(claim.mean, mean)
+
+    return frozenset(start for start in range(questions + 1) if holds(start))
 
 
 def held(dataset, model, memory):

@@ -1,10 +1,10 @@
 import pytest
+from chinese_numerals import format_numeral
 from hypothesis import given
 from hypothesis import strategies as st
 from legal_judgments import Convicted, judgment
 
 from memflow.metrics.legal.measures import comparable_passages, judgment_scores
-from memflow.metrics.legal.numerals import format_numeral
 from memflow.metrics.result import MetricResult
 
 NAMES = ["charge_recall", "charge_precision", "statute_recall", "statute_precision", "time", "fine"]

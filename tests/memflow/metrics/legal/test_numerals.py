@@ -1,11 +1,12 @@
 import re
 
 import pytest
+from chinese_numerals import format_numeral
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.errors import BadInput
-from memflow.metrics.legal.numerals import NUMERAL, format_numeral, parse_numeral
+from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
 
 WRITTEN = {
     "零": 0, "十": 10, "十五": 15, "二十": 20, "两百": 200, "三百四十七": 347, "一千零五": 1_005,
