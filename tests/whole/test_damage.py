@@ -4,13 +4,14 @@ import json
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from memflow.chat.replacements import replace_prompts
 from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
 from resources.lake.lake import VERIFIED, Lake
@@ -163,6 +164,14 @@ def test_damaged_schema_page_of_the_ledger_is_reported_in_one_sentence(
     assert ".recover" in found["fix"]
 
 
+@pytest.fixture
+def packaged_prompts() -> Iterator[None]:
+    """Use the packaged prompts again after the test."""
+    yield
+    replace_prompts({})
+
+
+@pytest.mark.usefixtures("packaged_prompts")
 def test_changed_prompt_is_asked_again_and_everything_else_comes_from_the_ledger(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
