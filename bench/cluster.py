@@ -142,15 +142,8 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
             nodes.start(node, command)
         if nodes.accepts_strangers():
             raise RuntimeError("Ray accepts jobs without its secret. Check the version of Ray.")
-        subprocess.run(
-            [sys.executable, "-m", "memflow.cli", "init", str(home / "dagster.yaml"), "--cluster", "ray"],
-            check=True,
-            capture_output=True,
-            env={**plain, "PYTHONPATH": str(ROOT)},
-        )
-        settings_file = home / "dagster.yaml"
-        text = settings_file.read_text(encoding="utf-8")
-        settings_file.write_text(
+        text = (Path(ROOT) / "resources" / "instance" / "deployment_ray.yaml").read_text(encoding="utf-8")
+        (home / "dagster.yaml").write_text(
             text.replace("max_concurrent_runs: 8", "max_concurrent_runs: 4"), encoding="utf-8"
         )
         own = {

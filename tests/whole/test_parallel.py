@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from stub import count_answers, stub_process
 
+from resources.files.lake_format import mark_lake
 from resources.lake.lake import Lake
 
 DOMAIN = "amemgym_base"
@@ -101,6 +102,7 @@ def test_failing_partition_does_not_change_other_partitions(
 ) -> None:
     home = tmp_path / "home"
     in_the_way = Path(Lake(home / "lake").path("memory.transcripts", f"{DOMAIN}/full@cli_stub"))
+    mark_lake(home / "lake")
     (in_the_way / "folder").mkdir(parents=True)
     with stub_process(latency=0.01) as url:
         broken = run(home, url, 4, environment)
