@@ -56,12 +56,6 @@ def installed() -> Catalog:
     return collect(points)
 
 
-def clear_caches() -> None:
-    """Clear the cache of installed benchmarks, so that newly installed packages are found."""
-    for each in (installed, domains, datasets, benchmark, expectations, protocol):
-        each.cache_clear()
-
-
 def specs() -> list[BenchmarkSpec]:
     """Return the specs of all usable benchmarks, memflow's own first."""
     return [plugin.spec for plugin in installed().plugins.values()]

@@ -55,9 +55,7 @@ class BoundedClient(openai.DefaultAioHttpClient):
                 trust_env=False,
                 follow_redirects=False,
             )
-        except (
-            ValueError
-        ) as error:  # httpx2.InvalidURL is no ValueError, but the SDK's client parses the proxy too
+        except ValueError as error:  # not httpx2.InvalidURL: the SDK's client parses the proxy, too
             raise BadSettings(
                 f"the proxy {display_address(self._proxy or '')} of the environment is no address ({error}). Fix "
                 "HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY."

@@ -309,6 +309,10 @@ class Lake:
                 facts = verify_rows(table, file) if self.local else verify_metadata(table, file)
         except WrongHash as wrong:
             raise self._found_damaged(table, key, state, str(wrong)) from None
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise BadInput(f"{address} cannot be read ({error}). Fix or move it, then rerun.") from error
         if self.local:
             VERIFIED.put(state, "")
         self.storage.facts_cache.put(address, state, list(asdict(facts).values()))

@@ -30,6 +30,12 @@ ROOT = Path(__file__).resolve().parents[3]
 Install = Callable[..., None]
 
 
+def clear_caches() -> None:
+    """Let the registry look for installed benchmarks again."""
+    for cached in ("installed", "domains", "datasets", "benchmark", "expectations", "protocol"):
+        getattr(registry, cached).cache_clear()
+
+
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Write modules and the metadata of a package that provides benchmarks, as pip does."""
@@ -45,11 +51,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         folder.mkdir()
         (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
         (folder / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{entries}\n")
-        registry.clear_caches()
+        clear_caches()
         all_expectations.cache_clear()
 
     yield write
-    registry.clear_caches()
+    clear_caches()
     all_expectations.cache_clear()
     for name in set(sys.modules) - before:
         if name.startswith("tiny"):
@@ -140,13 +146,13 @@ def test_code_outside_benchmarks_package_contains_no_benchmark_name(folder: str)
 
 def test_error_for_missing_entry_points_has_reinstall_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda group: [])
-    registry.clear_caches()
+    clear_caches()
     try:
         with pytest.raises(BadSettings, match="Reinstall memflow with `pip install -e"):
             registry.domains()
     finally:
         monkeypatch.undo()
-        registry.clear_caches()
+        clear_caches()
 
 
 @pytest.mark.parametrize(
