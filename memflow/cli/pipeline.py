@@ -20,6 +20,7 @@ from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
+from memflow.records import ACCUMULATED
 from resources.dagster_version import require_dagster
 from resources.files.disks import failed_write
 from resources.publishing.drift import new_drift
@@ -50,7 +51,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Silent, budge
     """Materialize the requested partitions, each as soon as its inputs exist. Return the outcome."""
     fingerprints = Fingerprints.of(settings)
     lake, outcome = fingerprints.lake, Outcome()
-    for table in ("score.leaderboard", "score.history", "score.drift"):
+    for table in ("score.leaderboard", *sorted(ACCUMULATED)):
         lake.verify(table, ALL)  # their rows are read in any case
     planned = plan_runs(settings, request, fingerprints, outcome)
     watcher.begin(len(planned))
