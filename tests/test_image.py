@@ -35,7 +35,7 @@ def test_everything_but_the_commands_of_the_dockerfile_works(
     assert (tmp_path / "opt/memflow/requirements.lock").read_bytes() == (ROOT / requirements).read_bytes()
     assert (tmp_path / "opt/memflow/resources/instance/deployment.yaml").is_file()
     settings = yaml.safe_load((tmp_path / "opt/dagster/dagster.yaml").read_text(encoding="utf-8"))
-    assert "run_storage" in settings
+    assert "postgres" in settings["storage"]
     assert commands[0] == "pip install --require-hashes -r requirements.lock"
     assert 'python -m resources.runs.webserver "$@"' in commands[1], (
         "charts start `dagster-webserver` by name"

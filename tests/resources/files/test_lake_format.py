@@ -19,8 +19,8 @@ from resources.settings.settings import load
 
 READERS = (
     *(("run", "--demo"), ("plan",), ("dev",), ("doctor",), ("report",), ("view",), ("sql", "SELECT 1")),
-    *(("show", name) for name in ("leaderboard", "verdicts", "costs")),
-    *(("compare", "full", "none"), ("usage",), ("ledger", "stats")),
+    *(("show", name) for name in ("leaderboard", "verdicts", "usage", "history")),
+    *(("compare", "full", "none"), ("ledger", "stats")),
 )
 
 
