@@ -32,7 +32,7 @@ from resources.publishing.warehouse import Warehouse
 from resources.settings.settings import load
 
 SIZES = "14,214,2000"
-MOST_RATIO, RATIO_AT = 2.5, 214
+MOST_RATIO, RATIO_AT = 1.5, 214
 CHANGED = "amemgym_demo/full"
 """The partition that changes before the second publish."""
 
