@@ -17,6 +17,8 @@ from resources.endpoints.transport import BoundedClient, Exchange
 AZURE_KEY, VERSION = "api-key", "api-version"
 """The header of a key and the parameter of the URL by which a profile is one of Azure's dated API."""
 
+UNSENT = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
+"""Headers that the SDK would take from the environment and send to any address."""
 SdkError = openai.OpenAIError
 
 
@@ -44,19 +46,18 @@ class Sdk:
             "api_key": api_key.value or NO_KEY,
             "base_url": url,
             "max_retries": retries,
-            "default_headers": profile.headers,
             "http_client": BoundedClient(
                 url, concurrency=concurrency, timeout=timeout, response_bytes=response_bytes, attempt=attempt
             ),
         }
-        self._authorization: dict[str, Any] = {}
+        self._headers: dict[str, Any] = {**UNSENT, **profile.headers}
         self._client: openai.AsyncOpenAI
         if profile.auth == AZURE_KEY and VERSION in query:
             version = query.pop(VERSION)
             self._client = openai.AsyncAzureOpenAI(**options, api_version=version, default_query=query)
         else:
             self._client = openai.AsyncOpenAI(**options, default_query=query)
-            self._authorization = {"Authorization": openai.omit, **api_key.headers(profile.auth)}
+            self._headers |= {"Authorization": openai.omit, **api_key.headers(profile.auth)}
 
     async def request(
         self,
@@ -67,7 +68,7 @@ class Sdk:
         retries: int | None = None,
     ) -> None:
         """Send a request to a path below the base address. Raises SdkError."""
-        options: Any = {"headers": {**self._authorization, **(headers or {})}}
+        options: Any = {"headers": {**self._headers, **(headers or {})}}
         if retries is not None:
             options["max_retries"] = retries
         if method == "GET":

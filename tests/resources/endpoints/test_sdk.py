@@ -45,7 +45,11 @@ async def check(url: str) -> None:
     await post(Profile(), {"model": "stub", "messages": [{"role": "user", "content": "hello"}]})
 
 
-async def test_chat_embedding_and_check_requests_carry_the_headers_of_the_sdk(tmp_path: Path) -> None:
+async def test_chat_embedding_and_check_requests_carry_the_headers_of_the_sdk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "an organization")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "a project")
     async with Stub() as stub:
         await complete(stub.url)
         await embed(stub.url, tmp_path)
@@ -54,6 +58,7 @@ async def test_chat_embedding_and_check_requests_carry_the_headers_of_the_sdk(tm
         for headers in stub.headers:
             assert headers["User-Agent"] == f"AsyncOpenAI/Python {openai.__version__}"
             assert headers["X-Stainless-Lang"] == "python"
+            assert not {"OpenAI-Organization", "OpenAI-Project"} & headers.keys()
 
 
 async def test_no_request_is_sent_if_the_sdk_sends_none(
