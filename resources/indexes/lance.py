@@ -5,8 +5,8 @@ process instead.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +21,8 @@ NOT_RETIRED = 2**62
 """`until` of an entry that is not retired, so that one comparison filters by time."""
 FUSION_CONSTANT = 60
 """The constant k of reciprocal rank fusion, for hybrid search."""
+IMPORT_LOCK = Lock()
+"""Held during the import of LanceDB: runs in two threads would import it at the same time."""
 
 
 class LanceIndex:
@@ -123,10 +125,9 @@ class LanceIndex:
         return table
 
 
-@cache
 def _lancedb() -> Any:
     """Import LanceDB without the client of its catalog servers: 600 ms of CPU time, and 20 MB."""
-    with empty_package("lance_namespace_urllib3_client"):
+    with IMPORT_LOCK, empty_package("lance_namespace_urllib3_client"):
         import lancedb
     return lancedb
 
