@@ -111,6 +111,7 @@ def _row(lake: "Lake", result: Result, *, is_newest: bool) -> dict[str, Any]:
 def _state(lake: "Lake", row: "PublishedScore", is_newest: bool) -> str:
     """Return whether the verdicts behind a published score are current, kept, removed or gone."""
     from memflow.pipeline import partition_key
+    from resources.lake.past import PastLake
 
     if row.removed:
         return "gone"
@@ -119,6 +120,6 @@ def _state(lake: "Lake", row: "PublishedScore", is_newest: bool) -> str:
     partition = partition_key(row.domain, row.assistant)
     for version in lake.versions("score.verdicts", partition):
         if version.facts.digest in row.inputs:
-            past = lake.as_of(version.since) if version.since else lake
+            past = PastLake(lake, version.since) if version.since else lake
             return "removed" if partition in past.removed_partitions("score.verdicts") else "kept"
     return "removed"

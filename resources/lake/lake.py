@@ -2,7 +2,7 @@
 
 The rows are defined in memflow.records. Queries over tables are in resources/publishing/warehouse.py, column types in
 columns.py. storage/ stores the files, in a folder or in an object store. versions.py describes replaced versions,
-past.py the lake of an earlier moment, and snapshots.py has copies for DuckDB.
+past.py has the lake of an earlier moment, and snapshots.py has copies for DuckDB.
 """
 
 import time
@@ -219,15 +219,6 @@ class Lake:
     def versions(self, table: str, partition: str) -> list[Version]:
         """Return the versions of a partition, newest first; the first is the current one."""
         return versions_of(self, table, partition)
-
-    def as_of(self, moment: datetime) -> "Lake":
-        """Return a read-only view of the lake as it was at a moment with a time zone.
-
-        Reading rows that were removed (garbage_collection.py) raises MissingData.
-        """
-        from resources.lake.past import PastLake  # noqa: PLC0415  (which imports this module)
-
-        return PastLake(self, moment)
 
     def removed_partitions(self, table: str) -> list[str]:
         """Return the partitions of a past moment whose rows were removed; none for the lake itself."""

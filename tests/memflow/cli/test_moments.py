@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from resources.lake.past import PastLake
 from resources.publishing.score_history import history_rows
 from resources.settings.settings import load
 
@@ -32,7 +33,7 @@ def test_show_leaderboard_as_of_returns_every_earlier_answer_exactly(rewritten):
     for moment, answer in answers.items():
         assert home.json("show", "leaderboard", "--as-of", moment.isoformat()) == answer
         rows = home.json("sql", f"SELECT count(*) AS n FROM {TABLE}", "--as-of", moment.isoformat())
-        assert rows == [{"n": len(home.lake.as_of(moment).read(TABLE, "all"))}]
+        assert rows == [{"n": len(PastLake(home.lake, moment).read(TABLE, "all"))}]
 
 
 def test_as_of_before_a_run_shows_what_the_run_replaced(rewritten):

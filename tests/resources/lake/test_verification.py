@@ -13,6 +13,7 @@ from valid_rows import valid_rows
 from memflow.errors import BadInput, DamagedFile
 from resources.lake.facts import Facts
 from resources.lake.lake import VERIFIED, Lake
+from resources.lake.past import PastLake
 from resources.lake.snapshots import snapshot_of
 from resources.lake.versions import KeptFile, kept_facts, kept_files, remove_rows
 from resources.publishing.warehouse import Warehouse
@@ -146,7 +147,7 @@ def refuse_flips(lake: Lake, file: KeptFile, before: Facts) -> None:
         flip(path, bit)
         other = Lake(lake.root)
         with pytest.raises(BadInput, match=r"is damaged"):
-            other.as_of(before.since).read(TABLE, PARTITION)
+            PastLake(other, before.since).read(TABLE, PARTITION)
         with pytest.raises(DamagedFile):
             other.check_version(TABLE, file)
         path.write_bytes(intact)

@@ -18,6 +18,7 @@ from memflow.records import Comparison, Score
 from memflow.scoring.health.states import such_as
 from memflow.scoring.published_health import AssistantHealth, with_health
 from resources.files import local_files
+from resources.lake.past import PastLake
 from resources.report import folder as report_folder
 from resources.report.names import data_name
 from resources.report.redaction import LEFT_OUT, Redaction
@@ -288,7 +289,7 @@ def test_folder_with_other_files_is_rejected(home: ReportHome, tmp_path: Path) -
 def test_report_as_of_a_moment_has_the_verdicts_of_that_moment(home: ReportHome, tmp_path: Path) -> None:
     moment = datetime.now(UTC)
     home.write_verdicts("full", 0.25)
-    home.export(tmp_path / "report", lake=home.lake.as_of(moment), as_of=moment)
+    home.export(tmp_path / "report", lake=PastLake(home.lake, moment), as_of=moment)
     [verdict] = results(tmp_path / "report")["episodes"]["a"]["verdicts"]["a/q"]
     assert verdict["value"] == 1.0
     assert read_data(tmp_path / "report", "site")["as_of"] == moment.isoformat(timespec="seconds")
