@@ -16,12 +16,12 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.chat.replacements import replacements
+from memflow.entry_points import MEMORIES, installed, is_ours
 from memflow.fingerprint import digest
 from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.config import MEMORY_MODELS, OWN_MODELS
 from memflow.memories.server.memory import ServerMemory
-from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.repeats import source_of
 from memflow.run.prompt_catalog import ANY_ROLE
@@ -394,6 +394,5 @@ def _plugin(module: str) -> str:
 @lru_cache(maxsize=1)
 def _memory_modules() -> frozenset[str]:
     """Return the packages and modules of the memories that ship with memflow."""
-    return frozenset(
-        _plugin(memory.__module__) for memory in (ServerMemory, *(each.memory for each in SYSTEMS.values()))
-    )
+    points = (point.module for point in installed(MEMORIES) if is_ours(point))
+    return frozenset(_plugin(module) for module in (ServerMemory.__module__, *points))

@@ -28,7 +28,6 @@ from memflow.records import (
     FeedbackRound,
     GoldLabel,
     PlayedRound,
-    Policy,
     Probe,
     Profile,
     Record,
@@ -41,6 +40,7 @@ from memflow.records import (
 from memflow.run.play import Episode, PlayedEpisode, Replier
 from memflow.scoring.groups import Group
 from memflow.scoring.measures import Measure, VerdictValues, mean_measures
+from memflow.scoring.results import AssistantResults
 
 
 @dataclass(frozen=True)
@@ -77,35 +77,6 @@ class Question:
 
 MemorySnapshots = Mapping[tuple[str, int], str]
 """The memory state by episode and checkpoint, as text."""
-
-
-@dataclass(frozen=True)
-class AssistantResults:
-    """The input of scoring: one assistant's verdicts in one domain, and the verdicts of its lower and upper bound.
-
-    `probes` are all probes that need a verdict. `oracle` and `none` have the verdicts of the memories of these names
-    under the same chat model. Either is empty if that memory was not run.
-    """
-
-    domain: str
-    assistant: str
-    memory: str
-    model: str
-    probes: Sequence[Probe]
-    verdicts: Sequence[Verdict]
-    oracle: Sequence[Verdict]
-    none: Sequence[Verdict]
-    simulator: str
-    scripted: bool
-    claims: Sequence[Claim] = ()
-    """The judged claims about the assistant's memory; empty where there are none."""
-    scripted_judge: bool = False
-    policies: Sequence[Policy] = ()
-    """The steps of its evolution, where it evolves."""
-    groups: Sequence[Group] = ()
-    """Its verdicts in groups, for a benchmark that aggregates in SQL; the rows are then empty."""
-    population: Any = None
-    """What `Benchmark.population` returns for its domain and chat model."""
 
 
 class Benchmark(ABC):

@@ -4,7 +4,7 @@ operands.py reads what is compared; memflow/scoring computes the differences.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,22 +19,13 @@ from memflow.scoring.judges import STANDARD
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
-    from memflow.cli.operands import Operand, Stored
+    from memflow.cli.comparison_text import DomainComparison
+    from memflow.cli.operands import Operand
     from memflow.records import Score
     from resources.lake.lake import Lake
     from resources.settings.settings import Settings
 
 ALL = "all"
-
-
-@dataclass(frozen=True)
-class DomainComparison:
-    """The comparison of the operands in one domain."""
-
-    title: str
-    operands: "Sequence[Stored]"
-    rows: Sequence[Comparison]
-    changed: int
 
 
 def compare(
@@ -92,9 +83,10 @@ def _compared(
     lake: "Lake",
     operands: "Sequence[Operand]",
     places: Mapping[int, str],
-) -> DomainComparison:
+) -> "DomainComparison":
     """Return the comparison of the first operand with each of the others in one domain."""
     from memflow.benchmarks import registry
+    from memflow.cli.comparison_text import DomainComparison
     from memflow.cli.operands import read_operand, same_probes, with_others
     from memflow.scoring.comparisons import DomainContext
     from memflow.scoring.comparisons import compare as compare_pairs
@@ -165,7 +157,7 @@ def _chosen(
     ]
 
 
-def _plain(found: DomainComparison) -> dict[str, Any]:
+def _plain(found: "DomainComparison") -> dict[str, Any]:
     from memflow.cli.operands import differing_settings
 
     return {

@@ -1,4 +1,4 @@
-"""The catalog of metrics: shared metrics (declared here), and metrics of benchmarks and installed packages.
+"""The catalog of metrics: shared metrics (declared here), and metrics that entry points name, ours too.
 
 Sorting, range checks, plot labels and docs/metrics.md use the catalog. metric.py defines a metric and explains how to
 add one.
@@ -7,16 +7,13 @@ add one.
 import inspect
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, Protocol
 
+from memflow.entry_points import METRICS, installed
 from memflow.errors import BadInput
 from memflow.records import BY_EVIDENCE
 from memflow.scoring.collection import Collected, UnusableMetric, collect
 from memflow.scoring.metric import Metric
-
-ENTRY_POINTS = "memflow.metrics"
-"""The entry point group of installed packages: each names a `Metric` or an iterable of them."""
 
 _CHANGE: dict[str, Any] = {"group": "change", "counts": "questions", "source": "CoMem, section 3.3"}
 _FAILURE: dict[str, Any] = {
@@ -198,14 +195,17 @@ def is_evidence_score(score: NamedScore) -> bool:
 
 @cache
 def _collected() -> Collected:
-    from memflow.benchmarks import registry  # noqa: PLC0415  (benchmarks declare metrics with this module)
-
-    return collect(SHARED, registry.metrics(), entry_points(group=ENTRY_POINTS))
+    return collect(SHARED, installed(METRICS))
 
 
 def catalog() -> Mapping[str, Metric]:
     """Return all metrics by name: shared metrics, metrics of benchmarks, and metrics of installed packages."""
     return _collected().metrics
+
+
+def declared_metrics(benchmark: str) -> tuple[Metric, ...]:
+    """Return the metrics that a benchmark declares: those of the entry point with its name."""
+    return _collected().declared.get(benchmark, ())
 
 
 def unusable_metrics() -> tuple[UnusableMetric, ...]:
@@ -231,8 +231,8 @@ def find_metric(name: str) -> Metric:
     found = catalog().get(name.partition("[")[0])
     if found is None:
         raise BadInput(
-            f"metric {name!r} is not in the catalog and cannot be published. Declare it in METRICS of "
-            "its benchmark, or with an entry point of the group memflow.metrics."
+            f"metric {name!r} is not in the catalog and cannot be published. Declare it with an entry point of "
+            "the group memflow.metrics."
         )
     return found
 

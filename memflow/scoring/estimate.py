@@ -5,17 +5,15 @@ metric.py declares metrics. Each benchmark's scoring.py selects its probes and s
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.samples import base_of
-from memflow.metrics.intervals import Interval, Units, mean_interval, proportion_interval
+from memflow.metrics.intervals import Interval, Units
 from memflow.records import Probe, Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.metric import Metric
-
-if TYPE_CHECKING:
-    from memflow.benchmarks.api import AssistantResults
-    from memflow.benchmarks.domains import Domain
+from memflow.scoring.results import AssistantResults
 
 MIN_COVERAGE = 0.9
 """Share of the items asked for a value that must have one for a score to be shown."""
@@ -42,7 +40,7 @@ class MetricContext:
         return base_of(self.domain)
 
     @classmethod
-    def of(cls, domain: "Domain", results: "AssistantResults") -> "MetricContext":
+    def of(cls, domain: Domain, results: AssistantResults) -> "MetricContext":
         """Return the context of one assistant's results."""
         return cls(
             domain=results.domain,
@@ -121,16 +119,6 @@ def estimate(
     )
 
 
-def metric_interval(metric: Metric, variant: str, units: Units) -> Interval:
-    """Return the mean of a metric over independent units, with the interval of its kind of values.
-
-    The metric's declaration decides: a proportion, or a mean of values in its range.
-    """
-    return (
-        proportion_interval(units) if metric.is_proportion(variant) else mean_interval(units, *metric.range)
-    )
-
-
 def mean_score(
     context: MetricContext,
     metric: str,
@@ -149,7 +137,7 @@ def mean_score(
         context,
         metric,
         Sample(asked, sum(counts), len(sums)),
-        lambda: metric_interval(find_metric(metric), variant, Units.of_episodes(totals, counts)),
+        lambda: find_metric(metric).interval(variant, Units.of_episodes(totals, counts)),
         variant=variant,
         **options,
     )
@@ -179,7 +167,7 @@ def value_score(
         context,
         metric,
         Sample(asked, sum(map(len, episodes.values())), len(episodes)),
-        lambda: metric_interval(declared or find_metric(metric), variant, units),
+        lambda: (declared or find_metric(metric)).interval(variant, units),
         variant=variant,
         **options,
     )
@@ -223,12 +211,12 @@ def change_slices(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
     return found if all(found.values()) else {}
 
 
-def valid_probes(results: "AssistantResults") -> list[Probe]:
+def valid_probes(results: AssistantResults) -> list[Probe]:
     """Return the probes that are not quarantined; quarantined probes do not count in any coverage."""
     return [probe for probe in results.probes if probe.reason is None]
 
 
-def verdict_values(results: "AssistantResults", metric: str) -> dict[str, float]:
+def verdict_values(results: AssistantResults, metric: str) -> dict[str, float]:
     """Return the values of a metric by probe id, without probes that have no value."""
     return {
         row.probe_id: row.value for row in results.verdicts if row.metric == metric and row.value is not None
@@ -249,7 +237,7 @@ def previous_state_values(probes: Iterable[Probe]) -> dict[str, float]:
     }
 
 
-def choice_values(results: "AssistantResults") -> dict[str, dict[str, float]]:
+def choice_values(results: AssistantResults) -> dict[str, dict[str, float]]:
     """Return the values of a multiple-choice benchmark by metric and probe id: accuracy, unparsed and random."""
     values = {metric: verdict_values(results, metric) for metric in ("accuracy", "unparsed")}
     return {**values, "random": chance_values(valid_probes(results))}

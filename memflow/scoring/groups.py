@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from memflow.metrics.intervals import NO_VARIATION, Interval, Units, cluster_error, student_t
 from memflow.records import Verdict
-from memflow.scoring.estimate import metric_interval
 from memflow.scoring.metric import Metric
 
 
@@ -117,7 +116,7 @@ def interval(metric: Metric, variant: str, groups: Sequence[Group], independent:
 
     The units are episodes; in the episodes in `independent`, each value is a unit of its own, a case.
     """
-    found = metric_interval(metric, variant, units_of(groups, independent))
+    found = metric.interval(variant, units_of(groups, independent))
     # A mean over groups is summed exactly.
     return found._replace(value=spread(groups).mean)
 

@@ -156,7 +156,7 @@ def combine_scores(
     for metric in published:
         find_metric(metric)
     for clash in unusable_metrics():
-        if clash.package == benchmark.name and clash.name in published:
+        if clash.declared_by == benchmark.name and clash.name in published:
             raise BadInput(f"the metric {clash.name} of {benchmark.name} cannot be used: {clash.reason}")
     settings = {assistant: each.settings for assistant, each in found.items()}
     return with_health(compare_settings(scores, settings), health)

@@ -4,9 +4,8 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from memflow.benchmarks import registry
 from memflow.records import TABLES, columns
-from memflow.scoring.catalog import find_metric
+from memflow.scoring.catalog import declared_metrics, find_metric
 from memflow.scoring.drift import INPUTS
 from resources.publishing.health import HEALTH
 from resources.report.redaction import Redaction
@@ -78,8 +77,7 @@ def metric_rows(names: Collection[str]) -> list[dict[str, Any]]:
 def ordered_metrics(settings: Settings, domain: str, names: Collection[str]) -> list[str]:
     """Return the metrics of a domain's scores, the primary ones of its benchmark first."""
     benchmark = settings.domain(domain).benchmark
-    order = [*registry.metrics().get(benchmark, ())]
-    places = {metric.name: place for place, metric in enumerate(order)}
+    places = {metric.name: place for place, metric in enumerate(declared_metrics(benchmark))}
 
     def key(name: str) -> tuple[bool, int, str]:
         return benchmark not in find_metric(name).primary_for, places.get(name, len(places)), name

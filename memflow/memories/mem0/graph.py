@@ -16,6 +16,7 @@ from memflow.memories.mem0.triplets import ENTITY, RELATION, Graph, Triplet
 from memflow.memories.mem0.updates import FACT
 from memflow.memories.memory import Calls, Message, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
+from memflow.memories.systems import System
 from memflow.tokens import estimate
 
 
@@ -116,3 +117,6 @@ def _triplets(passage: Passage, named: Entities, answer: Relations | None) -> li
         Triplet(names[each.source - 1], each.relation, names[each.target - 1], *passage.cited(each.messages))
         for each in (answer.relations if answer else ())
     ]
+
+
+MEM0_GRAPH = System("mem0_graph", Mem0Graph, "Chhikara et al. 2025, Mem0^g", ("k",))
