@@ -18,7 +18,7 @@ from assets.automation import (
 from assets.evaluation_inputs import inputs_meta, judges_meta
 from assets.fingerprints import ALL, Fingerprints
 from assets.partitions import Partitions, parts
-from assets.report import RowSummary, described, report, usage_of
+from assets.report import RowSummary, data_docs_link, described, report, usage_of
 from assets.server_metadata import check_meta, server_metadata
 from assets.table_metadata import dataset_metadata, domain_metadata, summary_metadata
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
@@ -168,6 +168,7 @@ def _assets(
                 own = dataset_metadata(data, where)
             else:
                 own = summary_metadata(table, key, settings, lake)
+            own |= data_docs_link(settings.home, table, key)
             yield report(table, summaries[table], written.digest, usage, **common, **own)
 
     return assets

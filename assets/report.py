@@ -18,6 +18,7 @@ from memflow.control_characters import visible
 from memflow.records import KEYS, TABLES, Score, columns
 from memflow.scoring.primary import score_numbers
 from resources.ledger.sql_ledger import SqlLedger
+from resources.validation.gx import DATA_DOCS, SUITES, page_path
 
 OWNERS = ["team:memflow"]
 PREVIEW_ROWS = 5
@@ -143,6 +144,16 @@ def report_link(home: Path, page: str, **parameters: str) -> dict[str, Any]:
         return {}
     query = f"?{urlencode(parameters)}" if parameters else ""
     return {"report": dg.MetadataValue.path(f"{index.as_uri()}#/{page}{query}")}
+
+
+def data_docs_link(home: Path, table: str, partition: str) -> dict[str, Any]:
+    """Return the address of a partition's page of Data Docs, which the table's checks write, as metadata.
+
+    Empty for tables that Great Expectations does not validate.
+    """
+    if table not in SUITES:
+        return {}
+    return {"data docs": dg.MetadataValue.path(page_path(home / DATA_DOCS, table, partition).as_uri())}
 
 
 def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:

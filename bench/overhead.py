@@ -44,7 +44,7 @@ from resources.settings.settings import Settings, load
 from resources.steps import StepRunner
 from resources.validation.checks import Scope as CheckScope
 from resources.validation.checks import check_partition
-from resources.validation.gx import SUITES, validate_suite
+from resources.validation.gx import DATA_DOCS, SUITES, validate_suite
 
 USERS, MEMORY, PARTITIONS = "amemgym_base", "rag_2_4_30", ("none", "oracle", "rag_2_4_30")
 BOUNDS = {"demo": 0.6, "users": 0.8}
@@ -107,7 +107,7 @@ class Work:
     def _check(self, table: str, key: str) -> None:
         results = check_partition(table, key, self.lake, CheckScope.of(table, key, self.settings))
         if table in SUITES:
-            results += validate_suite(table, self.lake.read(table, key))
+            results += validate_suite(table, key, self.lake.read(table, key), self.settings.home / DATA_DOCS)
         if failed := [each.name for each in results if not each.passed and each.severity == "error"]:
             raise SystemExit(
                 f"{table} of {key} failed the checks {', '.join(failed)}. Fix the step that returns the rows."
