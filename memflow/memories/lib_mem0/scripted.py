@@ -26,7 +26,7 @@ _KNOWN, _NEW, _END = (
 
 def _extract(request: ChatRequest) -> Facts:
     said = request.fields["messages"].partition(_SAID)[2]
-    facts = [sentence.removeprefix(LABELS["user"]) for sentence in statements(said, of="user")]
+    facts = [sentence.removeprefix(LABELS["user"]) for sentence in statements(said, speaker="user")]
     return Facts(facts=[fact[:300] for fact in facts][:FACTS])
 
 

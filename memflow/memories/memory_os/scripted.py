@@ -49,7 +49,7 @@ def _page_statements(pages: str) -> list[tuple[int, str, bool]]:
     found = []
     pieces = _PAGE.split(pages)
     for number, text in zip(pieces[1::2], pieces[2::2], strict=True):
-        own = statements(text, of="assistant")
+        own = statements(text, speaker="assistant")
         found += [(int(number), sentence, sentence in own) for sentence in statements(text)]
     return found
 
