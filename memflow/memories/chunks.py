@@ -54,10 +54,7 @@ def cut_messages(
     A chunk of tokens starts at character `start` of the first message.
     """
     if unit == "message":
-        drafts = [
-            EntryDraft(message.note(), message.item.sources, message.item.role)
-            for message in buffer[:leaving]
-        ]
+        drafts = [EntryDraft(entry.note(), entry.item.sources, entry.item.role) for entry in buffer[:leaving]]
         return CutResult(drafts, leaving, [0] * leaving)
     if unit == "pair":
         groups = pair_messages(buffer, leaving)
@@ -66,9 +63,7 @@ def cut_messages(
         )
     chunks = fill_chunks(buffer[:leaving], size, overlap, start)
     # The last chunk is not full, so its messages stay in the buffer.
-    gone = next(
-        (index for index, message in enumerate(buffer) if chunks and message is chunks[-1][0].message), 0
-    )
+    gone = next((index for index, entry in enumerate(buffer) if chunks and entry is chunks[-1][0].message), 0)
     return CutResult(
         [merge_parts(parts) for parts in chunks[:-1]], gone, [parts[0].start for parts in chunks[1:]]
     )

@@ -48,7 +48,7 @@ class HashingEmbedder:
         counts = Counter(search_words(text)) or Counter([""])
         weights = 1 + np.log(np.fromiter(counts.values(), np.float32, len(counts)))
         # Summed row by row, never by BLAS, so that other texts in the batch do not change the last bit.
-        vectors = np.concatenate([self._word_vector(word) for word in counts]).reshape(
+        vectors = np.concatenate([self._vector(word) for word in counts]).reshape(
             len(counts), self.dimensions
         )
         summed = np.add.reduce(vectors * weights[:, None], axis=0)
@@ -58,7 +58,7 @@ class HashingEmbedder:
             return self._text_vector("")
         return np.asarray(summed / length, np.float32)
 
-    def _word_vector(self, word: str) -> Vector:
+    def _vector(self, word: str) -> Vector:
         cached = self._words.get(word)
         if cached is not None:
             return cached

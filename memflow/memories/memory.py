@@ -232,12 +232,12 @@ class Memory(ABC):
         requests = list(requests)
         answers = await asyncio.gather(
             *(
-                self.request(request.stem, request.fields, request.check_item, request.check)
-                for request in requests
+                self.request(prompt.stem, prompt.fields, prompt.check_item, prompt.check)
+                for prompt in requests
             )
         )
-        for request, answer in zip(requests, answers, strict=True):
-            self.record(answer, request.sources, request.loss)
+        for prompt, answer in zip(requests, answers, strict=True):
+            self.record(answer, prompt.sources, prompt.loss)
         return [answer.value for answer in answers]
 
     async def ask_to_read(

@@ -99,27 +99,25 @@ async def answer_all(
     del histories  # a caller that keeps no reference lets each history end with its last probe
     running = running or asyncio.Semaphore(RUNNING)
     reading = asyncio.Semaphore(READING)
-    memories: dict[_MemoryKey, Memory] = {}
-    uses = Counter[_MemoryKey | str](
-        key for probe in probes for key in (_memory_key(probe), probe.episode_id)
-    )
+    memories: dict[_Moment, Memory] = {}
+    uses = Counter[_Moment | str](moment for probe in probes for moment in (_moment(probe), probe.episode_id))
 
     def memory_of(probe: Probe) -> Memory:
-        key = _memory_key(probe)
-        if key not in memories:
+        moment = _moment(probe)
+        if moment not in memories:
             history = remaining_histories.get(probe.episode_id)
             store = _restored_store(history, probe)
             memory = remember(store)
             if history is None and probe.after is not None and memory.needs_playing:
                 raise not_played(probe)
-            memories[key] = memory
-        return memories[key]
+            memories[moment] = memory
+        return memories[moment]
 
     def release(probe: Probe) -> None:
-        key, episode = _memory_key(probe), probe.episode_id
-        uses.subtract((key, episode))
-        if not uses[key]:
-            memories.pop(key, None)
+        moment, episode = _moment(probe), probe.episode_id
+        uses.subtract((moment, episode))
+        if not uses[moment]:
+            memories.pop(moment, None)
         if not uses[episode]:
             remaining_histories.pop(episode, None)
 
@@ -176,10 +174,10 @@ async def answer_one(
         return _failed_reply(domain, assistant, probe, error)
 
 
-_MemoryKey = tuple[str, int, str | None]
+_Moment = tuple[str, int, str | None]
 
 
-def _memory_key(probe: Probe) -> _MemoryKey:
+def _moment(probe: Probe) -> _Moment:
     """Return the key of the restored memory for a probe; probes with equal keys share a memory."""
     return probe.episode_id, probe.checkpoint, probe.after
 

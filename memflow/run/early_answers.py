@@ -106,9 +106,7 @@ class EarlyAnswers:
 
 def _history(played: PlayedEpisode, probes: Sequence[Probe], indexes: dict[Any, Any]) -> EpisodeHistory:
     """Return the history of an episode up to now, with the checkpoints and messages that `probes` refer to."""
-    sequences = {
-        message.message.message_id: message.sequence + 1 for message in played.lines if message.reason is None
-    }
+    sequences = {line.message.message_id: line.sequence + 1 for line in played.lines if line.reason is None}
     now = max(sequences.values(), default=0)
     return EpisodeHistory(
         list(played.store),

@@ -268,10 +268,7 @@ async def score_replies(context: StepContext) -> Tables:
     prompts = context.benchmark.judge_prompts(context.domain, "score.verdicts")
     judges = await context.models.judges(context.domain.name) if prompts else {}
     verdicts = await context.benchmark.verdicts(
-        context.domain,
-        context.test_probes(),
-        context.rows("answer.replies"),
-        context.metric_backends(judges),
+        context.domain, context.test_probes(), context.rows("answer.replies"), context.metric_backends(judges)
     )
     return {"score.verdicts": verdicts}
 

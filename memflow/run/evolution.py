@@ -135,10 +135,8 @@ class _Evolution:
 
     async def run(self, episode: Episode) -> PlayedEpisode:
         if self.config.values["cadence"] == "period":
-            last_checkpoint = max((event.checkpoint for event in episode.events), default=0)
-            return await self._play(
-                add_checkpoints(episode, self._evolve_at, before=last_checkpoint), self.observer
-            )
+            last = max((event.checkpoint for event in episode.events), default=0)
+            return await self._play(add_checkpoints(episode, self._evolve_at, before=last), self.observer)
         for cycle in range(1, 1 + _cycles(self.config)):
             answered: list[tuple[Probe, Reply]] = []
             await self._play(add_checkpoints(episode, self._collect(answered)))
@@ -157,7 +155,7 @@ class _Evolution:
     def _evolve_at(self, episode: str, checkpoint: int) -> CheckpointHandler:
         async def on_checkpoint(played_memory: Memory) -> None:
             memory = _as_evolving(played_memory)
-            step = await self._evolve(memory.policy, await self._answer_probes(memory, episode, checkpoint))
+            step = await self._evolve(memory.policy, await self._answer(memory, episode, checkpoint))
             if step is not None:
                 # The next policy begins after the checkpoint, whose probes see the present policy.
                 memory.store.advance(1)
@@ -168,57 +166,46 @@ class _Evolution:
     def _collect(self, answered: list[tuple[Probe, Reply]]) -> Callable[[str, int], CheckpointHandler]:
         def checkpoint_handler(episode: str, checkpoint: int) -> CheckpointHandler:
             async def on_checkpoint(memory: Memory) -> None:
-                answered.extend(await self._answer_probes(memory, episode, checkpoint))
+                answered.extend(await self._answer(memory, episode, checkpoint))
 
             return on_checkpoint
 
         return checkpoint_handler
 
-    async def _answer_probes(
-        self, memory: Memory, episode: str, checkpoint: int
-    ) -> list[tuple[Probe, Reply]]:
-        environment, probes = self.environment, self.probes.get((episode, checkpoint), ())
+    async def _answer(self, memory: Memory, episode: str, checkpoint: int) -> list[tuple[Probe, Reply]]:
+        source, probes = self.environment, self.probes.get((episode, checkpoint), ())
         replies = await asyncio.gather(
             *(
-                answer_one(
-                    environment.benchmark,
-                    environment.domain,
-                    environment.assistant,
-                    probe,
-                    memory,
-                    environment.answering,
-                )
+                answer_one(source.benchmark, source.domain, source.assistant, probe, memory, source.answering)
                 for probe in probes
             )
         )
         return list(zip(probes, replies, strict=True))
 
     async def _evolve(
-        self, policy: tuple[str, ...], answered: Sequence[tuple[Probe, Reply]]
+        self, policy: tuple[str, ...], replied: Sequence[tuple[Probe, Reply]]
     ) -> PolicyStep | None:
         """Return the evolution step that follows `policy`; None if the benchmark has no feedback questions."""
-        if not answered:
+        if not replied:
             return None
-        environment, probes, replies = (
+        source, probes, replies = (
             self.environment,
-            [probe for probe, _ in answered],
-            [reply for _, reply in answered],
+            [probe for probe, _ in replied],
+            [reply for _, reply in replied],
         )
-        verdicts = await environment.benchmark.verdicts(environment.domain, probes, replies, MetricBackends())
+        verdicts = await source.benchmark.verdicts(source.domain, probes, replies, MetricBackends())
         metrics = {probe.probe_id: probe.metric for probe in probes}
         values = [row.value for row in verdicts if row.metric == metrics[row.probe_id]]
-        feedback = environment.benchmark.build_evolution_feedback(
-            environment.domain, str(self.config.values["feedback"]), probes, replies, environment.turns
+        feedback = source.benchmark.build_evolution_feedback(
+            source.domain, str(self.config.values["feedback"]), probes, replies, source.turns
         )
-        if environment.evolver is None:
+        if source.evolver is None:
             raise BadSettings(
                 f"the memory {self.config.name} needs a chat model to evolve, but none is configured. "
                 "Configure one in memflow.toml."
             )
         prompt = limit_prompt(self.config.system.memory.prompt("evolve"), self.config.values)
-        answer = await ask(
-            environment.evolver, prompt, {"kinds": numbered_list(policy), "feedback": feedback}
-        )
+        answer = await ask(source.evolver, prompt, {"kinds": numbered_list(policy), "feedback": feedback})
         step = PolicyStep(
             kinds=policy,
             checkpoint=max(probe.checkpoint for probe in probes),

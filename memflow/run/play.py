@@ -231,13 +231,11 @@ class _EpisodePlay:
         dialogues = await asyncio.gather(*map(run_dialogue, events))
         self._record_failures(sorted(failures))  # sorted, since the order of concurrent reads varies
         for event, dialogue in zip(events, dialogues, strict=True):
-            spoken = [message for message in dialogue.spoken if message.reason is None]
-            if spoken:
-                await self._write(event, spoken)
-            for index, failed in enumerate(
-                message for message in dialogue.spoken if message.reason is not None
-            ):
-                self._record_lost(event, failed, len(spoken) + index)
+            messages = [spoken for spoken in dialogue.spoken if spoken.reason is None]
+            if messages:
+                await self._write(event, messages)
+            for index, failed in enumerate(spoken for spoken in dialogue.spoken if spoken.reason is not None):
+                self._record_lost(event, failed, len(messages) + index)
             self.kept.append(dialogue.kept)
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, history: list[Message]) -> bool:
@@ -285,7 +283,7 @@ class _EpisodePlay:
         following = [self.queries.messages.get(spoken.message.message_id, ()) for spoken in messages]
         await self.announce([query for texts in following[:-1] for query in texts])
         for index, spoken in enumerate(messages):
-            line = PlayedMessage(
+            played = PlayedMessage(
                 spoken.message,
                 event,
                 first + index,
@@ -294,7 +292,7 @@ class _EpisodePlay:
                 spoken.completion,
                 cut=spoken.cut,
             )
-            self.lines.append(line)
+            self.lines.append(played)
         self.memory.store.advance(len(messages) - already_counted)
         _, timer = await timed(self._remember([spoken.message for spoken in messages]), self.clock)
         if timer is not None:
@@ -360,12 +358,12 @@ async def play(
     whether the episode `is_base` of another. The `observer` reads the memory.
     """
     EPISODE.set(episode.episode_id)
-    episode_play = _EpisodePlay(episode, memory, replier, clock, queries or EpisodeQueries())
+    state = _EpisodePlay(episode, memory, replier, clock, queries or EpisodeQueries())
     if not isinstance(memory, ExternalMemory):
-        return await _play(episode_play, on_event, on_checkpoint, observer)
+        return await _play(state, on_event, on_checkpoint, observer)
     try:
         await memory.on_start(episode.episode_id)
-        played = await _play(episode_play, on_event, on_checkpoint, observer)
+        played = await _play(state, on_event, on_checkpoint, observer)
         await memory.on_end(is_base)
     except BaseException:
         memory.on_abort()
@@ -374,37 +372,33 @@ async def play(
 
 
 async def _play(
-    episode_play: _EpisodePlay,
+    state: _EpisodePlay,
     on_event: Callable[[], None],
     on_checkpoint: AfterCheckpoint | None,
     observer: PlayObserver | None,
 ) -> PlayedEpisode:
-    events, memory, episode_id = (
-        episode_play.episode.events,
-        episode_play.memory,
-        episode_play.episode.episode_id,
-    )
-    played = PlayedEpisode(episode_id, episode_play.lines, memory.store, episode_play.kept)
+    events, memory, episode_id = (state.episode.events, state.memory, state.episode.episode_id)
+    played = PlayedEpisode(episode_id, state.lines, memory.store, state.kept)
     remaining = len(events)
     first = events[0].checkpoint if events else LAST
-    await episode_play.announce(episode_play.queries.between(0, first))
+    await state.announce(state.queries.between(0, first))
     for checkpoint, following, checkpoint_events in _checkpoints(events):
         for kind, group in groupby(checkpoint_events, key=lambda event: event.kind):
             REMAINING.set(remaining)
             if kind == "dialogue":
                 dialogues = list(group)
-                await episode_play.run_dialogues(dialogues, on_event)
+                await state.run_dialogues(dialogues, on_event)
                 remaining -= len(dialogues)
                 continue
             for event in group:
                 REMAINING.set(remaining)
-                await episode_play.process(event)
+                await state.process(event)
                 if observer is not None and remaining == len(events):
                     await observer.after_first_event(memory, episode_id)
                 remaining -= 1
                 if kind != "checkpoint":
                     on_event()
-        await episode_play.announce(episode_play.queries.between(checkpoint, following))
+        await state.announce(state.queries.between(checkpoint, following))
         if observer is not None:
             await observer.at_checkpoint(memory, episode_id, checkpoint)
         if on_checkpoint is not None:
@@ -416,14 +410,12 @@ async def _play(
 
 def _checkpoints(events: Sequence[Event]) -> Iterator[tuple[int, int, list[Event]]]:
     """Yield (checkpoint, next checkpoint, events of the checkpoint) for each checkpoint."""
-    groups = [
-        (checkpoint, list(group)) for checkpoint, group in groupby(events, key=lambda event: event.checkpoint)
-    ]
+    groups = [(number, list(group)) for number, group in groupby(events, key=lambda event: event.checkpoint)]
     # An episode without events has no group, and LAST alone follows.
-    for (checkpoint, group), following in zip(
-        groups, [*(checkpoint for checkpoint, _ in groups[1:]), LAST], strict=False
+    for (number, group), following in zip(
+        groups, [*(number for number, _ in groups[1:]), LAST], strict=False
     ):
-        yield checkpoint, following, group
+        yield number, following, group
 
 
 async def play_all(
@@ -456,17 +448,9 @@ async def play_all(
                     "Add the base episode before the episode."
                 )
             store = (await running[episode.base]).store.fork()
-        episode_queries, is_base = queries.get(episode.episode_id), episode.episode_id in bases
+        asked, is_base = queries.get(episode.episode_id), episode.episode_id in bases
         return await play(
-            episode,
-            remember(store),
-            replier,
-            on_event,
-            clock,
-            on_checkpoint,
-            episode_queries,
-            is_base,
-            observer,
+            episode, remember(store), replier, on_event, clock, on_checkpoint, asked, is_base, observer
         )
 
     for episode in episodes:

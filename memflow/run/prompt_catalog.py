@@ -81,10 +81,7 @@ def _benchmark_roles(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
     prompts: dict[str, Iterable[Prompt]] = {
         "simulator": benchmark.simulator_prompts(),
         "judge": [
-            prompt
-            for domain in domains
-            for table in tables
-            for prompt in benchmark.judge_prompts(domain, table)
+            item for domain in domains for table in tables for item in benchmark.judge_prompts(domain, table)
         ],
         "annotator": [prompt for domain in domains for prompt in benchmark.annotation_prompts(domain)],
     }
@@ -108,7 +105,7 @@ def _common_role(package: str, roles: Mapping[str, tuple[str, ...]]) -> str:
 
 def _memory_packages(own: Mapping[str, UserMemory]) -> Iterable[str]:
     user_systems = [
-        memory.system for memory in resolve_user_memories(own).values() if isinstance(memory, MemoryConfig)
+        config.system for config in resolve_user_memories(own).values() if isinstance(config, MemoryConfig)
     ]
     systems = [system for system in (*shipped_systems(), *user_systems) if system.needs_chat]
     return dict.fromkeys(system.memory.package() for system in systems)

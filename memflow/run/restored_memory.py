@@ -195,14 +195,12 @@ class RestoredMemoryCheck:
                 f"({sampled.moment})"
             )
 
-    async def _require_repeatable(
-        self, memory: Memory, content: _RecallContent, sampled: _SampledRead
-    ) -> None:
+    async def _require_repeatable(self, memory: Memory, content: _RecallContent, read: _SampledRead) -> None:
         """Raise if a second read of a memory recalls something else than the first read, `content`."""
-        if await _read(memory, sampled.query) != content:
+        if await _read(memory, read.query) != content:
             raise RestoredMemoryDiffers(
                 f"the memory {self.name} recalls other text each time it is read, as for the query "
-                f"{_short(sampled.query)} ({sampled.moment}), so its scores are refused. Remove randomness and clocks "
+                f"{_short(read.query)} ({read.moment}), so its scores are refused. Remove randomness and clocks "
                 "from `read` (time is `self.store.sequence`), and run a service that changes meanwhile as a memory "
                 "server (docs/how-to/memory_server.md)."
             )
@@ -262,32 +260,27 @@ def sample_checkpoints(
 
     The first episode is the first one with a query. A sample has the smallest digests, so it is the same in each run.
     """
-    next_checkpoints: dict[tuple[str, int], int] = {}
+    spans: dict[tuple[str, int], int] = {}
     for episode in episodes:
         checkpoints = list(dict.fromkeys(event.checkpoint for event in episode.events))
         for checkpoint, following in zip(checkpoints, [*checkpoints[1:], LAST], strict=False):
-            next_checkpoints[episode.episode_id, checkpoint] = following
+            spans[episode.episode_id, checkpoint] = following
 
     def sample(moments: Iterable[tuple[str, int]], count: int) -> dict[tuple[str, int], str]:
         queries: dict[tuple[str, int], str] = {}
         for moment in sorted(moments, key=lambda moment: digest("restored memory", *moment)):
             if len(queries) == count:
                 break
-            if (query_text := query(*moment, next_checkpoints[moment])) is not None:
+            if (query_text := query(*moment, spans[moment])) is not None:
                 queries[moment] = query_text
         return queries
 
     first_episode = next(
-        (
-            moment[0]
-            for moment, following in next_checkpoints.items()
-            if query(*moment, following) is not None
-        ),
-        None,
+        (moment[0] for moment, following in spans.items() if query(*moment, following) is not None), None
     )
-    of_first = sample((moment for moment in next_checkpoints if moment[0] == first_episode), first)
+    of_first = sample((moment for moment in spans if moment[0] == first_episode), first)
     return dict(sorted(of_first.items())) | sample(
-        (moment for moment in next_checkpoints if moment[0] != first_episode), others
+        (moment for moment in spans if moment[0] != first_episode), others
     )
 
 

@@ -62,11 +62,9 @@ class Note:
         lines = [f"{name}: {part}" for name, part in parts.items() if part]
         return "\n".join([with_date(self.content, self.time), *lines])
 
-    def described(self, description: Described | Evolved) -> "Note":
+    def described(self, new: Described | Evolved) -> "Note":
         """Return a copy of the note with new keywords, context and tags."""
-        return replace(
-            self, keywords=description.keywords, context=description.context, tags=description.tags
-        )
+        return replace(self, keywords=new.keywords, context=new.context, tags=new.tags)
 
 
 class NoteLinks:
@@ -126,8 +124,8 @@ class AMem(ModelWrittenMemory):
             for note, source_ids in zip(notes, sources, strict=True)
         )
         notes = [
-            note.described(description) if description else note
-            for note, description in zip(notes, answers, strict=True)
+            note.described(described) if described else note
+            for note, described in zip(notes, answers, strict=True)
         ]
         vectors = await self.embed([note.embedded for note in notes])
         for note, source, vector in zip(notes, sources, vectors, strict=True):
@@ -161,26 +159,22 @@ class AMem(ModelWrittenMemory):
 
     async def _connect(self, note: Note, source: tuple[str, ...], vector: Vector) -> None:
         """Rewrite the descriptions of similar notes, then add the note with its links and, if they change, new tags."""
-        neighbors = self.index.search(vector, self.k_links)
+        near = self.index.search(vector, self.k_links)
         decision: Decision | None = None
-        if neighbors:
-            fields = {"neighbours": note_sections(neighbors), "note": note.text}
+        if near:
+            fields = {"neighbours": note_sections(near), "note": note.text}
             decision = await self.ask(
-                "connect", fields, sources=source, check_item=_reference_check(len(neighbors))
+                "connect", fields, sources=source, check_item=_reference_check(len(near))
             )
         if decision is not None:
-            linked_ids = dict.fromkeys(neighbors[number - 1].entry_id for number in decision.links)
+            linked_ids = dict.fromkeys(near[number - 1].entry_id for number in decision.links)
             linked_note = replace(note, links=[*linked_ids], tags=decision.tags or note.tags)
-            changed_notes = _evolve(neighbors, decision.evolved, source[0])
+            changed_notes = _evolve(near, decision.evolved, source[0])
             retagged = [linked_note] if linked_note.tags != note.tags else []
             # One request embeds the changed neighbors and the new note, if its tags changed.
-            vectors = await self.embed(
-                [changed_note.embedded for changed_note in (*changed_notes.values(), *retagged)]
-            )
-            for (index, changed_note), changed_vector in zip(changed_notes.items(), vectors, strict=False):
-                self.store.revise(
-                    neighbors[index], text=changed_note.text, vector=changed_vector, meta=changed_note.meta
-                )
+            vectors = await self.embed([changed.embedded for changed in (*changed_notes.values(), *retagged)])
+            for (index, changed), new_vector in zip(changed_notes.items(), vectors, strict=False):
+                self.store.revise(near[index], text=changed.text, vector=new_vector, meta=changed.meta)
             note, vector = linked_note, vectors[-1] if retagged else vector
         self.store.add(NOTE, note.text, sources=source, vector=vector, meta=note.meta)
 

@@ -67,22 +67,20 @@ class Awi(ModelWrittenMemory):
         return self.kinds
 
     async def _update(self, messages: Sequence[StoredMessage]) -> None:
-        facts_by_label = {item.meta["label"]: item for item in self.store.live(FACT)}
+        facts = {item.meta["label"]: item for item in self.store.live(FACT)}
         sources = [source for message in messages for source in message.item.sources]
         fields = {
             "kinds": numbered_list(self.keeping()),
-            "known": join_texts([*facts_by_label.values()]) or "(nothing yet)",
+            "known": join_texts([*facts.values()]) or "(nothing yet)",
             "messages": "\n".join(message.note() for message in messages),
         }
         answer: Facts | None = await self.ask("update", fields, sources=sources)
         for fact in answer.facts if answer else ():
             text, meta = f"- {fact.label}: {fact.value}", {"label": fact.label}
-            if fact.label not in facts_by_label:
-                facts_by_label[fact.label] = self.store.add(FACT, text, sources=sources, meta=meta)
-            elif facts_by_label[fact.label].text != text:
-                facts_by_label[fact.label] = self.store.revise(
-                    facts_by_label[fact.label], text=text, sources=sources
-                )
+            if fact.label not in facts:
+                facts[fact.label] = self.store.add(FACT, text, sources=sources, meta=meta)
+            elif facts[fact.label].text != text:
+                facts[fact.label] = self.store.revise(facts[fact.label], text=text, sources=sources)
 
 
 @dataclass

@@ -18,12 +18,8 @@ SHARED = 4
 
 def _update(request: ChatRequest) -> Facts:
     kinds = request.fields["kinds"]
-    sentences = [
-        sentence
-        for sentence in statements(request.fields["messages"])
-        if _is_covered(subject(sentence), kinds)
-    ]
-    facts = {subject(sentence)[:60]: sentence[:200] for sentence in sentences}
+    sentences = [text for text in statements(request.fields["messages"]) if _is_covered(subject(text), kinds)]
+    facts = {subject(text)[:60]: text[:200] for text in sentences}
     return Facts(facts=[Fact(label=label, value=value) for label, value in [*facts.items()][:8]])
 
 
@@ -43,9 +39,7 @@ def _evolve(request: ChatRequest) -> Policy:
     kinds = [line.partition(". ")[2] for line in request.fields["kinds"].split("\n")]
     feedback: dict[str, Any] = json.loads(request.fields["feedback"])
     state_names = [name.replace("_", " ") for period in feedback.get("told", {}).values() for name in period]
-    questions = [
-        question if isinstance(question, str) else question["question"] for question in feedback["questions"]
-    ]
+    questions = [item if isinstance(item, str) else item["question"] for item in feedback["questions"]]
     new_kinds = [kind for kind in (*_join_names(state_names), *questions) if kind not in kinds]
     return Policy(kinds=[*kinds, *new_kinds][:16], changes=[f"added: {kind}"[:160] for kind in new_kinds][:8])
 

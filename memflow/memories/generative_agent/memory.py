@@ -55,13 +55,11 @@ def rank(candidates: Sequence[SearchHit], ages: Sequence[int], weights: Weights)
     scored = [
         SearchHit(
             hit.item,
-            weights.recency * hit_recency
-            + weights.relevance * hit_relevance
+            weights.recency * recent
+            + weights.relevance * relevant
             + (0.0 if value is None else weights.importance * next(normalized)),
         )
-        for hit, hit_recency, hit_relevance, value in zip(
-            candidates, recency, relevance, ratings, strict=True
-        )
+        for hit, recent, relevant, value in zip(candidates, recency, relevance, ratings, strict=True)
     ]
     return sorted(scored, key=_best_first)
 
@@ -186,25 +184,22 @@ class GenerativeAgent(ModelWrittenMemory):
         # Added even without questions: otherwise every later message would start a reflection again.
         self.store.add(QUESTIONS, "\n".join(questions), sources=())
         vectors = await self.embed(questions)
-        cited_by_question = [
-            first_within(top_items(self._rank(vector), self.reflect_k), SHOWN) for vector in vectors
-        ]
+        cited = [first_within(top_items(self._rank(vector), self.reflect_k), SHOWN) for vector in vectors]
         self.accesses.note(
-            [*{item.entry_id: item for memories in cited_by_question for item in memories}.values()],
-            self.store.sequence,
+            [*{item.entry_id: item for memories in cited for item in memories}.values()], self.store.sequence
         )
-        insights_by_question: list[Insights | None] = await self.ask_all(
+        answers: list[Insights | None] = await self.ask_all(
             PromptRequest(
                 "insights",
                 {"statements": number_texts(memories), "count": self.insights},
                 sources_of(memories),
                 _citation_check(len(memories)),
             )
-            for memories in cited_by_question
+            for memories in cited
         )
         distinct = {
             insight.insight: (insight, memories)
-            for insights, memories in zip(insights_by_question, cited_by_question, strict=True)
+            for insights, memories in zip(answers, cited, strict=True)
             for insight in (insights.insights[: self.insights] if insights else ())
         }
         await self._add_reflections(

@@ -17,9 +17,7 @@ def _importance(request: ChatRequest) -> Rating:
 def _questions(request: ChatRequest) -> Questions:
     sentences = reversed(statements(request.fields["memories"]))
     subjects = [*dict.fromkeys(subject(sentence) for sentence in sentences), "all this"]
-    questions = [
-        f"What is there to say about {topic[:100]}?" for topic in subjects[: request.fields["count"]]
-    ]
+    questions = [f"What is there to say about {name[:100]}?" for name in subjects[: request.fields["count"]]]
     return Questions(questions=questions)
 
 

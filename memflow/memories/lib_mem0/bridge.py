@@ -105,13 +105,9 @@ class Bridge:
         elif isinstance(value, Facts):
             await self.embed_missing([fact for fact in value.facts if fact])
         else:
-            changing = [
-                operation for operation in value.memory if operation.text and operation.event != "NONE"
-            ]
-            self.requested_changes = len(changing)
-            await self.embed_missing(
-                [operation.text for operation in changing if operation.event != "DELETE"]
-            )
+            changes = [change for change in value.memory if change.text and change.event != "NONE"]
+            self.requested_changes = len(changes)
+            await self.embed_missing([change.text for change in changes if change.event != "DELETE"])
         return value.model_dump_json() if report.failed and value is not None else completion.text
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:

@@ -66,7 +66,7 @@ class Library:
         messages = [{"role": "user", "content": text} for text in texts]
         results = self.memory.add(messages, user_id=USER, infer=False)["results"]
         self._ids = {
-            str(result["id"]): number for result, number in zip(results, sorted(memories), strict=True)
+            str(entry["id"]): number for entry, number in zip(results, sorted(memories), strict=True)
         }
 
     def add(self, messages: Sequence[Mapping[str, str]], date: str | None) -> list[LibraryChange]:

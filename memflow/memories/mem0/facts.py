@@ -76,26 +76,22 @@ class FactMemory(ModelWrittenMemory):
         """
         requests = [step.ask for step in steps]
         answers = iter(await self.ask_all([request for request in requests if request is not None]))
-        answered_steps = [
+        answered = [
             (step, request, next(answers) if request else None)
             for step, request in zip(steps, requests, strict=True)
         ]
         usable = [
-            (step, answer)
-            for step, request, answer in answered_steps
-            if request is None or answer is not None
+            (step, answer) for step, request, answer in answered if request is None or answer is not None
         ]
-        all_vectors = await self.vectors(
-            (text for step, answer in usable for text in step.texts(answer)), vectors
-        )
+        known = await self.vectors((text for step, answer in usable for text in step.texts(answer)), vectors)
         for step, answer in usable:
-            step.apply(answer, all_vectors)
-        for step, request, answer in answered_steps:
+            step.apply(answer, known)
+        for step, request, answer in answered:
             # A request for a single fact is not repeated.
             if isinstance(step, FactUpdate) and request is not None and len(step.facts) > 1:
                 for fact in step.undecided(answer):
-                    all_vectors = await self._decide_alone(fact, all_vectors)
-        return all_vectors
+                    known = await self._decide_alone(fact, known)
+        return known
 
     async def _decide_alone(self, fact: NewFact, vectors: Mapping[str, Vector]) -> dict[str, Vector]:
         """Request a decision on one fact separately, and apply the decision. Return all vectors so far, by text.
@@ -108,9 +104,9 @@ class FactMemory(ModelWrittenMemory):
             [decisions] = await self.ask_all([request])
             if decisions is None:
                 return dict(vectors)
-        all_vectors = await self.vectors(update.texts(decisions), vectors)
-        update.apply(decisions, all_vectors)
-        return all_vectors
+        known = await self.vectors(update.texts(decisions), vectors)
+        update.apply(decisions, known)
+        return known
 
     async def update_facts(self, facts_by_passage: Sequence[Sequence[NewFact]]) -> None:
         """Embed the new facts of all passages with one request, then update the store passage by passage."""

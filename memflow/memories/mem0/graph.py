@@ -52,25 +52,21 @@ class Mem0Graph(Mem0):
             *self.summary_requests(window),
         ]
         answers = await self.ask_all(requests)
-        passage_count = len(passages)
-        self.trim_window(window, answers[2 * passage_count :])
-        facts_by_passage = [
-            self.new_facts(*pair) for pair in zip(passages, answers[:passage_count], strict=True)
+        count = len(passages)
+        self.trim_window(window, answers[2 * count :])
+        facts_lists = [self.new_facts(*pair) for pair in zip(passages, answers[:count], strict=True)]
+        entity_lists: list[Entities] = [
+            answer or Entities(entities=[]) for answer in answers[count : 2 * count]
         ]
-        entities_by_passage: list[Entities] = [
-            answer or Entities(entities=[]) for answer in answers[passage_count : 2 * passage_count]
-        ]
-        triplets_by_passage = await self._extract_relations(passages, entities_by_passage)
+        triplet_lists = await self._extract_relations(passages, entity_lists)
         vectors = await self.vectors(
             [
-                *(fact.text for facts in facts_by_passage for fact in facts),
-                *(entity.name for entities in entities_by_passage for entity in entities.entities),
-                *(triplet.text for triplets in triplets_by_passage for triplet in triplets),
+                *(fact.text for facts in facts_lists for fact in facts),
+                *(entity.name for entities in entity_lists for entity in entities.entities),
+                *(triplet.text for triplets in triplet_lists for triplet in triplets),
             ]
         )
-        for facts, entities, triplets in zip(
-            facts_by_passage, entities_by_passage, triplets_by_passage, strict=True
-        ):
+        for facts, entities, triplets in zip(facts_lists, entity_lists, triplet_lists, strict=True):
             nodes = self.graph.nodes_of(entities.entities, vectors)
             relation_update = self.graph.relation_update(triplets, nodes, vectors, self.similar)
             vectors = await self.apply_changes([self.fact_update(facts, vectors), relation_update], vectors)
@@ -93,17 +89,17 @@ class Mem0Graph(Mem0):
         return Recall(notes, entries=entries, injected_tokens=estimate(notes), failed=tuple(failed))
 
     async def _extract_relations(
-        self, passages: Sequence[Passage], entities_by_passage: Sequence[Entities]
+        self, passages: Sequence[Passage], entity_lists: Sequence[Entities]
     ) -> list[list[Triplet]]:
         """Extract relations. Return the triplets of each passage; empty for a passage with fewer than two entities."""
-        indexes = [index for index, entities in enumerate(entities_by_passage) if len(entities.entities) > 1]
+        indexes = [index for index, entities in enumerate(entity_lists) if len(entities.entities) > 1]
         answers = await self.ask_all(
-            [self._relation_request(passages[index], entities_by_passage[index]) for index in indexes]
+            [self._relation_request(passages[index], entity_lists[index]) for index in indexes]
         )
-        triplets_by_passage: list[list[Triplet]] = [[] for _ in passages]
+        triplet_lists: list[list[Triplet]] = [[] for _ in passages]
         for index, answer in zip(indexes, answers, strict=True):
-            triplets_by_passage[index] = _triplets(passages[index], entities_by_passage[index], answer)
-        return triplets_by_passage
+            triplet_lists[index] = _triplets(passages[index], entity_lists[index], answer)
+        return triplet_lists
 
     def _relation_request(self, passage: Passage, entities: Entities) -> PromptRequest:
 
@@ -123,11 +119,6 @@ class Mem0Graph(Mem0):
 def _triplets(passage: Passage, entities: Entities, answer: Relations | None) -> list[Triplet]:
     names = [entity.name for entity in entities.entities]
     return [
-        Triplet(
-            names[relation.source - 1],
-            relation.relation,
-            names[relation.target - 1],
-            *passage.cited(relation.messages),
-        )
-        for relation in (answer.relations if answer else ())
+        Triplet(names[row.source - 1], row.relation, names[row.target - 1], *passage.cited(row.messages))
+        for row in (answer.relations if answer else ())
     ]

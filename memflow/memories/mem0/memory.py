@@ -49,10 +49,8 @@ class Mem0(FactMemory):
         summary = "".join(item.text for item in self.store.live(SUMMARY))
         starts = range(old_count, len(window), self.together)
         return window, [
-            Passage(
-                window[start : start + self.together], window[max(0, start - self.recent) : start], summary
-            )
-            for start in starts
+            Passage(window[at : at + self.together], window[max(0, at - self.recent) : at], summary)
+            for at in starts
         ]
 
     def summary_requests(self, window: Sequence[StoredMessage]) -> list[PromptRequest]:
@@ -77,11 +75,9 @@ class Mem0(FactMemory):
             sources = tuple(source for message in unsummarized for source in message.item.sources)
             self._store_summary(summary, sources)
         leaving = window[: max(0, len(window) - self.recent)]
-        unsummarized_ids = [] if new_summaries else [message.item.entry_id for message in unsummarized]
+        waiting = [] if new_summaries else [message.item.entry_id for message in unsummarized]
         retire_messages(
-            self.store,
-            [message for message in leaving if message.item.entry_id not in unsummarized_ids],
-            WINDOW,
+            self.store, [message for message in leaving if message.item.entry_id not in waiting], WINDOW
         )
 
     def _unsummarized(self, window: Sequence[StoredMessage]) -> list[StoredMessage]:

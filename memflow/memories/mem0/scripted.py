@@ -54,12 +54,8 @@ def _user_statements(messages: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _extract(request: ChatRequest) -> Facts:
-    numbers_by_sentence = {
-        sentence[:200]: number for number, _, sentence in _user_statements(request.fields["messages"])
-    }
-    return Facts(
-        facts=[Fact(text=text, messages=[number]) for text, number in [*numbers_by_sentence.items()][:8]]
-    )
+    numbers = {sentence[:200]: number for number, _, sentence in _user_statements(request.fields["messages"])}
+    return Facts(facts=[Fact(text=text, messages=[number]) for text, number in [*numbers.items()][:8]])
 
 
 def _decide(request: ChatRequest) -> Decisions:
@@ -119,11 +115,9 @@ def _relations(request: ChatRequest) -> Relations:
 
 def _resolve(request: ChatRequest) -> Obsolete:
     """Return the numbers of the old relations that have the same source and label as a new relation."""
-    new_keys = {text.rpartition(" -> ")[0] for _, text in _lines(request.fields["new"])}
-    old_lines = _lines(request.fields["old"])
-    return Obsolete(
-        obsolete=[number for number, text in old_lines if text.rpartition(" -> ")[0] in new_keys][:10]
-    )
+    new = {text.rpartition(" -> ")[0] for _, text in _lines(request.fields["new"])}
+    old = _lines(request.fields["old"])
+    return Obsolete(obsolete=[number for number, text in old if text.rpartition(" -> ")[0] in new][:10])
 
 
 def _identify(request: ChatRequest) -> Names:

@@ -88,14 +88,14 @@ class Graph:
     def relation_update(
         self,
         triplets: Sequence[Triplet],
-        nodes_by_name: Mapping[str, Node],
+        nodes: Mapping[str, Node],
         vectors: Mapping[str, Vector],
         similar: int,
     ) -> "RelationUpdate":
         """Return the update that adds a passage's triplets and retires the old relations that they contradict."""
-        joined_triplets, candidates = [], {}
+        joined_triplets, old = [], {}
         for triplet in triplets:
-            source, target = nodes_by_name[triplet.source], nodes_by_name[triplet.target]
+            source, target = nodes[triplet.source], nodes[triplet.target]
             if source.name == target.name:
                 continue  # Two names of one node have no relation.
             joined_triplets.append(
@@ -103,11 +103,9 @@ class Graph:
             )
             stored_nodes = {node.item.entry_id for node in (source, target) if node.item is not None}
             for item in self.relations_of(stored_nodes, vectors[triplet.text], similar):
-                candidates[item.entry_id] = item
+                old[item.entry_id] = item
         repeated = {equal.entry_id for new in joined_triplets if (equal := self.find_equal(new)) is not None}
-        contested = sorted(
-            (candidates[key] for key in candidates.keys() - repeated), key=lambda item: item.order
-        )
+        contested = sorted((old[key] for key in old.keys() - repeated), key=lambda item: item.order)
         return RelationUpdate(self, joined_triplets, contested)
 
     def find_equal(self, joined: "JoinedTriplet") -> Item | None:

@@ -118,10 +118,8 @@ class Context:
 
     def _argument_error(self, call: Keeping | Searching) -> str | None:
         if isinstance(call, RecallSearchDate):
-            is_ordered = call.start_date <= call.end_date
-            return (
-                None if is_ordered else f"{call.function} starts at {call.start_date}, after {call.end_date}"
-            )
+            valid = call.start_date <= call.end_date
+            return None if valid else f"{call.function} starts at {call.start_date}, after {call.end_date}"
         if isinstance(call, Searching):
             return None if call.query.strip() else f"{call.function} has an empty query"
         if not call.text.strip() and not isinstance(call, WorkingReplace):

@@ -39,36 +39,29 @@ def _stated(request: ChatRequest) -> list[tuple[int, str]]:
 
 
 def _save(request: ChatRequest) -> Saves:
-    lines_by_subject = {
-        subject(text): (message_number, text)
-        for message_number, text in _lines(request.fields["human"]).items()
-    }
+    known = {subject(text): (source, text) for source, text in _lines(request.fields["human"]).items()}
     free_tokens = int(request.fields["room"])
     calls: dict[str, Keeping] = {}
-    for message_number, text in _stated(request):
+    for source, text in _stated(request):
         topic = subject(text)
-        number, old_text = lines_by_subject.get(topic, (0, ""))
+        number, old_text = known.get(topic, (0, ""))
         remaining = free_tokens + estimate(old_text) - estimate(text)
         if old_text == text or topic in calls:
             continue
         if remaining < 0:
-            calls[topic] = _insert(text, message_number)
+            calls[topic] = _insert(text, source)
             continue
         free_tokens = remaining
         if number:
             calls[topic] = WorkingReplace(
-                function="working_replace",
-                line=number,
-                text=text,
-                rests_on=[message_number],
-                request_heartbeat=False,
+                function="working_replace", line=number, text=text, rests_on=[source], request_heartbeat=False
             )
         else:
             calls[topic] = WorkingAppend(
                 function="working_append",
                 section="human",
                 text=text,
-                rests_on=[message_number],
+                rests_on=[source],
                 request_heartbeat=False,
             )
     return Saves(calls=[*calls.values()][:4])

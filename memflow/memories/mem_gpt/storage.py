@@ -29,13 +29,11 @@ class SearchPage:
     def text(self) -> str:
         """The search and its number of results, as a line for the prompt of the next round."""
         call = self.call
-        argument = (
-            f"{call.start_date} to {call.end_date}" if isinstance(call, RecallSearchDate) else call.query
-        )
+        query = f"{call.start_date} to {call.end_date}" if isinstance(call, RecallSearchDate) else call.query
         result = (
             f"{len(self.items)} results, page {self.number} of {self.pages}" if self.pages else "no results"
         )
-        return f"- {call.function}: {' '.join(argument.split())} ({result})"
+        return f"- {call.function}: {' '.join(query.split())} ({result})"
 
 
 class Storages:

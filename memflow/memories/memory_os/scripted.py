@@ -46,14 +46,12 @@ def _segment(request: ChatRequest) -> Topic:
 
 def _page_statements(pages: str) -> list[tuple[int, str, bool]]:
     """Return the statements of numbered pages as (page, text, whether the assistant said it)."""
-    page_statements = []
+    found_statements = []
     parts = _PAGE.split(pages)
     for number, text in zip(parts[1::2], parts[2::2], strict=True):
-        own_sentences = statements(text, speaker="assistant")
-        page_statements += [
-            (int(number), sentence, sentence in own_sentences) for sentence in statements(text)
-        ]
-    return page_statements
+        own = statements(text, speaker="assistant")
+        found_statements += [(int(number), sentence, sentence in own) for sentence in statements(text)]
+    return found_statements
 
 
 def _profile(request: ChatRequest) -> Traits:
@@ -62,8 +60,8 @@ def _profile(request: ChatRequest) -> Traits:
     dimensions = [name for line in name_lists for name in line.split(", ")]
     names: dict[str, Attribute] = {}
     traits: dict[str, Trait] = {}
-    for page, sentence, by_assistant in _page_statements(str(request.fields["pages"])):
-        if by_assistant:
+    for page, sentence, own in _page_statements(str(request.fields["pages"])):
+        if own:
             continue
         if match := _NAME.search(sentence):
             names["name"] = Attribute(attribute="name", value=match[1], page=page)
@@ -83,17 +81,9 @@ def _keywords(request: ChatRequest) -> Keywords:
 
 
 def _knowledge(request: ChatRequest) -> Facts:
-    page_statements = _page_statements(str(request.fields["pages"]))
-    user = [
-        Fact(text=sentence[:160], page=page)
-        for page, sentence, by_assistant in page_statements
-        if not by_assistant
-    ]
-    assistant = [
-        Fact(text=sentence[:160], page=page)
-        for page, sentence, by_assistant in page_statements
-        if by_assistant
-    ]
+    stated = _page_statements(str(request.fields["pages"]))
+    user = [Fact(text=sentence[:160], page=page) for page, sentence, own in stated if not own]
+    assistant = [Fact(text=sentence[:160], page=page) for page, sentence, own in stated if own]
     return Facts(user=user[:5], assistant=assistant[:3])
 
 

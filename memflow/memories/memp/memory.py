@@ -128,32 +128,32 @@ class Memp(ModelWrittenMemory):
         return with_buffer(recalled(procedures), stored_messages(self.store, BUFFER))
 
     async def _learn(
-        self, messages: Sequence[StoredMessage], after: str | None, retrieved: Sequence[Item]
+        self, messages: Sequence[StoredMessage], after: str | None, used: Sequence[Item]
     ) -> None:
         """Judge the outcome of the messages, then drop, add or rewrite procedures, and empty the buffer."""
         trajectories = split_trajectories(messages, self.size, after)
-        answers_by_trajectory = await asyncio.gather(
+        answer_pairs = await asyncio.gather(
             *(
-                self._judge_and_build(trajectory, bool(retrieved) and trajectory is trajectories[-1])
+                self._judge_and_build(trajectory, bool(used) and trajectory is trajectories[-1])
                 for trajectory in trajectories
             )
         )
-        for trajectory, answers in zip(trajectories, answers_by_trajectory, strict=True):
+        for trajectory, answers in zip(trajectories, answer_pairs, strict=True):
             for answer in answers:
                 if answer is not None:
                     self.record(answer, trajectory.sources)
         # The outcome of the last trajectory counts for the procedures that were retrieved before the exchange.
-        outcome = _outcome(answers_by_trajectory[-1][0])
-        retrieved = self._count_outcome(retrieved, outcome)
+        outcome = _outcome(answer_pairs[-1][0])
+        used = self._count_outcome(used, outcome)
         await self._add_procedures(
             [
                 (trajectory, built.value)
-                for trajectory, (_, built) in zip(trajectories, answers_by_trajectory, strict=True)
+                for trajectory, (_, built) in zip(trajectories, answer_pairs, strict=True)
                 if built and built.value
             ]
         )
-        if self.update == "reflection" and outcome == FAILED and retrieved:
-            await self._reflect(trajectories[-1], retrieved)
+        if self.update == "reflection" and outcome == FAILED and used:
+            await self._reflect(trajectories[-1], used)
         retire_messages(self.store, messages, BUFFER)
 
     async def _judge_and_build(

@@ -124,10 +124,7 @@ class Nemori(ModelWrittenMemory):
             PromptRequest("narrate", {"messages": text}, source_ids)
             for text, source_ids in zip(message_texts, sources, strict=True)
         )
-        times = [
-            next((message.date for message in segment if message.date is not None), None)
-            for segment in segments
-        ]
+        times = [next((item.date for item in segment if item.date is not None), None) for segment in segments]
         texts = [
             text if narration is None else episode_text(narration, time)
             for text, narration, time in zip(message_texts, narrations, times, strict=True)
@@ -192,10 +189,8 @@ class Nemori(ModelWrittenMemory):
         if self.merging == "none":
             return []
         hits = self.episodes.scored(vector, self.merge_candidates)
-        min_similarity = self.merge_similarity if self.merging == "similar" else -1.0
-        return [
-            hit.item for hit in hits if hit.score >= min_similarity and hit.item.meta["title"] is not None
-        ]
+        least = self.merge_similarity if self.merging == "similar" else -1.0
+        return [hit.item for hit in hits if hit.score >= least and hit.item.meta["title"] is not None]
 
     async def _predict(self, episode: Item) -> str | None:
         """Return the model's prediction of an episode's content from known statements; None without statements."""
@@ -220,16 +215,14 @@ class Nemori(ModelWrittenMemory):
             "calibrate", fields, sources=sources, check_item=find_error
         )
         stored_texts = {item.text for item in self.store.live(STATEMENT)}
-        sources_by_text: dict[str, list[str]] = {}
+        new_texts: dict[str, list[str]] = {}
         for statement in answer.statements if answer else ():
             cited = [segment[line - 1] for line in sorted(set(statement.lines))]
             text = f"- {with_date(statement.statement, cited[0].date)}"
             if text not in stored_texts:
-                sources_by_text.setdefault(
-                    text, [source for message in cited for source in message.item.sources]
-                )
-        vectors = await self.embed([*sources_by_text])
-        for (text, source_ids), vector in zip(sources_by_text.items(), vectors, strict=True):
+                new_texts.setdefault(text, [source for message in cited for source in message.item.sources])
+        vectors = await self.embed([*new_texts])
+        for (text, source_ids), vector in zip(new_texts.items(), vectors, strict=True):
             self.store.add(STATEMENT, text, sources=source_ids, vector=vector)
 
     def _original(self, message: StoredMessage) -> Item:

@@ -37,10 +37,8 @@ def _boundaries(request: ChatRequest) -> Boundaries:
 
 def _narrate(request: ChatRequest) -> Narration:
     messages = request.fields["messages"]
-    sentences = statements(messages) or [messages]
-    return Narration(
-        title=subject(sentences[0])[:80] or sentences[0][:80], narrative=" ".join(sentences)[:800]
-    )
+    stated = statements(messages) or [messages]
+    return Narration(title=subject(stated[0])[:80] or stated[0][:80], narrative=" ".join(stated)[:800])
 
 
 def _merge(request: ChatRequest) -> MergeChoice:
@@ -56,10 +54,8 @@ def _merge(request: ChatRequest) -> MergeChoice:
 
 def _combine(request: ChatRequest) -> Narration:
     """Return the title of the old episode, and the sentences of both narratives, each once."""
-    (title, _, old_narrative), (_, _, new_narrative) = (
-        request.fields[name].partition("\n") for name in ("old", "new")
-    )
-    sentences = dict.fromkeys(statements(old_narrative) + statements(new_narrative))
+    (title, _, old), (_, _, new) = (request.fields[name].partition("\n") for name in ("old", "new"))
+    sentences = dict.fromkeys(statements(old) + statements(new))
     return Narration(title=_DATE.sub("", title), narrative=" ".join(sentences) or title)
 
 

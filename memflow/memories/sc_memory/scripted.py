@@ -12,7 +12,7 @@ def _summarise(request: ChatRequest) -> Summary:
     return Summary(summary=next(iter(statements(message)), message)[:240])
 
 
-def _word_coverage(request: ChatRequest, *names: str) -> float:
+def _coverage(request: ChatRequest, *names: str) -> float:
     """Return the share of the query's words that occur in the prompt fields `names`; 1 for a query without words."""
     query_words = set(search_words(request.fields["query"]))
     known_words = {word for name in names for word in search_words(request.fields[name])}
@@ -21,8 +21,8 @@ def _word_coverage(request: ChatRequest, *names: str) -> float:
 
 HANDLERS: dict[str, Handler] = {
     "sc_memory/summarise": _summarise,
-    "sc_memory/activate": lambda request: Activation(needed=_word_coverage(request, "flash") < 1),
+    "sc_memory/activate": lambda request: Activation(needed=_coverage(request, "flash") < 1),
     "sc_memory/suffice": lambda request: Sufficiency(
-        sufficient=_word_coverage(request, "flash", "summaries") >= 0.5
+        sufficient=_coverage(request, "flash", "summaries") >= 0.5
     ),
 }

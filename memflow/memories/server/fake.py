@@ -51,13 +51,8 @@ class FakeServer:
     ) -> Found:
         """Return the `k` items that have most words of the query; equal ones in the order of their writes."""
         words = set(search_words(query))
-        candidates = [
-            stored_item for stored_item in self.stored(space) if as_of is None or stored_item.write <= as_of
-        ]
-        scored = [
-            (len(words & set(search_words(stored_item.item.text))), stored_item.item)
-            for stored_item in candidates
-        ]
+        entries = [stored for stored in self.stored(space) if as_of is None or stored.write <= as_of]
+        scored = [(len(words & set(search_words(stored.item.text))), stored.item) for stored in entries]
         best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:k]
         return Found(items=tuple(item.model_copy(update={"score": float(score)}) for score, item in best))
 

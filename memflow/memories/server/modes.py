@@ -48,10 +48,7 @@ def missing_capability(mode: str, capabilities: Capabilities) -> str:
 def choose_mode(mode: str, hello: Hello) -> str:
     """Return the mode to use with a server. Raises BadSettings for a mode that the server does not support."""
     if mode == AUTO:
-        return next(
-            (preferred for preferred in PREFERRED if not missing_capability(preferred, hello.can)),
-            ASK_AT_ONCE,
-        )
+        return next((name for name in PREFERRED if not missing_capability(name, hello.can)), ASK_AT_ONCE)
     if missing := missing_capability(mode, hello.can):
         raise BadSettings(
             f"the memory server {hello.name} {hello.version} cannot be used with mode = {mode!r}: it lacks the "

@@ -15,10 +15,8 @@ RERUN = "Rerun with `memflow run --force`, which plays the episodes again."
 
 def new_queries(store: EntryStore, queries: Sequence[str]) -> list[str]:
     """Return the distinct queries without a stored read in the present state."""
-    stored_keys = {entry.meta["query"] for entry in store.live(READ)}
-    return [
-        query for key, query in {_key(query): query for query in queries}.items() if key not in stored_keys
-    ]
+    stored = {entry.meta["query"] for entry in store.live(READ)}
+    return [query for key, query in {_key(query): query for query in queries}.items() if key not in stored]
 
 
 def store_read(
