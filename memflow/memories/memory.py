@@ -224,17 +224,20 @@ class Memory(ABC):
         [value] = await self.ask_all([PromptRequest(stem, fields, sources, check_item, check)])
         return value
 
-    async def ask_all(self, asks: Iterable[PromptRequest]) -> list[Any]:
+    async def ask_all(self, requests: Iterable[PromptRequest]) -> list[Any]:
         """Send independent requests concurrently. Return the answers in the order of `asks`.
 
         Failures are recorded in the same order, so that a replay writes the same entries.
         """
-        asks = list(asks)
+        requests = list(requests)
         answers = await asyncio.gather(
-            *(self.request(one.stem, one.fields, one.check_item, one.check) for one in asks)
+            *(
+                self.request(prompt.stem, prompt.fields, prompt.check_item, prompt.check)
+                for prompt in requests
+            )
         )
-        for one, answer in zip(asks, answers, strict=True):
-            self.record(answer, one.sources, one.loss)
+        for prompt, answer in zip(requests, answers, strict=True):
+            self.record(answer, prompt.sources, prompt.loss)
         return [answer.value for answer in answers]
 
     async def ask_to_read(

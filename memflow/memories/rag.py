@@ -48,12 +48,12 @@ class Rag(Memory):
     async def write(self, messages: Sequence[Message]) -> None:
         """Buffer the messages; store the messages that leave the buffer, with one embedding request."""
         store_messages(self.store, messages, BUFFER)
-        held = stored_messages(self.store, BUFFER)
-        leaving = len(overflow(held, self.freq, self.ns))
-        made = cut_messages(held, leaving, self.chunk, self.size, self.overlap, self._start())
-        vectors = await self.embed([piece.text for piece in made.pieces])
-        retire_messages(self.store, held[: made.gone], BUFFER)
-        for piece, start, vector in zip(made.pieces, made.starts, vectors, strict=True):
+        buffer = stored_messages(self.store, BUFFER)
+        leaving = len(overflow(buffer, self.freq, self.ns))
+        cut = cut_messages(buffer, leaving, self.chunk, self.size, self.overlap, self._start())
+        vectors = await self.embed([piece.text for piece in cut.pieces])
+        retire_messages(self.store, buffer[: cut.gone], BUFFER)
+        for piece, start, vector in zip(cut.pieces, cut.starts, vectors, strict=True):
             meta = {"start": start} if self.chunk == "tokens" else None
             self.store.add(
                 self.chunk, piece.text, sources=piece.sources, role=piece.role, vector=vector, meta=meta
@@ -61,16 +61,16 @@ class Rag(Memory):
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return search results (best first in `entries`, oldest first as text), then the buffered messages."""
-        found, written = [], len(self.store.live(self.chunk))
-        if written:
+        results, entry_count = [], len(self.store.live(self.chunk))
+        if entry_count:
             vectors = await self.embed([query])
-            found = self.index.search(vectors[0], self.k or written)
-        return with_buffer(recalled(found, self.budget or None), stored_messages(self.store, BUFFER))
+            results = self.index.search(vectors[0], self.k or entry_count)
+        return with_buffer(recalled(results, self.budget or None), stored_messages(self.store, BUFFER))
 
     def _start(self) -> int:
         """Return the character of the buffer's first message where the next chunk of tokens starts."""
-        written = self.store.live(self.chunk)
-        return int(written[-1].meta.get("start", 0)) if written else 0
+        chunks = self.store.live(self.chunk)
+        return int(chunks[-1].meta.get("start", 0)) if chunks else 0
 
 
 RAG = System("rag", Rag, "AMemGym, RAG", ("freq", "ns", "k"))

@@ -56,18 +56,18 @@ class System:
     @property
     def default_name(self) -> str:
         """The name with the default of every number, such as `rag_2_4_30`."""
-        defaults = {each.name: each.default for each in self.parameters}
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
         return "_".join([self.name, *(str(defaults[number]) for number in self.numbers)])
 
     @property
     def parameters(self) -> list[Parameter]:
         """The parameters of the system that a user can set, in order; the limits of answers come last."""
-        found = [
-            Parameter(one.name, self.defaults.get(one.name, one.default), **one.metadata)
-            for one in fields(self.memory)
-            if "description" in one.metadata and one.name not in self.fixed
+        parameters = [
+            Parameter(field_.name, self.defaults.get(field_.name, field_.default), **field_.metadata)
+            for field_ in fields(self.memory)
+            if "description" in field_.metadata and field_.name not in self.fixed
         ]
-        return sorted(found, key=lambda one: one.name in (TEXT.name, ITEMS.name))
+        return sorted(parameters, key=lambda parameter: parameter.name in (TEXT.name, ITEMS.name))
 
     @property
     def kinds_without_evidence(self) -> frozenset[str]:
@@ -86,10 +86,12 @@ class System:
         if not name:
             return ""
         try:
-            there = metadata.version(name)
+            installed = metadata.version(name)
         except metadata.PackageNotFoundError:
             return f"{self.memory.requires}, which is not installed"
-        return f"{self.memory.requires}, and {there} is installed" if version not in ("", there) else ""
+        return (
+            f"{self.memory.requires}, and {installed} is installed" if version not in ("", installed) else ""
+        )
 
     @property
     def needs_embedder(self) -> bool:

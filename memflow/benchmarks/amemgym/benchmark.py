@@ -135,8 +135,8 @@ class AMemGym(Benchmark):
         Generated users need the simulator for states, messages and questions. On-policy dialogues need it for follow-up
         messages.
         """
-        made = {"state", "utterance", "question"} if is_generated(domain) else set()
-        return frozenset(made | ({"memory"} if parse_config(domain).policy == "on" else set()))
+        stages = {"state", "utterance", "question"} if is_generated(domain) else set()
+        return frozenset(stages | ({"memory"} if parse_config(domain).policy == "on" else set()))
 
     def simulator_prompts(self) -> list[Prompt]:
         return simulator_prompts()

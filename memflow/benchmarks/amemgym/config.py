@@ -80,11 +80,11 @@ def parse_config(domain: Domain) -> AMemGymConfig:
             f"domain {domain.name}, parameter start_date: the day of the month is above 28. Use a day "
             "from 1 to 28."
         )
-    possible = config.choices_per_variable**config.variables_per_question
-    if config.min_variants > possible:
+    variant_count = config.choices_per_variable**config.variables_per_question
+    if config.min_variants > variant_count:
         raise BadSettings(
-            f"domain {domain.name}, parameter min_variants: the value is above the {possible} "
-            f"possible variants. Set it to at most {possible}."
+            f"domain {domain.name}, parameter min_variants: the value is above the {variant_count} "
+            f"possible variants. Set it to at most {variant_count}."
         )
     if config.user_model == "published_code" and config.user_context != PUBLISHED_CONTEXT:
         raise BadSettings(

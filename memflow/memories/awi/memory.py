@@ -67,21 +67,21 @@ class Awi(ModelWrittenMemory):
         """Return the kinds of information that the memory currently stores."""
         return self.kinds
 
-    async def _update(self, said: Sequence[StoredMessage]) -> None:
-        known = {item.meta["label"]: item for item in self.store.live(FACT)}
-        sources = [source for message in said for source in message.item.sources]
+    async def _update(self, messages: Sequence[StoredMessage]) -> None:
+        facts = {item.meta["label"]: item for item in self.store.live(FACT)}
+        sources = [source for message in messages for source in message.item.sources]
         fields = {
             "kinds": numbered_list(self.keeping()),
-            "known": join_texts([*known.values()]) or "(nothing yet)",
-            "messages": "\n".join(message.note() for message in said),
+            "known": join_texts([*facts.values()]) or "(nothing yet)",
+            "messages": "\n".join(message.note() for message in messages),
         }
-        facts: Facts | None = await self.ask("update", fields, sources=sources)
-        for fact in facts.facts if facts else ():
+        answer: Facts | None = await self.ask("update", fields, sources=sources)
+        for fact in answer.facts if answer else ():
             text, meta = f"- {fact.label}: {fact.value}", {"label": fact.label}
-            if fact.label not in known:
-                known[fact.label] = self.store.add(FACT, text, sources=sources, meta=meta)
-            elif known[fact.label].text != text:
-                known[fact.label] = self.store.revise(known[fact.label], text=text, sources=sources)
+            if fact.label not in facts:
+                facts[fact.label] = self.store.add(FACT, text, sources=sources, meta=meta)
+            elif facts[fact.label].text != text:
+                facts[fact.label] = self.store.revise(facts[fact.label], text=text, sources=sources)
 
 
 @dataclass

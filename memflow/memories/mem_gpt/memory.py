@@ -74,13 +74,13 @@ class MemGpt(ModelWrittenMemory):
         A later round without a usable answer ends the read: the results of earlier rounds are recalled, with the reason
         in `failed`. Raises RecallFailed if the first round has no usable answer.
         """
-        found: list[Item] = []
+        items: list[Item] = []
         pages: list[SearchPage] = []
         failed: list[str] = []
         for _ in range(self.steps):
             if frozen and not (self.store.live(RECALL) or self.store.live(ARCHIVAL)):
                 break
-            context = self._context(found)
+            context = self._context(items)
             searches = "\n".join(page.text for page in pages) or NOTHING
             fields = context.fields() | {"searches": searches, "question": query}
             if not frozen:
@@ -96,13 +96,13 @@ class MemGpt(ModelWrittenMemory):
                 failed.append(str(error))
                 break
             pages += await self._call(context, answer.calls)
-            found = list({item.entry_id: item for page in pages for item in page.items}.values())
+            items = list({item.entry_id: item for page in pages for item in page.items}.values())
             if not any(call.request_heartbeat for call in answer.calls):
                 break
-        return replace(self._context(found).recall(), failed=tuple(failed))
+        return replace(self._context(items).recall(), failed=tuple(failed))
 
-    def _context(self, found: Sequence[Item] = ()) -> Context:
-        return Context.of(self.store, int(self.working * self.budget), found)
+    def _context(self, items: Sequence[Item] = ()) -> Context:
+        return Context.of(self.store, int(self.working * self.budget), items)
 
     async def _save(self) -> None:
         """Let the model save important facts by function calls before messages are evicted."""
@@ -129,7 +129,7 @@ class MemGpt(ModelWrittenMemory):
         answer, vectors = await asyncio.gather(
             self.ask("summarise", fields, sources=evicted), self.embed(notes)
         )
-        told: Summary | None = answer
+        summary: Summary | None = answer
         retire_messages(self.store, leaving, QUEUE)
         for message, note, vector in zip(leaving, notes, vectors, strict=True):
             item = message.item
@@ -142,13 +142,13 @@ class MemGpt(ModelWrittenMemory):
                 meta={"date": message.date},
                 previous=item.entry_id,
             )
-        if told is not None:
-            former = context.summary[0] if context.summary else None
-            if former is None:
-                self.store.add(SUMMARY, told.summary, sources=evicted)
+        if summary is not None:
+            former_summary = context.summary[0] if context.summary else None
+            if former_summary is None:
+                self.store.add(SUMMARY, summary.summary, sources=evicted)
             else:
-                sources = dict.fromkeys((*former.sources, *evicted))
-                self.store.revise(former, text=told.summary, sources=sources)
+                sources = dict.fromkeys((*former_summary.sources, *evicted))
+                self.store.revise(former_summary, text=summary.summary, sources=sources)
         for warning in self.store.live(WARNING):
             self.store.retire(warning.entry_id)
 
@@ -156,18 +156,18 @@ class MemGpt(ModelWrittenMemory):
         """Execute the model's function calls in order, with one embedding request. Return the search results."""
         calls = list(calls)
         texts = {}
-        for place, call in enumerate(calls):
+        for index, call in enumerate(calls):
             if isinstance(call, ArchivalInsert):
-                texts[place] = call.text
+                texts[index] = call.text
             elif isinstance(call, Searching) and not isinstance(call, RecallSearchDate):
-                texts[place] = call.query
+                texts[index] = call.query
         vectors = dict(zip(texts, await self.embed([*texts.values()]), strict=True))
         pages: list[SearchPage] = []
-        for place, call in enumerate(calls):
+        for index, call in enumerate(calls):
             if isinstance(call, Searching):
-                pages.append(self.storages.search(call, vectors.get(place)))
+                pages.append(self.storages.search(call, vectors.get(index)))
             else:
-                self._keep(context, call, vectors.get(place))
+                self._keep(context, call, vectors.get(index))
         return pages
 
     def _keep(self, context: Context, call: Keeping, vector: Vector | None) -> None:
