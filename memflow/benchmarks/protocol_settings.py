@@ -84,7 +84,7 @@ class Variant(ProfiledSetting):
 
     @property
     def set_by(self) -> str:
-        return "--profile"
+        return "DOMAIN.PROFILE"
 
 
 @dataclass(frozen=True)

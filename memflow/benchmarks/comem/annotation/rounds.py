@@ -198,6 +198,6 @@ def _require_two_models(domain: Domain, annotators: Annotators) -> None:
     if first.fingerprint == second.fingerprint and not (first.scripted and second.scripted):
         raise BadSettings(
             f"domain {domain.name}: annotator and verifier are the same model. Set two models that "
-            "differ in name, revision, temperature or seed in [roles] of memflow.toml or with "
-            "--annotator and --verifier, or set the domain's parameter keys."
+            "differ in name, revision, temperature or seed in [roles] of memflow.toml, or "
+            "set the domain's parameter keys."
         )
