@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 
 from assets.automation import (
+    upstream_levels,
     when_inputs_are_requested,
     when_inputs_settle,
     when_models_change,
@@ -44,13 +45,6 @@ from resources.steps import StepRunner
 UNFINISHED = "some requests failed"
 """Replaces a fingerprint where requests failed, so that the next run sends them again. Requests that would fail again
 (refused or filtered by the model, longer than its context window) do not count."""
-CONDITIONS = {
-    "dataset": None,
-    "domain": when_models_change,
-    "domain x assistant": when_inputs_settle,
-    "all": when_scores_settle,
-}
-"""The automation condition of each scope."""
 
 
 def _condition(step: Step, table: str) -> dg.AutomationCondition | None:
@@ -61,8 +55,27 @@ def _condition(step: Step, table: str) -> dg.AutomationCondition | None:
     """
     if table != next(iter(step.writes)):
         return None
-    within_run = step.scope == "all" and any(WRITERS[each].scope == "all" for each in step.inputs)
-    return when_inputs_are_requested if within_run else CONDITIONS[step.scope]
+    if step.scope == "dataset":
+        return None
+    if step.scope == "domain":
+        return when_models_change
+    levels = upstream_levels(
+        _asset_name(table), {_asset_name(name): _watched(WRITERS[name]) for name in WRITERS}
+    )
+    if step.scope == "domain x assistant":
+        return when_inputs_settle(levels)
+    within_run = any(WRITERS[name].scope == "all" for name in step.inputs)
+    return when_inputs_are_requested if within_run else when_scores_settle(levels)
+
+
+def _watched(step: Step) -> list[str]:
+    """Return the deps whose progress decides when a step runs: its models, and one table of each step before it."""
+    tables = {WRITERS[table].name: table for table in reversed(step.inputs)}
+    return [*map(_asset_name, tables.values()), *map("/".join, model_keys(step))]
+
+
+def _asset_name(table: str) -> str:
+    return table.replace(".", "/")
 
 
 def build(

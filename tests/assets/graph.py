@@ -30,6 +30,7 @@ NEVER_MADE = "bm25|memorybench_demo"
 
 MODELS = {"simulator": "s1", "judge": "j1", "bm25": "b1", "rag@qwen": "r1"}
 
+Levels = list[set[str]]
 Used = Callable[[str, str], list[str]]
 
 
@@ -37,6 +38,9 @@ def definitions(
     folder: Path, during: Callable[[dg.AssetExecutionContext], None] | None = None
 ) -> dg.Definitions:
     """Return the graph over `folder`. `during` is called in each asset after it has read its models."""
+
+    known: dict[str, list[str]] = {}
+    """The deps of each asset."""
 
     def model(part: str) -> str:
         return str(json.loads((folder / "models.json").read_text())[part])
@@ -48,17 +52,19 @@ def definitions(
         key: str,
         partitions: dg.PartitionsDefinition | None,
         deps: list[str],
-        condition: dg.AutomationCondition,
+        condition: Callable[[Levels], dg.AutomationCondition],
         used: Used = lambda domain, assistant: [],
         *,
         group: str | None = None,
     ) -> dg.AssetsDefinition:
+        known[key] = deps
+
         @dg.asset(
             key=key.split("/"),
             deps=[dep.split("/") for dep in deps],
             partitions_def=partitions,
             group_name=group or key.partition("/")[0],
-            automation_condition=condition,
+            automation_condition=condition(automation.upstream_levels(key, known)),
         )
         def body(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
             partition = context.partition_key if context.has_partition_key else ""
@@ -92,11 +98,10 @@ def definitions(
     def judging(of_domain: str, _: str) -> list[str]:
         return ["judge"] if of_domain in JUDGED else []
 
-    at_once, settled, gathered = (
-        automation.when_models_change,
-        automation.when_inputs_settle,
-        automation.when_scores_settle,
-    )
+    def at_once(_: Levels) -> dg.AutomationCondition:
+        return automation.when_models_change
+
+    settled, gathered = automation.when_inputs_settle, automation.when_scores_settle
     return dg.Definitions(
         assets=[
             models.simulator("states", lambda key: model("simulator") if key in GENERATED else None, domain),
