@@ -39,7 +39,7 @@ from resources.source_code import SourceCode
 
 ALL = "all"
 """The partition of what is not partitioned."""
-CODE = ".cache/code-1"
+CODE = ".cache/code-2"
 """The cache of parsed source files below the home folder, with the version of its content."""
 SCORING = ("memflow.scoring",)
 """The packages that compute scores for every benchmark."""

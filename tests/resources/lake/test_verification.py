@@ -80,7 +80,7 @@ def test_each_way_of_reading_refuses_a_flipped_bit(tmp_path: Path, table: str) -
             with pytest.raises(DamagedFile, match=r"d,a\.parquet is damaged: .*Run `memflow run"):
                 look(other, table)
         found = Warehouse(other, tmp_path / "unused").sql(f"SELECT * FROM {table}")
-        assert (found, found.left_out) == ([], {table: [PARTITION]})
+        assert (found, [*found.left_out[table]]) == ([], [PARTITION])
         path.write_bytes(intact)
     assert Lake(tmp_path / "lake").read(table, PARTITION) == rows
 
