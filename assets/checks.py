@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import dagster as dg
 
+from assets.metadata import rule_table
 from assets.partitions import Partitions, parts
-from assets.report import rule_table
 from memflow.checks.evaluation import RuleResult, combine
 from memflow.checks.expectations import expectations_of
 from memflow.checks.rules import Severity

@@ -1,4 +1,4 @@
-"""The pipeline steps that evaluate one assistant in one domain, and those that compute the leaderboard and drift.
+"""The pipeline steps that evaluate one assistant in one domain.
 
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
@@ -29,10 +29,8 @@ from memflow.run.play import EpisodeQueries, PlayedEpisode
 from memflow.run.restored_memory import restored_memory_check
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute, given_messages
-from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import claims_of_judges
-from memflow.scoring.noise import with_difference_noise
 
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
@@ -339,20 +337,3 @@ async def measure_health(context: StepContext) -> Tables:
         observed = observe_episodes(context)
         found = measure_all(observed, traits(context, observed), partial(search_again, context))
     return {"score.health": [each.row(context.domain.name, context.assistant) for each in found]}
-
-
-async def compute_leaderboard(context: StepContext) -> Tables:
-    """Compare every two assistants of a domain, and compute the scores of every assistant with its range of ranks."""
-    comparisons = context.comparisons()
-    scores = with_ranks(context.leaderboard(), comparisons)
-    comparisons = with_difference_noise(comparisons, scores)
-    return {
-        "score.comparisons": comparisons,
-        "score.leaderboard": scores,
-        "score.history": context.history(scores),
-    }
-
-
-async def compute_drift(context: StepContext) -> Tables:
-    """Compare the scores of each assistant whose inputs changed with those of its publication before the change."""
-    return {"score.drift": context.drift()}
