@@ -14,8 +14,8 @@ from typing import Any
 
 import dagster as dg
 
+from assets.metadata import data_docs_link, rule_table
 from assets.partitions import Partitions, parts
-from assets.report import data_docs_link, rule_table
 from memflow.checks.evaluation import RuleResult, combine
 from memflow.checks.expectations import expectations_of
 from memflow.checks.rules import Severity

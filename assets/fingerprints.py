@@ -306,7 +306,7 @@ class Fingerprints:
             step.name,
             contents,
             names,
-            self.code.digest({step.function.__module__, *SCORING, *roots}),
+            self.code.digest({*SCORING, *roots}),
             queries(),
             plugin_metrics(),
         )
@@ -317,6 +317,7 @@ class Fingerprints:
         return digest(self.code.digest(roots), queries(), plugin_metrics())
 
     def _code(self, step: Step, benchmark: Benchmark, memory: MemoryConfig | None = None) -> str:
+        assert step.function is not None, "a step over all partitions has the fingerprint of a leaderboard"
         roots = {step.function.__module__, _package(benchmark)}
         if memory is not None:
             bases = [base for base in memory.system.memory.__mro__ if issubclass(base, Memory)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets import report_site
+from assets import report
 from assets.automation import MODELS
 from assets.partitions import Partitions
 from memflow.pipeline import JOBS, tables_of
@@ -31,8 +31,8 @@ def build() -> list[Any]:
             for scope, (name, description) in JOBS.items()
         ),
         dg.define_asset_job(
-            report_site.JOB,
-            dg.AssetSelection.assets(report_site.KEY),
+            report.JOB,
+            dg.AssetSelection.assets(report.KEY),
             description="Write the report of all results as static files.",
         ),
         dg.define_asset_job(

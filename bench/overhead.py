@@ -37,8 +37,8 @@ from resources.lake.facts import Facts
 from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.models import Models
-from resources.publishing.leaderboard import leaderboard_rows
-from resources.publishing.score_history import history_rows
+from resources.publishing.drift import DRIFT, drift_table
+from resources.publishing.publication import publication
 from resources.publishing.warehouse import Warehouse
 from resources.settings.settings import Settings, load
 from resources.steps import StepRunner
@@ -67,8 +67,6 @@ class Work:
             self.lake,
             self.fingerprints.library,
             models,
-            lambda: leaderboard_rows(settings, self.lake, self.warehouse),
-            history=partial(history_rows, settings, self.lake),
         )
 
     def run(self, domain: Domain, assistants: Sequence[str]) -> None:
@@ -87,7 +85,11 @@ class Work:
     def publish(self) -> None:
         """Write the leaderboard and memflow.duckdb."""
         if self.index is not None:
-            self._run("all", ALL)
+            for table, rows in publication(self.settings, self.lake, self.warehouse, "bench").items():
+                self.lake.write(table, ALL, rows, fingerprint="bench")
+                self._check(table, ALL)
+            self.lake.write(DRIFT, ALL, drift_table(self.settings, self.lake), fingerprint="bench")
+            self._check(DRIFT, ALL)
             self.warehouse.publish()
 
     def _run(self, scope: Scope, key: str, **partition: Any) -> None:

@@ -22,10 +22,13 @@ Condition = Callable[[Benchmark, Domain, MemoryConfig], bool]
 
 @dataclass(frozen=True)
 class Step:
-    """A pipeline step. Its function reads rows of the input tables and returns rows of its output tables."""
+    """A pipeline step. Its function reads rows of the input tables and returns rows of its output tables.
+
+    A step over all partitions has a `summary` and no function: assets/ has its asset (leaderboard.py, drift.py).
+    """
 
     name: str
-    function: Callable[[StepContext], Coroutine[Any, Any, Tables]]
+    function: Callable[[StepContext], Coroutine[Any, Any, Tables]] | None
     scope: Scope
     writes: Mapping[str, str]
     """The tables, each with a remark for its description."""
@@ -34,6 +37,7 @@ class Step:
     """The roles that it calls. The first is the one whose server bounds how many partitions run at once."""
     conditional: Mapping[str, Condition] = field(default_factory=dict)
     """Inputs that it reads on a partition only where the condition holds."""
+    summary: str = ""
 
     @property
     def stage(self) -> str:
@@ -43,7 +47,12 @@ class Step:
     @property
     def description(self) -> str:
         """The description of the step, in one sentence."""
-        return (self.function.__doc__ or "").strip()
+        return self.summary or (self.function.__doc__ or "").strip()
+
+    def run(self, context: StepContext) -> Coroutine[Any, Any, Tables]:
+        """Return the rows of the output tables for one partition."""
+        assert self.function is not None, f"{self.name} has an asset of its own"
+        return self.function(context)
 
     def calls_models(self, benchmark: Benchmark, domain: Domain) -> bool:
         """Return whether the step calls a model in a domain. Scoring does so only if the benchmark has a judge."""
@@ -166,8 +175,10 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "leaderboard",
-        evaluation.compute_leaderboard,
+        None,
         scope="all",
+        summary="Compare every two assistants of a domain, and compute the scores of every assistant with its range of "
+        "ranks.",
         writes={
             "score.comparisons": "Paired differences with intervals and p values, adjusted by Holm's method.",
             "score.leaderboard": "Scores with their intervals, denominators and coverage.",
@@ -184,8 +195,10 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "drift",
-        evaluation.compute_drift,
+        None,
         scope="all",
+        summary="Compare the scores of each assistant whose inputs changed with those of its publication before the "
+        "change.",
         writes={"score.drift": "After a change of models, prompts, parameters or code; former changes stay."},
         inputs=(
             "utterance.turns",

@@ -16,7 +16,7 @@ from memflow.chat.requests import Chat
 from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
-from memflow.records import Comparison, Drift, Probe, PublishedScore, Score
+from memflow.records import Probe
 from memflow.run.early_answers import EarlyAnswers
 from memflow.timing import Clock
 
@@ -62,8 +62,7 @@ class StepContext:
     """The context of one step on one partition.
 
     The scope of the step determines the attributes: `dataset` and `files` for a data set, `domain` for a domain, also
-    `assistant` and `memory` for an assistant. For scope `all`, `leaderboard` computes the scores, `comparisons` the
-    comparisons of assistants and `drift` the changes of scores; `history` adds scores to the published ones.
+    `assistant` and `memory` for an assistant.
     """
 
     dataset: Dataset
@@ -73,10 +72,6 @@ class StepContext:
     assistant: str
     memory: MemoryConfig
     metric_backends: Callable[[Mapping[str, Chat]], MetricBackends]
-    leaderboard: Callable[[], list[Score]]
-    comparisons: Callable[[], list[Comparison]]
-    history: Callable[[list[Score]], list[PublishedScore]]
-    drift: Callable[[], list[Drift]]
     early: EarlyAnswers | None = None
     """Set if the probes are asked in the same run, so that they can be asked during play."""
 

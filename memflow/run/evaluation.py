@@ -1,4 +1,4 @@
-"""The pipeline steps that evaluate one assistant in one domain, and those that compute the leaderboard and drift.
+"""The pipeline steps that evaluate one assistant in one domain.
 
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
@@ -36,10 +36,8 @@ from memflow.run.transcripts import (
     transcript_rows,
 )
 from memflow.scoring.attribution import attribute, given_messages
-from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import claims_of_judges
-from memflow.scoring.noise import with_difference_noise
 
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
@@ -347,20 +345,3 @@ async def measure_health(context: StepContext) -> Tables:
         observations = observe_episodes(context)
         measures = measure_all(observations, traits(context, observations), partial(search_again, context))
     return {"score.health": [measure.row(context.domain.name, context.assistant) for measure in measures]}
-
-
-async def compute_leaderboard(context: StepContext) -> Tables:
-    """Compare every two assistants of a domain, and compute the scores of every assistant with its range of ranks."""
-    comparisons = context.comparisons()
-    scores = with_ranks(context.leaderboard(), comparisons)
-    comparisons = with_difference_noise(comparisons, scores)
-    return {
-        "score.comparisons": comparisons,
-        "score.leaderboard": scores,
-        "score.history": context.history(scores),
-    }
-
-
-async def compute_drift(context: StepContext) -> Tables:
-    """Compare the scores of each assistant whose inputs changed with those of its publication before the change."""
-    return {"score.drift": context.drift()}
