@@ -1,7 +1,7 @@
 """The questions of a conversation as probes, all asked at its end.
 
-The evidence of a probe are the messages that the key cites; ids of no message are left out. An adversarial question has
-the gold answer that nothing of it was mentioned.
+The evidence of a probe are the messages that the answer key cites; unknown ids are omitted. The gold answer of an
+adversarial question is NOT_MENTIONED.
 """
 
 from collections.abc import Iterator, Mapping
