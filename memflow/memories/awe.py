@@ -23,9 +23,9 @@ class Awe(FactMemory):
     """A memory of facts that a model extracts from older messages and updates, found by their embeddings."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
-    ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
-    k: int = parameter(30, "How many facts are recalled.", low=1)
-    similar: int = parameter(5, "How many facts held a new one is compared with.", low=1)
+    ns: int = parameter(4, "Number of newest messages that stay in the buffer.")
+    k: int = parameter(30, "Number of recalled facts.", low=1)
+    similar: int = parameter(5, "Number of similar stored facts that a new fact is compared with.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=2, embed_read=1, per="round")
 

@@ -74,7 +74,7 @@ class Full(Memory):
     """
 
     budget: int = parameter(
-        0, "Tokens of messages that go before the question (estimated); 0: the model's context window."
+        0, "Tokens of messages before the question (estimated); 0: the model's context window."
     )
     overflow: str = parameter(
         "drop",
@@ -123,7 +123,7 @@ class Recent(Memory):
     The default is three rounds, the maximum size of the buffer of `rag_2_4_30`.
     """
 
-    messages: int = parameter(6, "How many of the newest messages are kept; a round is two.", low=1)
+    messages: int = parameter(6, "Number of newest messages in the memory; a round has two.", low=1)
 
     ranks_entries: ClassVar[bool] = False
     recalls_notes: ClassVar[bool] = False

@@ -15,7 +15,7 @@ from memflow.memories.memory import FAILURE, Memory, parameter
 POLICY = "policy"
 """Kind of the entries that contain a policy."""
 FEEDBACK = ("questions", "complete", "published_code")
-"""What the evolver sees of the questions and answers."""
+"""The parts of the questions and answers that the evolver sees."""
 CADENCES = ("period", "episode")
 
 
@@ -53,13 +53,15 @@ class EvolvingMemory(Memory):
     """A memory that writes by a policy that can evolve. Feedback and frequency of the evolution are parameters."""
 
     feedback: str = parameter(
-        "complete", "What the evolver is told of the questions asked.", choices=FEEDBACK
+        "complete", "The parts of the questions and answers that the evolver sees.", choices=FEEDBACK
     )
     cadence: str = parameter(
-        "period", "After every period, its memory kept, or after every episode.", choices=CADENCES
+        "period",
+        "When the policy evolves: after every period, or after every play of the episode.",
+        choices=CADENCES,
     )
     cycles: int = parameter(
-        1, "Episodes lived before the one that is measured, if evolving by episode.", high=100
+        1, "Number of plays of the episode before the evaluated one (cadence = episode).", high=100
     )
 
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {POLICY}

@@ -64,12 +64,12 @@ def recalled(results: Sequence[Item], budget: int | None = None) -> Recall:
         sums = accumulate(quarters(item.text) + 1 for item in results)
         included = [item for item, end in zip(results, sums, strict=True) if end - 1 <= 4 * budget]
     notes = join_texts(sorted(included, key=lambda item: item.order))
-    dropped = sum(estimate(item.text) for item in results[len(included) :])
+    dropped_tokens = sum(estimate(item.text) for item in results[len(included) :])
     return Recall(
         notes=notes,
         entries=tuple(included),
         injected_tokens=estimate(notes),
-        dropped_tokens=dropped,
+        dropped_tokens=dropped_tokens,
         ranking=tuple(results) if len(included) < len(results) else None,
     )
 

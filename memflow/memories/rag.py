@@ -28,11 +28,11 @@ class Rag(Memory):
     """
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
-    ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
-    k: int = parameter(30, "How many older entries are recalled; 0 is all.")
-    chunk: str = parameter("message", "What of all that leaves makes an entry.", choices=UNITS)
+    ns: int = parameter(4, "Number of newest messages that stay in the buffer.")
+    k: int = parameter(30, "Number of recalled older entries; 0 for all.")
+    chunk: str = parameter("message", "The unit of messages that becomes an entry.", choices=UNITS)
     size: int = parameter(300, "Tokens of a chunk (chunk = tokens).", low=1)
-    overlap: int = parameter(0, "Tokens that a chunk has in common with the one before (chunk = tokens).")
+    overlap: int = parameter(0, "Tokens that a chunk shares with the previous one (chunk = tokens).")
     budget: int = parameter(0, "Tokens of notes, the best entries first; 0 is no limit.")
 
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)

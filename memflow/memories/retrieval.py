@@ -18,7 +18,7 @@ from memflow.memories.systems import System
 class Lexical(Memory):
     """A memory of messages or whole sessions, found by BM25."""
 
-    k: int = parameter(5, "How many entries are recalled.", low=1)
+    k: int = parameter(5, "Number of recalled entries.", low=1)
     grain: Grain = "message"
 
     def __post_init__(self) -> None:
@@ -38,7 +38,7 @@ class Lexical(Memory):
 class Embedded(Memory):
     """A memory of messages or whole sessions, found by their embeddings."""
 
-    k: int = parameter(5, "How many entries are recalled.", low=1)
+    k: int = parameter(5, "Number of recalled entries.", low=1)
     grain: Grain = "message"
 
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)

@@ -22,7 +22,7 @@ from memflow.timing import Clock
 
 T = TypeVar("T")
 Tables = Mapping[str, Iterable[Any]]
-"""Rows by table. Where they are many, they come one by one and exist only while they are written."""
+"""Rows by table. A large table is an iterator, whose rows exist only while they are written."""
 STATES = ("state.profiles", "state.variables", "state.changes", "state.entities")
 """The tables of `States`, in the order of its fields."""
 

@@ -87,12 +87,8 @@ async def play_episodes(context: StepContext) -> Tables:
 
 
 async def _play_partition(context: StepContext) -> list[PlayedEpisode]:
-    domain, benchmark, memory, assistant = (
-        context.domain,
-        context.benchmark,
-        context.memory,
-        context.assistant,
-    )
+    domain, benchmark = context.domain, context.benchmark
+    memory, assistant = context.memory, context.assistant
     turns = context.rows("utterance.turns")
     queries = {}
     if needs_queries(memory):
@@ -338,7 +334,7 @@ def _episodes_without_content(histories: Mapping[str, EpisodeHistory]) -> set[st
 
 
 async def measure_health(context: StepContext) -> Tables:
-    """Measure what the memory did with what it was given, and whether its scores can be its own."""
+    """Measure the health of the memory from stored rows: its writes, reads, failures and latencies."""
     if not context.memory.system.memory.recalls_entries:
         measures = nothing_to_measure(f"the memory {context.memory.system.name} stores nothing by design")
     else:

@@ -9,6 +9,7 @@ an episode is played `cycles` times from an empty memory and then once more; onl
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 
@@ -69,8 +70,8 @@ def evolves(config: MemoryConfig, benchmark: Benchmark) -> bool:
 
 def count_events(config: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
     """Return the number of events that play processes, over all episodes and evolution cycles."""
-    once = sum(len(episode.events) for episode in episodes)
-    return once * (1 + _cycles(config)) if evolves(config, benchmark) else once
+    event_count = sum(len(episode.events) for episode in episodes)
+    return event_count * (1 + _cycles(config)) if evolves(config, benchmark) else event_count
 
 
 async def play_assistant(
@@ -110,8 +111,8 @@ async def play_assistant(
             "Use a memory that does not evolve."
         )
     probes = environment.feedback_probes()
-    arguments = (environment, config, probes, remember, replier, on_event, clock, observer)
-    return list(await asyncio.gather(*(_Evolution(*arguments).run(episode) for episode in episodes)))
+    evolution = partial(_Evolution, environment, config, probes, remember, replier, on_event, clock, observer)
+    return list(await asyncio.gather(*(evolution().run(episode) for episode in episodes)))
 
 
 def _cycles(config: MemoryConfig) -> int:
@@ -173,39 +174,35 @@ class _Evolution:
         return checkpoint_handler
 
     async def _answer(self, memory: Memory, episode: str, checkpoint: int) -> list[tuple[Probe, Reply]]:
-        source, probes = self.environment, self.probes.get((episode, checkpoint), ())
-        replies = await asyncio.gather(
-            *(
-                answer_one(source.benchmark, source.domain, source.assistant, probe, memory, source.answering)
-                for probe in probes
-            )
-        )
+        """Return the feedback probes of a checkpoint with the assistant's replies."""
+        environment, probes = self.environment, self.probes.get((episode, checkpoint), ())
+        answer = partial(answer_one, environment.benchmark, environment.domain, environment.assistant)
+        replies = await asyncio.gather(*(answer(probe, memory, environment.answering) for probe in probes))
         return list(zip(probes, replies, strict=True))
 
     async def _evolve(
-        self, policy: tuple[str, ...], replied: Sequence[tuple[Probe, Reply]]
+        self, policy: tuple[str, ...], answered: Sequence[tuple[Probe, Reply]]
     ) -> PolicyStep | None:
         """Return the evolution step that follows `policy`; None if the benchmark has no feedback questions."""
-        if not replied:
+        if not answered:
             return None
-        source, probes, replies = (
-            self.environment,
-            [probe for probe, _ in replied],
-            [reply for _, reply in replied],
-        )
-        verdicts = await source.benchmark.verdicts(source.domain, probes, replies, MetricBackends())
+        environment = self.environment
+        probes, replies = [probe for probe, _ in answered], [reply for _, reply in answered]
+        verdicts = await environment.benchmark.verdicts(environment.domain, probes, replies, MetricBackends())
         metrics = {probe.probe_id: probe.metric for probe in probes}
         values = [row.value for row in verdicts if row.metric == metrics[row.probe_id]]
-        feedback = source.benchmark.build_evolution_feedback(
-            source.domain, str(self.config.values["feedback"]), probes, replies, source.turns
+        feedback = environment.benchmark.build_evolution_feedback(
+            environment.domain, str(self.config.values["feedback"]), probes, replies, environment.turns
         )
-        if source.evolver is None:
+        if environment.evolver is None:
             raise BadSettings(
                 f"the memory {self.config.name} needs a chat model to evolve, but none is configured. "
                 "Configure one in memflow.toml."
             )
         prompt = limit_prompt(self.config.system.memory.prompt("evolve"), self.config.values)
-        answer = await ask(source.evolver, prompt, {"kinds": numbered_list(policy), "feedback": feedback})
+        answer = await ask(
+            environment.evolver, prompt, {"kinds": numbered_list(policy), "feedback": feedback}
+        )
         step = PolicyStep(
             kinds=policy,
             checkpoint=max(probe.checkpoint for probe in probes),

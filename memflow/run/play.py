@@ -448,9 +448,16 @@ async def play_all(
                     "Add the base episode before the episode."
                 )
             store = (await running[episode.base]).store.fork()
-        asked, is_base = queries.get(episode.episode_id), episode.episode_id in bases
         return await play(
-            episode, remember(store), replier, on_event, clock, on_checkpoint, asked, is_base, observer
+            episode,
+            remember(store),
+            replier,
+            on_event,
+            clock,
+            on_checkpoint,
+            queries.get(episode.episode_id),
+            is_base=episode.episode_id in bases,
+            observer=observer,
         )
 
     for episode in episodes:

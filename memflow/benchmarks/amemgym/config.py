@@ -49,13 +49,13 @@ class AMemGymConfig(BaseModel):
     """Maximum number of rewrites of a message or an answer from which the simulator recovers the wrong state; the
     published code allows 20."""
     quarantine: Literal["item", "user"] = "item"
-    """What is quarantined if a message or an answer remains wrong: it and what depends on it, or its user (published
+    """The quarantine for a message or an answer that remains wrong: the item and its dependents, or its user (published
     code)."""
     change_limit: Literal["enforced", "advised"] = "enforced"
     """Whether a variable with `max_changes_per_variable` changes is offered again only if too few others remain, or
-    always, and the simulator is told the counts (published code)."""
+    always, with the counts in the simulator's prompt (published code)."""
     draw: Literal["seed", "file"] = "seed"
-    """Whether personas are sampled with the domain's seed, or taken in file order."""
+    """Whether personas are sampled with the domain's seed, or selected in file order."""
     dates_in_notes: bool = False
     """Whether memories receive the simulated date of every message (not in the paper or the published code). The first
     message of a session contains its time either way."""

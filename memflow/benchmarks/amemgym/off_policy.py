@@ -121,15 +121,15 @@ class _RecordedRun:
         unknown_users = dict.fromkeys(user for user, _ in self.read_dialogues if user not in self.users)
         selected_users = {user for user, _ in domain_periods}
         for (user, period), (source, _) in self.read_dialogues.items():
-            place = f"{self.dataset}: {source}: "
+            location = f"{self.dataset}: {source}: "
             if user in unknown_users:
                 raise BadInput(
-                    f"{place}{len(unknown_users)} users of the run are not among the {len(self.users)} users of the "
+                    f"{location}{len(unknown_users)} users of the run are not among the {len(self.users)} users of the "
                     f"domain, for example {user}. Use the data set of users with which the run was recorded."
                 )
             if user in selected_users and (user, period) not in domain_periods:
                 raise BadInput(
-                    f"{place}the run has period {period} of user {user}, but the domain does not. Use the "
+                    f"{location}the run has period {period} of user {user}, but the domain does not. Use the "
                     "data set and parameters with which the run was recorded."
                 )
 
@@ -148,16 +148,16 @@ class _RecordedRun:
                 "whole run again."
             )
         source, dialogue = self.read_dialogues[user, period]
-        place = f"{self.dataset}: {source}: user {user}, period {period}"
+        location = f"{self.dataset}: {source}: user {user}, period {period}"
         if len(dialogue.sessions) != len(openings):
             raise BadInput(
-                f"{place}: the run has {len(dialogue.sessions)} sessions, but the domain has "
+                f"{location}: the run has {len(dialogue.sessions)} sessions, but the domain has "
                 f"{len(openings)}. Use the parameters with which the run was recorded."
             )
         for number, (opening, session) in enumerate(zip(openings, dialogue.sessions, strict=True)):
             fault = self._session_error(opening, session, number in dialogue.cut)
             if fault:
-                raise BadInput(f"{place}, session {number}: {fault}. Record the run again.")
+                raise BadInput(f"{location}, session {number}: {fault}. Record the run again.")
         return {
             opening.message_id: session for opening, session in zip(openings, dialogue.sessions, strict=True)
         }

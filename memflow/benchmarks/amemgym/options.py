@@ -87,15 +87,15 @@ class OptionWriter:
         """Return the question with one option per variant, or with a reason if an option failed."""
         variables = self.history.questions[question]
         variants = self._variants(question, variables)
-        named = [dict(zip(variables, variant, strict=True)) for variant in variants]
+        values_by_variant = [dict(zip(variables, variant, strict=True)) for variant in variants]
         fields = {
             "question": question,
-            "variants": _variant_list(named),
-            "count": len(named),
+            "variants": _variant_list(values_by_variant),
+            "count": len(values_by_variant),
         }
         answer = await ask(
             self.simulator,
-            prompt("answers", answers_of(len(named)), self.config.language),
+            prompt("answers", answers_of(len(values_by_variant)), self.config.language),
             fields,
             check=_duplicate_answers,
         )
@@ -103,7 +103,10 @@ class OptionWriter:
             return QuestionOptions(question, variables, variants, [], answer.reason)
         drafts = enumerate(answer.value.answers)
         recovered = await asyncio.gather(
-            *(self._refine_until_recovered(question, named, index, text) for index, text in drafts)
+            *(
+                self._refine_until_recovered(question, values_by_variant, index, text)
+                for index, text in drafts
+            )
         )
         contradictions = [reason for _, reason in recovered if reason is not None]
         return QuestionOptions(

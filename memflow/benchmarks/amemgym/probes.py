@@ -69,25 +69,25 @@ def _probes(
 ) -> Iterator[Probe]:
     stated_by: dict[str, Sequence[Turn]] = {}
     config = parse_config(domain)
-    dropped = next((question.reason for question in questions), None) if config.quarantine == "user" else None
-    required = [name for name in history.schema if any(name in question.variables for question in questions)]
+    reason = next((question.reason for question in questions), None) if config.quarantine == "user" else None
+    names = [name for name in history.schema if any(name in question.variables for question in questions)]
     for period in range(len(history.periods)):
         openings = [turn for turn in turns if turn.checkpoint == period and turn.position == 0]
         if unknown_openings := [turn for turn in openings if turn.exposes is None]:
             stated_by.update((change.variable, unknown_openings) for change in history.changes[period])
         for turn in openings:
             stated_by.update((name, [turn]) for name in json.loads(turn.exposes or "{}"))
-        build = _ProbeBuilder(domain, dataset, history, period, stated_by)
+        builder = _ProbeBuilder(domain, dataset, history, period, stated_by)
         for number, question in enumerate(questions):
-            choice = build.choice(number, question)
+            choice = builder.choice(number, question)
             yield choice
             if config.state_probes == "question":
                 yield replace(
-                    build.state(f"s{number}", question.variables, question.reason), parent=choice.probe_id
+                    builder.state(f"s{number}", question.variables, question.reason), parent=choice.probe_id
                 )
         if config.state_probes == "variable":
-            for number, name in enumerate(required):
-                yield build.state(f"v{number}", [name], dropped)
+            for number, name in enumerate(names):
+                yield builder.state(f"v{number}", [name], reason)
 
 
 @dataclass(frozen=True)

@@ -102,11 +102,15 @@ class NoteLinks:
 class AMem(ModelWrittenMemory):
     """A memory of notes on messages that a model writes, links and rewrites, found by embeddings and links."""
 
-    k: int = parameter(10, "How many notes are found by the query.", low=1)
-    linked: int = parameter(10, "How many notes join them over their links, at most.")
-    k_links: int = parameter(5, "How many older notes a new one is set beside, and links at most.")
+    k: int = parameter(10, "Number of notes found by the query.", low=1)
+    linked: int = parameter(10, "Maximum number of linked notes that are recalled, too.")
+    k_links: int = parameter(
+        5, "Number of older notes that a new note is compared with, and can be linked to."
+    )
     query: str = parameter(
-        "question", "What is searched for: the question, or keywords.", choices=("question", "keywords")
+        "question",
+        "The query of the search: the question, or its keywords.",
+        choices=("question", "keywords"),
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")

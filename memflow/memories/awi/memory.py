@@ -41,8 +41,8 @@ class Awi(ModelWrittenMemory):
     """A memory with a dictionary of facts that a model updates; prompts contain the whole dictionary."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
-    ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
-    kinds: tuple[str, ...] = parameter(KINDS, "Kinds of information worth keeping, told to the model.")
+    ns: int = parameter(4, "Number of newest messages that stay in the buffer.")
+    kinds: tuple[str, ...] = parameter(KINDS, "Kinds of information to store, as listed in the prompt.")
 
     calls: ClassVar[Calls] = Calls(chat_write=1, per="round")
     prompt_stems: ClassVar[tuple[str, ...]] = ("update",)

@@ -98,24 +98,26 @@ class GenerativeAgent(ModelWrittenMemory):
     insight gets a separate rating.
     """
 
-    k: int = parameter(5, "How many memories are recalled (MemEngine's).", low=1)
-    budget: int = parameter(0, "Tokens that are recalled at most (estimated); 0 for no limit.")
+    k: int = parameter(5, "Number of recalled memories (as in MemEngine).", low=1)
+    budget: int = parameter(0, "Maximum number of recalled tokens (estimated); 0 for no limit.")
     recency: float = parameter(1.0, "Weight of recency.")
     importance: float = parameter(1.0, "Weight of importance.")
     relevance: float = parameter(1.0, "Weight of relevance.")
-    decay: float = parameter(0.995, "Recency after one message; after n messages, its n-th power.")
+    decay: float = parameter(0.995, "Factor of the recency per message.")
     normalise: Literal["min_max", "none"] = parameter(
         "min_max",
-        "Whether each term is stretched to [0, 1] over all memories, or taken as it is.",
+        "The normalization of each term: to [0, 1] over all memories, or none.",
         choices=("min_max", "none"),
     )
-    threshold: int = parameter(150, "Importance, added up, that sets off a reflection.", low=1)
-    recent: int = parameter(100, "How many of the newest memories a reflection's questions are about.", low=1)
-    questions: int = parameter(
-        MOST_QUESTIONS, "How many questions a reflection asks.", low=1, high=MOST_QUESTIONS
+    threshold: int = parameter(150, "Sum of importance that triggers a reflection.", low=1)
+    recent: int = parameter(
+        100, "Number of newest memories in the request for a reflection's questions.", low=1
     )
-    reflect_k: int = parameter(30, "How many memories are retrieved for a question.", low=1)
-    insights: int = parameter(MOST_INSIGHTS, "How many insights a question gives.", low=1, high=MOST_INSIGHTS)
+    questions: int = parameter(
+        MOST_QUESTIONS, "Number of questions per reflection.", low=1, high=MOST_QUESTIONS
+    )
+    reflect_k: int = parameter(30, "Number of memories retrieved per question.", low=1)
+    insights: int = parameter(MOST_INSIGHTS, "Number of insights per question.", low=1, high=MOST_INSIGHTS)
 
     calls: ClassVar[Calls] = Calls(
         # A rating. A reflection adds: the questions, insights per question, and a rating per insight.

@@ -29,7 +29,7 @@ class LibMem0(ModelWrittenMemory):
     messages of all calls of `add` that changed the memory.
     """
 
-    k: int = parameter(10, "How many memories are recalled.", low=1)
+    k: int = parameter(10, "Number of recalled memories.", low=1)
 
     # Extraction and update; the vectors of facts and of new texts, and one that shows the number of dimensions.
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=3, embed_read=1)

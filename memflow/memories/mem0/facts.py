@@ -21,8 +21,8 @@ from memflow.memories.search import Dense
 class FactMemory(ModelWrittenMemory):
     """The base class of memories that extract facts from messages and update the stored facts."""
 
-    similar: int = parameter(10, "How many facts held a new one is compared with.", low=1)
-    k: int = parameter(5, "How many facts are recalled.", low=1)
+    similar: int = parameter(10, "Number of similar stored facts that a new fact is compared with.", low=1)
+    k: int = parameter(5, "Number of recalled facts.", low=1)
 
     prompt_stems: ClassVar[tuple[str, ...]] = ("decide", "extract")
     version: ClassVar[int] = 2
@@ -83,15 +83,17 @@ class FactMemory(ModelWrittenMemory):
         usable = [
             (step, answer) for step, request, answer in answered if request is None or answer is not None
         ]
-        known = await self.vectors((text for step, answer in usable for text in step.texts(answer)), vectors)
+        all_vectors = await self.vectors(
+            (text for step, answer in usable for text in step.texts(answer)), vectors
+        )
         for step, answer in usable:
-            step.apply(answer, known)
+            step.apply(answer, all_vectors)
         for step, request, answer in answered:
             # A request for a single fact is not repeated.
             if isinstance(step, FactUpdate) and request is not None and len(step.facts) > 1:
                 for fact in step.undecided(answer):
-                    known = await self._decide_alone(fact, known)
-        return known
+                    all_vectors = await self._decide_alone(fact, all_vectors)
+        return all_vectors
 
     async def _decide_alone(self, fact: NewFact, vectors: Mapping[str, Vector]) -> dict[str, Vector]:
         """Request a decision on one fact separately, and apply the decision. Return all vectors so far, by text.

@@ -24,10 +24,10 @@ from memflow.tokens import estimate
 class Mem0Graph(Mem0):
     """A memory of Mem0's facts and of a graph with entities and their relations."""
 
-    relations: int = parameter(5, "How many relations are recalled beside the facts.", low=1)
-    same: float = parameter(0.9, "From which cosine of their names on two entities are one node.")
-    anchor: float = parameter(0.7, "From which cosine on a node is meant by an entity of the query.")
-    relevant: float = parameter(0.4, "From which cosine on a relation is recalled for the whole query.")
+    relations: int = parameter(5, "Number of recalled relations.", low=1)
+    same: float = parameter(0.9, "Minimum cosine of the names of two entities that share a node.")
+    anchor: float = parameter(0.7, "Minimum cosine of a node and an entity of the query.")
+    relevant: float = parameter(0.4, "Minimum cosine of a relation and the query.")
 
     prompt_stems: ClassVar[tuple[str, ...]] = (
         *Mem0.prompt_stems,

@@ -22,9 +22,9 @@ WINDOW, SUMMARY = "window", "summary"
 class Mem0(FactMemory):
     """A memory of facts that a model extracts from new messages, given a summary and the last messages, and updates."""
 
-    recent: int = parameter(10, "How many messages before the new ones the model is shown.")
-    refresh: int = parameter(10, "How many messages the summary may be behind.", low=1)
-    together: int = parameter(2, "How many messages of an arrival facts are drawn from together.", low=1)
+    recent: int = parameter(10, "Number of earlier messages in the prompt.")
+    refresh: int = parameter(10, "Number of new messages after which the summary is refreshed.", low=1)
+    together: int = parameter(2, "Number of messages per extraction of facts.", low=1)
 
     prompt_stems: ClassVar[tuple[str, ...]] = ("decide", "extract", "summarise")
     calls: ClassVar[Calls] = Calls(chat_write=3, embed_write=2, embed_read=1, per="round")

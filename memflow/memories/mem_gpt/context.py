@@ -57,15 +57,14 @@ class Context:
         return self.size - sum(estimate(item.text) for item in self.working)
 
     def leaving(self, share: float, limit: float) -> Sequence[StoredMessage]:
-        """Return the oldest messages to evict: `share` of the queue's tokens, and enough that the rest fits into
-        `limit`.
+        """Return the oldest messages to evict: at least `share` of the queue's tokens, and all above `limit` tokens.
 
         At least one message is returned, so that a message larger than the whole budget passes through the queue.
         """
         goal = max(share * sum(self._sizes), self.tokens - limit)
-        count, gone = 0, 0
-        while count < len(self.queue) and (count == 0 or gone < goal):
-            gone += self._sizes[count]
+        count, evicted_tokens = 0, 0
+        while count < len(self.queue) and (count == 0 or evicted_tokens < goal):
+            evicted_tokens += self._sizes[count]
             count += 1
         return self.queue[:count]
 
@@ -77,15 +76,15 @@ class Context:
         """Return the parts of the context as prompt fields, each entry on one numbered line."""
         lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(self._texts, 1)]
         fields, start = {}, 0
-        for name, part in (
+        for name, items in (
             ("persona", self.section("persona")),
             ("human", self.section("human")),
             ("summary", self.summary),
             ("messages", self.queue),
             ("found", self.found),
         ):
-            fields[name] = "\n".join(lines[start : start + len(part)]) or NOTHING
-            start += len(part)
+            fields[name] = "\n".join(lines[start : start + len(items)]) or NOTHING
+            start += len(items)
         return fields
 
     def sources(self, numbers: Iterable[int]) -> list[str]:
@@ -143,10 +142,10 @@ class Context:
         texts = [item.text for item in (*self.working, *self.summary)]
         return [*texts, *(message.note() for message in self.queue), *(item.text for item in self.found)]
 
-    def _notes(self, found: Sequence[Item] = ()) -> str:
+    def _notes(self, results: Sequence[Item] = ()) -> str:
         sections = (
             *((title, self.section(name)) for name, title in SECTIONS.items()),
             ("Summary of earlier messages", self.summary),
-            ("Retrieved", found),
+            ("Retrieved", results),
         )
         return "\n\n".join(f"{title}:\n{join_texts(items)}" for title, items in sections if items)

@@ -37,14 +37,18 @@ WARNING = "warning"
 class MemGpt(ModelWrittenMemory):
     """A memory with a small main context that a model manages by function calls, and with searchable storage."""
 
-    budget: int = parameter(1500, "Tokens of the main context; MemEngine's is 1,024 words.", low=1)
-    working: float = parameter(0.25, "Share of the budget that is the working context's.", high=1)
-    warning_threshold: float = parameter(0.7, "Share of the budget over which the model is warned.")
-    flush_threshold: float = parameter(1.0, "Share of the budget over which messages are evicted.")
-    flush_evicted: float = parameter(0.5, "Share of the queue, oldest first, that is evicted.", high=1)
-    k: int = parameter(5, "How many entries one page of search results has.", low=1)
+    budget: int = parameter(1500, "Tokens of the main context; 1,024 words in MemEngine.", low=1)
+    working: float = parameter(0.25, "Share of the budget for the working context.", high=1)
+    warning_threshold: float = parameter(0.7, "Share of the budget above which the model is warned.")
+    flush_threshold: float = parameter(1.0, "Share of the budget above which messages are evicted.")
+    flush_evicted: float = parameter(
+        0.5, "Share of the queue's tokens that is evicted, oldest first.", high=1
+    )
+    k: int = parameter(5, "Number of entries per page of search results.", low=1)
     steps: int = parameter(
-        10, "Rounds of function calls at most, while a call requests a heartbeat; 1 is MemBench's.", low=1
+        10,
+        "Maximum number of rounds of function calls, while a call requests a heartbeat; 1 in MemBench.",
+        low=1,
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=11, chat_read=10, embed_write=11, embed_read=10, per="message")

@@ -39,29 +39,36 @@ def _stated(request: ChatRequest) -> list[tuple[int, str]]:
 
 
 def _save(request: ChatRequest) -> Saves:
-    known = {subject(text): (source, text) for source, text in _lines(request.fields["human"]).items()}
+    lines = {
+        subject(text): (message_number, text)
+        for message_number, text in _lines(request.fields["human"]).items()
+    }
     free_tokens = int(request.fields["room"])
     calls: dict[str, Keeping] = {}
-    for source, text in _stated(request):
+    for message_number, text in _stated(request):
         topic = subject(text)
-        number, old_text = known.get(topic, (0, ""))
+        number, old_text = lines.get(topic, (0, ""))
         remaining = free_tokens + estimate(old_text) - estimate(text)
         if old_text == text or topic in calls:
             continue
         if remaining < 0:
-            calls[topic] = _insert(text, source)
+            calls[topic] = _insert(text, message_number)
             continue
         free_tokens = remaining
         if number:
             calls[topic] = WorkingReplace(
-                function="working_replace", line=number, text=text, rests_on=[source], request_heartbeat=False
+                function="working_replace",
+                line=number,
+                text=text,
+                rests_on=[message_number],
+                request_heartbeat=False,
             )
         else:
             calls[topic] = WorkingAppend(
                 function="working_append",
                 section="human",
                 text=text,
-                rests_on=[source],
+                rests_on=[message_number],
                 request_heartbeat=False,
             )
     return Saves(calls=[*calls.values()][:4])

@@ -70,7 +70,7 @@ def day_of(text: str | None) -> date | None:
     if match := _CHINESE.search(text):
         text = "-".join(match.groups())
     try:
-        # What a text leaves open is filled from the default, so that an incomplete date has two readings.
+        # Missing parts of a date are taken from the default, so an incomplete date has two readings.
         days = {
             parser.parse(text, fuzzy=True, default=datetime(*day)).date()
             for day in ((2000, 1, 1), (2001, 2, 2))

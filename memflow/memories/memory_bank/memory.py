@@ -87,20 +87,22 @@ LONGEST = 4_000
 class MemoryBank(ModelWrittenMemory):
     """A memory of messages and daily summaries that are forgotten over time, with a global summary and portrait."""
 
-    k: int = parameter(5, "How many messages and daily summaries are recalled (MemEngine's).", low=1)
+    k: int = parameter(5, "Number of recalled messages and daily summaries (as in MemEngine).", low=1)
     budget: int = parameter(
-        0, "Tokens that are recalled at most (estimated), summary and portrait first; 0 for no limit."
+        0, "Maximum number of recalled tokens (estimated), summary and portrait first; 0 for no limit."
     )
     day: int = parameter(20, "Messages after which a day without a date ends.", low=1)
     portrait: Literal["yes", "no"] = parameter(
-        "yes", "Whether the user is portrayed, by day and in all.", choices=("yes", "no")
+        "yes", "Whether the user's portrait is written, per day and overall.", choices=("yes", "no")
     )
     forgetting: Literal["none", "curve", "published_code"] = parameter(
         "curve",
-        "Whether memories fade: not at all, by the paper's curve, or by the published code's.",
+        "The forgetting of memories: none, by the paper's curve, or by the curve of the published code.",
         choices=("none", "curve", "published_code"),
     )
-    coefficient: float = parameter(5.0, "Days in which a memory of strength 1 fades to 37 %.", low=0.1)
+    coefficient: float = parameter(
+        5.0, "Days in which the retention of a memory of strength 1 falls to 37 %.", low=0.1
+    )
 
     calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=2, embed_read=1, per="message")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS, DAY}
@@ -214,12 +216,12 @@ class MemoryBank(ModelWrittenMemory):
     def _all_days(self, kind: str, daily: str) -> list[Item]:
         """Return the newest daily entries that fit into a prompt. If some do not fit, the global entry comes first."""
         days = self.store.live(daily)
-        shown = first_within(days[::-1], LONGEST)[::-1]
-        return [*(self.store.live(kind) if len(shown) < len(days) else ()), *shown]
+        newest = first_within(days[::-1], LONGEST)[::-1]
+        return [*(self.store.live(kind) if len(newest) < len(days) else ()), *newest]
 
     def _replace(self, kind: str, text: str, sources: Sequence[str]) -> None:
-        if held := self.store.live(kind):
-            self.store.revise(held[0], text=text, sources=sources)
+        if current := self.store.live(kind):
+            self.store.revise(current[0], text=text, sources=sources)
         else:
             self.store.add(kind, text, sources=sources)
 

@@ -38,12 +38,12 @@ class MemoryOs(ModelWrittenMemory):
     is counted in messages.
     """
 
-    k: int = parameter(7, "How many older pages are recalled: MemoryBench's queue.", low=1)
-    segments: int = parameter(5, "How many segments those pages are looked for in.", low=1)
-    facts: int = parameter(10, "How many facts of the user, and of the assistant, are recalled.")
-    short: int = parameter(7, "How many pages stay in short-term memory.", low=1)
+    k: int = parameter(7, "Number of recalled older pages: the size of MemoryBench's queue.", low=1)
+    segments: int = parameter(5, "Number of segments in which pages are searched.", low=1)
+    facts: int = parameter(10, "Number of recalled facts about the user, and about the assistant.")
+    short: int = parameter(7, "Number of pages in short-term memory.", low=1)
     theta: float = parameter(0.6, "Score above which a page joins a segment: cosine + Jaccard of keywords.")
-    capacity: int = parameter(200, "How many segments mid-term memory holds.", low=1)
+    capacity: int = parameter(200, "Maximum number of segments in mid-term memory.", low=1)
     tau: float = parameter(5.0, "Heat above which a segment is promoted.")
     alpha: float = parameter(1.0, "Weight of a segment's visits in its heat.")
     beta: float = parameter(1.0, "Weight of its number of pages.")
@@ -51,12 +51,12 @@ class MemoryOs(ModelWrittenMemory):
     mu: float = parameter(300.0, "Messages in which recency falls to 1/e.", low=1)
     reset: str = parameter(
         "length",
-        "What a promotion sets to zero: the length (paper), or the visits too (published code).",
+        "The counts that a promotion resets: the length (paper), or also the visits (published code).",
         choices=("length", "length_and_visits"),
     )
     segment_score: str = parameter(
         "cosine_keywords",
-        "What ranks segments for a query: cosine + Jaccard of keywords (paper), or the cosine alone (published code).",
+        "The score of segments for a query: cosine + Jaccard of keywords (paper), or the cosine (published code).",
         choices=("cosine_keywords", "cosine"),
     )
     dimensions: str = parameter(
@@ -67,7 +67,7 @@ class MemoryOs(ModelWrittenMemory):
     agent_profile: str = parameter(
         "", "The role and character of the assistant, which every recall contains."
     )
-    knowledge: int = parameter(100, "How many facts each queue of knowledge holds.", low=1)
+    knowledge: int = parameter(100, "Maximum number of facts in each queue of knowledge.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=4, chat_read=1, embed_write=3, embed_read=1, per="message")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {HEAT}

@@ -49,8 +49,10 @@ def _page_statements(pages: str) -> list[tuple[int, str, bool]]:
     found_statements = []
     parts = _PAGE.split(pages)
     for number, text in zip(parts[1::2], parts[2::2], strict=True):
-        own = statements(text, speaker="assistant")
-        found_statements += [(int(number), sentence, sentence in own) for sentence in statements(text)]
+        assistant_sentences = statements(text, speaker="assistant")
+        found_statements += [
+            (int(number), sentence, sentence in assistant_sentences) for sentence in statements(text)
+        ]
     return found_statements
 
 
@@ -60,8 +62,8 @@ def _profile(request: ChatRequest) -> Traits:
     dimensions = [name for line in name_lists for name in line.split(", ")]
     names: dict[str, Attribute] = {}
     traits: dict[str, Trait] = {}
-    for page, sentence, own in _page_statements(str(request.fields["pages"])):
-        if own:
+    for page, sentence, is_assistant in _page_statements(str(request.fields["pages"])):
+        if is_assistant:
             continue
         if match := _NAME.search(sentence):
             names["name"] = Attribute(attribute="name", value=match[1], page=page)
@@ -81,9 +83,13 @@ def _keywords(request: ChatRequest) -> Keywords:
 
 
 def _knowledge(request: ChatRequest) -> Facts:
-    stated = _page_statements(str(request.fields["pages"]))
-    user = [Fact(text=sentence[:160], page=page) for page, sentence, own in stated if not own]
-    assistant = [Fact(text=sentence[:160], page=page) for page, sentence, own in stated if own]
+    sentences = _page_statements(str(request.fields["pages"]))
+    user = [
+        Fact(text=sentence[:160], page=page) for page, sentence, is_assistant in sentences if not is_assistant
+    ]
+    assistant = [
+        Fact(text=sentence[:160], page=page) for page, sentence, is_assistant in sentences if is_assistant
+    ]
     return Facts(user=user[:5], assistant=assistant[:3])
 
 

@@ -76,16 +76,18 @@ class Memp(ModelWrittenMemory):
     failure, and `reflection` also rewrites retrieved procedures after a failure. An unclear outcome is no failure.
     """
 
-    size: int = parameter(2000, "Tokens of a trajectory: what arrives together is cut to it.", low=1)
-    k: int = parameter(10, "How many procedures are recalled.", low=1)
-    threshold: float = parameter(0.5, "Cosine from which a procedure is recalled.", low=-1)
+    size: int = parameter(
+        2000, "Maximum number of tokens of a trajectory, into which messages are split.", low=1
+    )
+    k: int = parameter(10, "Number of recalled procedures.", low=1)
+    threshold: float = parameter(0.5, "Minimum cosine of a recalled procedure and the query.", low=-1)
     build: str = parameter(
         "script",
-        "What a procedure holds: a workflow, or the trajectory below it too.",
+        "The content of a procedure: its workflow, or also its trajectory.",
         choices=("script", "proceduralization"),
     )
     update: str = parameter(
-        "vanilla", "What becomes of failures.", choices=("vanilla", "validation", "reflection")
+        "vanilla", "The handling of failed exchanges.", choices=("vanilla", "validation", "reflection")
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=1, embed_read=1)
@@ -129,13 +131,13 @@ class Memp(ModelWrittenMemory):
         return with_buffer(recalled(procedures), stored_messages(self.store, BUFFER))
 
     async def _learn(
-        self, messages: Sequence[StoredMessage], after: str | None, used: Sequence[Item]
+        self, messages: Sequence[StoredMessage], after: str | None, retrieved: Sequence[Item]
     ) -> None:
         """Judge the outcome of the messages, then drop, add or rewrite procedures, and empty the buffer."""
         trajectories = split_trajectories(messages, self.size, after)
         answer_pairs = await asyncio.gather(
             *(
-                self._judge_and_build(trajectory, bool(used) and trajectory is trajectories[-1])
+                self._judge_and_build(trajectory, bool(retrieved) and trajectory is trajectories[-1])
                 for trajectory in trajectories
             )
         )
@@ -145,16 +147,16 @@ class Memp(ModelWrittenMemory):
                     self.record(answer, trajectory.sources)
         # The outcome of the last trajectory counts for the procedures that were retrieved before the exchange.
         outcome = _outcome(answer_pairs[-1][0])
-        used = self._count_outcome(used, outcome)
+        retrieved = self._count_outcome(retrieved, outcome)
         await self._add_procedures(
             [
-                (trajectory, built.value)
-                for trajectory, (_, built) in zip(trajectories, answer_pairs, strict=True)
-                if built and built.value
+                (trajectory, procedure.value)
+                for trajectory, (_, procedure) in zip(trajectories, answer_pairs, strict=True)
+                if procedure and procedure.value
             ]
         )
-        if self.update == "reflection" and outcome == FAILED and used:
-            await self._reflect(trajectories[-1], used)
+        if self.update == "reflection" and outcome == FAILED and retrieved:
+            await self._reflect(trajectories[-1], retrieved)
         retire_messages(self.store, messages, BUFFER)
 
     async def _judge_and_build(

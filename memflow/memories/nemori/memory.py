@@ -42,23 +42,21 @@ BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "stateme
 class Nemori(ModelWrittenMemory):
     """A memory of episodes split at topic changes, and of statements about content that a model did not predict."""
 
-    k: int = parameter(10, "How many episodes are recalled.", low=1)
-    ratio: int = parameter(2, "How many statements are recalled for each of the k episodes.")
-    originals: int = parameter(2, "How many of the best episodes bring their messages along.")
-    shortest: int = parameter(2, "How many messages an episode has at least.", low=1)
-    longest: int = parameter(25, "How many messages an episode has at most: the size of the buffer.", low=1)
-    confidence: float = parameter(
-        0.7, "A topic ends where a model is surer of it than this (0 to 1).", high=1
-    )
-    related: int = parameter(10, "How many known statements a prediction rests on.", low=1)
+    k: int = parameter(10, "Number of recalled episodes.", low=1)
+    ratio: int = parameter(2, "Number of recalled statements per recalled episode.")
+    originals: int = parameter(2, "Number of best episodes whose original messages are recalled, too.")
+    shortest: int = parameter(2, "Minimum number of messages of an episode.", low=1)
+    longest: int = parameter(25, "Maximum number of messages of an episode: the size of the buffer.", low=1)
+    confidence: float = parameter(0.7, "Confidence of the model (0 to 1) above which a topic ends.", high=1)
+    related: int = parameter(10, "Number of stored statements in the request for a prediction.", low=1)
     merging: str = parameter(
         "similar",
-        "Which episodes a new one may be merged with: similar ones, the nearest ones (published code), or none.",
+        "The episodes that a new one may be merged with: similar ones, the nearest ones (published code), or none.",
         choices=("similar", "nearest", "none"),
     )
-    merge_similarity: float = parameter(0.85, "Cosine from which an episode is similar.", low=-1, high=1)
+    merge_similarity: float = parameter(0.85, "Minimum cosine of similar episodes.", low=-1, high=1)
     merge_candidates: int = parameter(
-        5, "How many episodes a new one may be merged with, nearest first.", low=1
+        5, "Number of nearest episodes that a new one may be merged with.", low=1
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=6, embed_write=3, embed_read=1, per="round")
@@ -190,8 +188,8 @@ class Nemori(ModelWrittenMemory):
         if self.merging == "none":
             return []
         hits = self.episodes.scored(vector, self.merge_candidates)
-        least = self.merge_similarity if self.merging == "similar" else -1.0
-        return [hit.item for hit in hits if hit.score >= least and hit.item.meta["title"] is not None]
+        threshold = self.merge_similarity if self.merging == "similar" else -1.0
+        return [hit.item for hit in hits if hit.score >= threshold and hit.item.meta["title"] is not None]
 
     async def _predict(self, episode: Item) -> str | None:
         """Return the model's prediction of an episode's content from known statements; None without statements."""

@@ -41,10 +41,12 @@ FLASH, MESSAGE, SUMMARY = "flash", "message", "summary"
 class ScMemory(ModelWrittenMemory):
     """A memory that recalls the newest messages, and older messages if its controller finds that a query needs them."""
 
-    flash: int = parameter(3, "How many of the newest messages are flash memory.", low=1)
-    k: int = parameter(3, "How many older messages are activated.", low=1)
-    decay: float = parameter(0.995, "Recency after one more message, as a share of what it was.", high=1)
-    budget: int = parameter(1_400, "Tokens recalled at most (estimated): about 1,024 English words.", low=1)
+    flash: int = parameter(3, "Number of newest messages in flash memory.", low=1)
+    k: int = parameter(3, "Number of activated older messages.", low=1)
+    decay: float = parameter(0.995, "Factor of the recency per message.", high=1)
+    budget: int = parameter(
+        1_400, "Maximum number of recalled tokens (estimated): about 1,024 English words.", low=1
+    )
 
     calls: ClassVar[Calls] = Calls(chat_write=1, chat_read=2, embed_write=1, embed_read=1, per="message")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS}
@@ -67,9 +69,8 @@ class ScMemory(ModelWrittenMemory):
             ),
         )
         retire_messages(self.store, leaving, FLASH)
-        first = (
-            self.store.sequence - len(buffer) + 1
-        )  # one number per message; the newest messages are buffered
+        # Each message has a sequence number, and the buffer has the newest messages.
+        first = self.store.sequence - len(buffer) + 1
         for number, (message, note, vector, summary) in enumerate(
             zip(leaving, notes, vectors, summaries, strict=True), first
         ):

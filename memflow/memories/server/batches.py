@@ -11,7 +11,7 @@ from memflow.memories.server.protocol import Capabilities, SentMessage
 def cut_writes(
     messages: Sequence[Message], batch: Literal["message", "pair", "session", "any"]
 ) -> list[Sequence[Message]]:
-    """Return the messages of each write. A session is what arrives together with one date."""
+    """Return the messages of each write. A session consists of messages that arrive together and have one date."""
     if batch == "message":
         return [[message] for message in messages]
     if batch == "pair":

@@ -41,9 +41,9 @@ class FakeServer:
 
     async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
         """Add each message as an item."""
-        stored = self.stored(space)
+        items = self.stored(space)
         for message in messages:
-            stored.append(StoredItem(self.item_of(message, write, len(stored)), write))
+            items.append(StoredItem(self.item_of(message, write, len(items)), write))
         return Written(counts={"messages": len(messages)})
 
     async def read(
@@ -53,8 +53,8 @@ class FakeServer:
         words = set(search_words(query))
         entries = [stored for stored in self.stored(space) if as_of is None or stored.write <= as_of]
         scored = [(len(words & set(search_words(stored.item.text))), stored.item) for stored in entries]
-        best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:k]
-        return Found(items=tuple(item.model_copy(update={"score": float(score)}) for score, item in best))
+        ranked = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:k]
+        return Found(items=tuple(item.model_copy(update={"score": float(score)}) for score, item in ranked))
 
     async def export(self, space: str) -> Exported:
         """Return all items of a space."""

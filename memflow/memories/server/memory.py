@@ -33,9 +33,9 @@ DECLARED = {"sources", "export", "ranked", "dates", "pure_reads", "design"}
 class ServerMemory(ExternalMemory):
     """A memory that runs as a server: a program of any language, in an environment of its own."""
 
-    k: int = parameter(10, "How many items a read requests.", low=1, high=100_000)
+    k: int = parameter(10, "Number of items that a read requests.", low=1, high=100_000)
     budget: int = parameter(0, "Tokens of notes, the best items first; 0 is no limit.")
-    mode: str = parameter(AUTO, "How the memory is read as of a checkpoint.", choices=MODES)
+    mode: str = parameter(AUTO, "The way in which the memory is read as of a checkpoint.", choices=MODES)
 
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {SERVER, WRITE, READ}
     global_kinds: ClassVar[frozenset[str]] = frozenset({NOTES})
@@ -111,7 +111,7 @@ class ServerMemory(ExternalMemory):
             self._space = None
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Send the messages to the server, and mirror what it then contains."""
+        """Send the messages to the server, and mirror the items that it contains afterwards."""
         space, session = self._open_space(), self._session()
         capabilities = (await session.hello()).can
         for read in self.store.live(READ):

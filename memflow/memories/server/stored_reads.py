@@ -15,8 +15,8 @@ RERUN = "Rerun with `memflow run --force`, which plays the episodes again."
 
 def new_queries(store: EntryStore, queries: Sequence[str]) -> list[str]:
     """Return the distinct queries without a stored read in the present state."""
-    stored = {entry.meta["query"] for entry in store.live(READ)}
-    return [query for key, query in {_key(query): query for query in queries}.items() if key not in stored]
+    keys = {entry.meta["query"] for entry in store.live(READ)}
+    return [query for key, query in {_key(query): query for query in queries}.items() if key not in keys]
 
 
 def store_read(

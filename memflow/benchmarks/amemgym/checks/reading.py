@@ -14,13 +14,13 @@ Schema = Mapping[str, Sequence[str]]
 
 _SENTENCE = re.compile(r"[^.!?;。！？；\n]+[.!?;。！？；\n]*")
 _OVER = re.compile(r"(?:no longer|not|不再是|不是)\s*$")
-"""Words directly before a value that does not hold any more."""
+"""Words directly before a former value."""
 _NO_STATEMENT = re.compile(
     r"\?|？|n['’]t\b|\b(?:used to|was|were|had been|formerly|previously|before|back then|until|any ?more|no more|never|"
     r"consider\w*|think\w*|thought|wish\w*|hop(?:e|es|ed|ing)|might|could|would|should|if|whether|plan\w* to|"
     r"want\w* to|unlike)\b|以前|之前|过去|曾|原来|原本|本来|想过|考虑|如果|要是|希望|也许|可能|吗"
 )
-"""Words of sentences that do not state a value that holds."""
+"""Words of sentences that state no current value."""
 _OF_ANOTHER = re.compile(r"(?:['’]s|\bhis|\bher|\btheir|[他她]们?的)\s*$")
 """Words directly before a variable of another person."""
 
