@@ -38,11 +38,6 @@ def test_check_partition_reads_the_tables_that_rules_refer_to(lake: Lake) -> Non
     assert all(each.passed for each in check_partition("score.leaderboard", "all", lake, Scope()))
 
 
-def test_check_partition_without_domain_rejects_domain_dependent_rules(lake: Lake) -> None:
-    with pytest.raises(BadInput, match="depends on the domain, but no domain is given"):
-        check_partition("question.probes", "d", lake, Scope())
-
-
 def test_check_partition_reports_missing_partition_or_unknown_table(lake: Lake) -> None:
     with pytest.raises(MissingData, match="Materialize the asset answer/replies"):
         check_partition("answer.replies", "d/none", lake, SCOPE)
