@@ -44,7 +44,7 @@ def check(
     settings = front_of(ctx).load()
     name, own = _server(settings, words)
     lines = _check_server(settings, name, own) if own is not None else _check_python(settings, words)
-    counts = Counter(line.verdict for line in lines)
+    counts: Counter[str] = Counter(line.verdict for line in lines)
     rows = [
         (
             line.name,
