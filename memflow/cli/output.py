@@ -132,6 +132,18 @@ def table(
     return FittedTable(title, columns, cells, frozenset(right), frozenset(optional))
 
 
+def records_table(
+    rows: Sequence[Mapping[str, Any]],
+    title: str = "",
+    *,
+    right: Iterable[str] = (),
+    optional: Sequence[str] = (),
+) -> FittedTable:
+    """Return a printable table of rows with equal keys, which are its columns (see `table`)."""
+    columns = [*rows[0]] if rows else []
+    return table(title, columns, [[*row.values()] for row in rows], right=right, optional=optional)
+
+
 def heading(text: str) -> Text:
     """Return a section title as styled text."""
     return Text(f"\n{text}", style="bold")

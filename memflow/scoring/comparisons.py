@@ -4,7 +4,7 @@ measures.py has what is compared, metrics/paired.py the statistics. Numbers of p
 of assistants with values of the same items.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -167,14 +167,21 @@ def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Position
     return context.row(measure, WHOLE, pair, row)
 
 
-def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
+def _all_pairs(row: Comparison) -> tuple[str, ...]:
+    return row.domain, row.metric, row.variant, row.slice
+
+
+def adjusted(
+    rows: Sequence[Comparison], family: Callable[[Comparison], Hashable] = _all_pairs
+) -> list[Comparison]:
     """Return the rows with adjusted p values and the better assistant.
 
-    One family of tests is all pairs of assistants under one metric, variant and slice of a domain.
+    Rows with an equal `family` are one family of tests, by default all pairs of assistants under one metric, variant
+    and slice of a domain.
     """
-    families: dict[tuple[str, str, str, str], list[int]] = {}
+    families: dict[Hashable, list[int]] = {}
     for at, row in enumerate(rows):
-        families.setdefault((row.domain, row.metric, row.variant, row.slice), []).append(at)
+        families.setdefault(family(row), []).append(at)
     found = list(rows)
     for members in families.values():
         for at, row in zip(members, adjust_family([rows[at] for at in members]), strict=True):

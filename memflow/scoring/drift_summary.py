@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from memflow.records import Drift
 from memflow.scoring.failure_attributions import metric_text
+from memflow.scoring.markdown import escape, markdown_table
 from memflow.scoring.published_health import NOT_MEASURED
 from memflow.scoring.stages import STAGES, Stage
 
@@ -181,15 +182,12 @@ def cells(row: Drift) -> tuple[str, ...]:
 def markdown(drifts: Sequence[DomainDrift]) -> str:
     """Return the drifts as Markdown: per domain a sentence, then a table of its scores."""
     parts = []
-    for each in drifts:
-        lines = [f"**{each.domain}**: {each.sentence()}"]
-        rows = each.shown()
-        if rows:
-            lines += ["", f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
-            lines += [f"| {' | '.join(_escaped(cell) for cell in cells(row))} |" for row in rows]
-        parts.append("\n".join(lines))
-    if any(each.moved for each in drifts):
-        parts.append(f"{_escaped(MOVED.strip())} beyond noise. change = users + answers + judging.")
+    for of_domain in drifts:
+        rows = [cells(row) for row in of_domain.shown()]
+        table = f"\n\n{markdown_table(COLUMNS, rows)}" if rows else ""
+        parts.append(f"**{of_domain.domain}**: {of_domain.sentence()}{table}")
+    if any(of_domain.moved for of_domain in drifts):
+        parts.append(f"{escape(MOVED.strip())} beyond noise. change = users + answers + judging.")
     return "\n\n".join(parts) or "No model, prompt, parameter or code has changed between two publications."
 
 
@@ -203,7 +201,3 @@ def signed(value: float | None) -> str:
     if value is None:
         return ""
     return "0" if abs(value) < 5e-4 else f"{value:+,.3f}"
-
-
-def _escaped(cell: str) -> str:
-    return cell.replace("|", "\\|").replace("*", "\\*")

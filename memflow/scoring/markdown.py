@@ -44,15 +44,14 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
     scores = [score for score in scores if score.metric not in NAMES]
     metrics = list(dict.fromkeys(score.metric for score in scores))
     ranked = ranked_assistants(scores)
-    head = ["rank", "assistant", *(find_metric(name).title for name in metrics), "n"]
-    lines = [f"**{escape(domain)}**", ""]
-    lines += [f"| {' | '.join(head)} |", f"|--:|---|{'--:|' * (len(metrics) + 1)}"]
+    titles = [find_metric(name).title for name in metrics]
+    rows = []
     for place, (assistant, found) in enumerate(ranked[:MOST_ASSISTANTS], start=1):
         values = [_value(found.get(name)) for name in metrics]
         if _is_faulty(found):
             values = [NOT_MEASURED, *("" for _ in metrics[1:])]
-        cells = [_rank(found, place), escape(flagged(assistant, found.values())), *values, _count(found)]
-        lines.append(f"| {' | '.join(cells)} |")
+        rows.append([_rank(found, place), flagged(assistant, found.values()), *values, _count(found)])
+    table = markdown_table(["rank", "assistant", *titles, "n"], rows, right=["rank", *titles, "n"])
     notes = []
     if len(ranked) > MOST_ASSISTANTS:
         more = len(ranked) - MOST_ASSISTANTS
@@ -65,19 +64,18 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
     order = [assistant for assistant, _ in ranked[:MOST_ASSISTANTS]]
     tables = [_failure_table(title, order, found) for title, found in failures if found]
     notes += [escape(sentence) for sentence in contradictory]
-    return "\n".join([*lines, *tables, *(f"\n{each}" for each in notes)])
+    return "\n".join([f"**{escape(domain)}**", "", table, *tables, *(f"\n{text}" for text in notes)])
 
 
 def _failure_table(title: str, assistants: Sequence[str], scores: Sequence[Score]) -> str:
     rates = {(score.assistant, score.metric): score for score in scores}
-    lines = ["", title, "", f"| assistant | {' | '.join(find_metric(name).title for name in NAMES)} |"]
-    lines.append(f"|---|{'--:|' * len(NAMES)}")
+    rows = []
     for assistant in assistants:
         found = {name: rates[assistant, name] for name in NAMES if (assistant, name) in rates}
         if found and not _is_faulty(found):
-            cells = [_value(found.get(name)) for name in NAMES]
-            lines.append(f"| {escape(flagged(assistant, found.values()))} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+            rows.append([flagged(assistant, found.values()), *(_value(found.get(name)) for name in NAMES)])
+    titles = [find_metric(name).title for name in NAMES]
+    return f"\n{title}\n\n{markdown_table(['assistant', *titles], rows, right=titles)}"
 
 
 def _value(score: Score | None) -> str:
@@ -91,7 +89,7 @@ def _value(score: Score | None) -> str:
     if score.low is None or score.high is None:
         interval = "(no interval)" if score.interval_reason else ""
     else:
-        interval = f"\\[{score.low:{digits}}, {score.high:{digits}}\\]"
+        interval = f"[{score.low:{digits}}, {score.high:{digits}}]"
     return " ".join(filter(None, (f"{score.value:{digits}}", interval, noise_text(score))))
 
 
@@ -121,6 +119,14 @@ def _count(found: Mapping[str, Score]) -> str:
     score = next(iter(measured or found.values()))
     planned = "" if score.planned is None or score.n >= score.planned else f" of {score.planned:,}"
     return f"{score.n:,}{planned}"
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[str] = ()) -> str:
+    """Return a table of texts in Markdown. The columns named in `right` contain numbers."""
+    numbers = {*right}
+    rule = "".join("--:|" if column in numbers else "---|" for column in columns)
+    lines = [f"| {' | '.join(map(escape, cells))} |" for cells in rows]
+    return "\n".join([f"| {' | '.join(columns)} |", f"|{rule}", *lines])
 
 
 def escape(text: str) -> str:

@@ -145,26 +145,14 @@ def test_junit_file_is_red_where_the_exit_code_is_not_0(stored: Home) -> None:
     assert counts[2] == (0, 1)
 
 
-def test_markdown_summary_has_a_table_and_the_reasons(stored: Home) -> None:
-    stored("gate", DOMAIN, "none", "--baseline", "full", "--markdown", "gate.md")
-    summary = Path("gate.md").read_text()
-    assert summary.startswith("### none against full in comem_demo: cannot tell")
-    assert "| accuracy | cannot tell |" in summary
-    assert "no probe has a value for both" in summary
-    assert "no letter" in summary
-
-
 def test_names_with_control_characters_and_markup_stay_data(stored: Home, tmp_path: Path) -> None:
     bad = 'a\x00\x1b[31m<b>&"\ufffe|.jsonl'.replace("\x00", "")
     file = tmp_path / bad
     stored("export", "verdicts", DOMAIN, "full", str(file))
-    ended = stored(
-        "gate", DOMAIN, "recent", "--baseline", str(file), "--junit", "gate.xml", "--markdown", "gate.md"
-    )
+    ended = stored("gate", DOMAIN, "recent", "--baseline", str(file), "--junit", "gate.xml")
     assert ended.exit_code == 1
     assert "\x1b" not in ended.stdout
     ElementTree.parse("gate.xml")
-    assert "<b>" not in Path("gate.md").read_text().replace("\\<b", "")
 
 
 @pytest.mark.parametrize(

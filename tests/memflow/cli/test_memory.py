@@ -93,7 +93,7 @@ async def test_probe_option_shows_memory_entries_at_the_time_of_the_probe(rememb
     assert "episode ann, checkpoint 1 of 2, sequence number 3 of 4: 2 entries" in shown
     for arguments, wrong in (
         (("--probe", "p2"), "probe p2 follows the message m9, which was not played"),
-        (("--probe", "p7"), "there is no probe 'p7'. Use a similar id: p"),
+        (("--probe", "p7"), "there is no probe 'p7'. Use one of: p0"),
         (("--probe", "p0", "--checkpoint", "1"), "--probe cannot be combined"),
     ):
         assert wrong in remembered.error("show", "memory", DOMAIN, AWI, *arguments)

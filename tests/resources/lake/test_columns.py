@@ -14,6 +14,7 @@ from row_types import change_columns, forget_columns
 from memflow.errors import DamagedFile
 from memflow.records import TABLES, columns
 from resources.lake.lake import Lake
+from resources.lake.past import PastLake
 from resources.lake.snapshots import snapshot_of
 from resources.publishing.warehouse import Warehouse
 
@@ -55,7 +56,7 @@ def test_added_nullable_column_reads_as_null_in_older_files(
     ]
     assert list(lake.columns(TABLE, OLD, ("words", "value")))[1] == (None, 0.5)
     assert lake.arrow(TABLE, OLD).column_names == [column.name for column in columns(TABLE)]
-    assert lake.as_of(moment).read(TABLE, OLD) == lake.read(TABLE, OLD)
+    assert PastLake(lake, moment).read(TABLE, OLD) == lake.read(TABLE, OLD)
     with snapshot_of(lake) as still:
         assert still.left_out == {} and still.read(TABLE, NEW) == [row]
 
