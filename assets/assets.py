@@ -59,7 +59,7 @@ def _condition(step: Step, table: str) -> dg.AutomationCondition | None:
     The tables of a step have the same inputs, and Dagster requests all of them with the first, so that further
     conditions would only cost evaluation time.
     """
-    if table != next(iter(step.writes)):
+    if step.on_request or table != next(iter(step.writes)):
         return None
     within_run = step.scope == "all" and any(WRITERS[each].scope == "all" for each in step.inputs)
     return when_inputs_are_requested if within_run else CONDITIONS[step.scope]
@@ -193,7 +193,8 @@ def _kinds(step: Step) -> tuple[str, ...]:
     """Return the Dagster kinds (storage labels) of a step's tables."""
     if step.scope == "dataset":
         return "file", "parquet"
-    return ("lancedb", "parquet", "duckdb") if "memory.indexes" in step.writes else ("parquet", "duckdb")
+    is_searched = {"memory.indexes", "score.retrieval"} & {*step.writes}
+    return ("lancedb", "parquet", "duckdb") if is_searched else ("parquet", "duckdb")
 
 
 def _deps(step: Step, partitions: Partitions) -> list[dg.AssetDep]:

@@ -1,4 +1,4 @@
-"""What `memflow doctor` checks and cleans of stored results: lake, ledger, indexes and memflow.duckdb."""
+"""What `memflow doctor` checks and cleans of stored results: lake, ledger and memflow.duckdb."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 STORED = {
     "lake": ("lake", "version"),
     "ledger": ("ledger",),
-    "search indexes": ("index",),
     "memflow.duckdb": ("database",),
     "caches and records": ("cache", "data"),
 }
@@ -71,7 +70,7 @@ def clean(settings: "Settings", form: Format) -> None:
 
 
 def stored_findings(settings: "Settings", full: bool) -> Iterator[Finding]:
-    """Yield whether lake, ledger, search indexes and memflow.duckdb are intact, and what rebuilds them."""
+    """Yield whether lake, ledger and memflow.duckdb are intact, and what rebuilds them."""
     from memflow.records import TABLES
     from resources.lake.lake import Lake
     from resources.verification import find_damage

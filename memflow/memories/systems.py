@@ -16,6 +16,7 @@ from memflow.memories.awi.memory import Awi, EvolvingAwi
 from memflow.memories.baselines import Full, Nothing, Oracle, PreviousState, Recent
 from memflow.memories.bounds import PREVIOUS
 from memflow.memories.generative_agent.memory import GenerativeAgent
+from memflow.memories.hybrid import Hybrid
 from memflow.memories.lib_mem0.awe import LibAwe
 from memflow.memories.lib_mem0.memory import LibMem0
 from memflow.memories.mem0.graph import Mem0Graph
@@ -135,6 +136,7 @@ SYSTEMS: dict[str, System] = {
                 ("embed", "session", Embedded, "Embed-S", "Sessions found by their embeddings."),
             )
         ),
+        System("hybrid", Hybrid, "a baseline of ours", ("k",)),
         System("rag", Rag, "AMemGym, RAG", ("freq", "ns", "k")),
         System(
             "rag_pair",
