@@ -43,7 +43,8 @@ def check_steps() -> dict[str, tuple[Step, ...]]:
     """
     groups: dict[str, list[Step]] = {}
     for step in STEPS:
-        groups.setdefault(step.name if _read_later(step) else step.scope, []).append(step)
+        alone = step.on_request or _read_later(step)
+        groups.setdefault(step.name if alone else step.scope, []).append(step)
     return {"_and_".join(step.name for step in steps): tuple(steps) for steps in groups.values()}
 
 

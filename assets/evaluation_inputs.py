@@ -12,7 +12,7 @@ from assets.fingerprints import Fingerprints
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
-from memflow.pipeline import STEPS
+from memflow.pipeline import steps_of
 from memflow.scoring.drift import INPUTS
 from memflow.scoring.judges import JUDGES
 from memflow.scoring.scripted import SCRIPTED_JUDGE
@@ -59,8 +59,7 @@ def evaluation_inputs(fingerprints: Fingerprints, domain: Domain, assistant: str
     data = [fingerprints.content("raw.records", name) for name in domain.datasets]
     code = [
         fingerprints.code_of(step, domain, assistant if "assistant" in step.scope else "")
-        for step in STEPS
-        if step.scope in ("domain", "domain x assistant")
+        for step in (*steps_of("domain"), *steps_of("domain x assistant"))
     ]
     models = {
         role: ", ".join(_model(settings.model(name)) for name in each) for role, each in names.items() if each

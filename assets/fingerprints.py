@@ -138,6 +138,8 @@ class Fingerprints:
             }
         if step.name == "verdicts":
             return self.behind(domain, assistant)
+        if step.name == "retrieval":
+            return {"embedder": self.settings.embedder.fingerprint()}
         if step.name == "claims":
             scripted = "yes" if self._scripted_judge(step, domain) else "no"
             return {SCRIPTED: scripted, "states": self.content("state.changes", domain.name)}

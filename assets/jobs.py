@@ -12,7 +12,7 @@ import dagster as dg
 from assets import report
 from assets.automation import MODELS
 from assets.partitions import Partitions
-from memflow.pipeline import JOBS, tables_of
+from memflow.pipeline import JOBS, RETRIEVAL_JOB, tables_of
 
 ASSISTANTS = dg.AssetSelection.assets(["model", "assistants"])
 OBSERVE = ("observe_simulator", "observe_assistants")
@@ -29,6 +29,11 @@ def build() -> list[Any]:
                 description=description,
             )
             for scope, (name, description) in JOBS.items()
+        ),
+        dg.define_asset_job(
+            RETRIEVAL_JOB,
+            dg.AssetSelection.assets(["score", "retrieval"]),
+            description="Search stored entries again: which read failures would a better search have avoided?",
         ),
         dg.define_asset_job(
             report.JOB,

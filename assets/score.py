@@ -21,7 +21,10 @@ from resources.settings.protocol_values import protocol_meta
 
 
 def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
-    """Return the assets score/verdicts, score/attributions, score/claims and score/health."""
+    """Return the assets score/verdicts, score/attributions, score/claims, score/health and score/retrieval.
+
+    Nothing but its own job requests score/retrieval.
+    """
     metadata_of: dict[str, dict[str, Any]] = {
         "score.verdicts": {"stored": verdict_inputs, "shown": shown_gaps},
         "score.attributions": {},
@@ -31,7 +34,7 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
     return [
         factory.of_partitions(table, when_inputs_settle(upstream_of(table)), **metadata)
         for table, metadata in metadata_of.items()
-    ]
+    ] + [factory.of_partitions("score.retrieval", None, kinds=("lancedb", "parquet", "duckdb"))]
 
 
 def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:

@@ -167,15 +167,16 @@ class StepAssets:
     def of_partitions(
         self,
         table: str,
-        condition: dg.AutomationCondition,
+        condition: dg.AutomationCondition | None,
         *,
+        kinds: tuple[str, ...] = ("parquet", "duckdb"),
         stored: StoredMetadata = nothing,
         shown: ShownMetadata = nothing,
     ) -> dg.AssetsDefinition:
         """Return the assets of the step that writes a table once per domain, or per domain and assistant."""
         step = WRITERS[table]
 
-        @self.multi_asset(step, condition)
+        @self.multi_asset(step, condition, kinds)
         def assets(
             context: dg.AssetExecutionContext,
             lake: dg.ResourceParam[Lake],

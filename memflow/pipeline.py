@@ -11,7 +11,7 @@ from typing import Any, Literal
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.memories.registry import MemoryConfig
-from memflow.run import evaluation, generation
+from memflow.run import evaluation, generation, retrieval
 from memflow.run.context import STATES, StepContext, Tables
 
 Scope = Literal["dataset", "domain", "domain x assistant", "all"]
@@ -38,6 +38,8 @@ class Step:
     conditional: Mapping[str, Condition] = field(default_factory=dict)
     """Inputs that it reads on a partition only where the condition holds."""
     summary: str = ""
+    on_request: bool = False
+    """Whether it has a job of its own: no run and no automation requests it, and nothing depends on it."""
 
     @property
     def stage(self) -> str:
@@ -174,6 +176,14 @@ STEPS: tuple[Step, ...] = (
         inputs=(*PLAYED, "answer.replies", "question.probes", "score.attributions"),
     ),
     Step(
+        "retrieval",
+        retrieval.measure_retrieval,
+        scope="domain x assistant",
+        writes={"score.retrieval": "With the same k and tokens; `memflow show headroom` summarizes it."},
+        inputs=("score.attributions", "answer.replies", *PLAYED, "question.probes"),
+        on_request=True,
+    ),
+    Step(
         "leaderboard",
         None,
         scope="all",
@@ -230,11 +240,16 @@ JOBS: Mapping[Scope, tuple[str, str]] = {
     ),
 }
 """The name and the description of the job that runs the steps of each scope."""
+RETRIEVAL_JOB = "measure_retrieval"
+"""The job of the step that runs on request only."""
 
 
 def steps_of(scope: Scope) -> tuple[Step, ...]:
-    """Return the steps that run once per partition of this scope (such as `domain`), in pipeline order."""
-    return tuple(step for step in STEPS if step.scope == scope)
+    """Return the steps that run once per partition of this scope (such as `domain`), in pipeline order.
+
+    Steps that run on request only are not among them.
+    """
+    return tuple(step for step in STEPS if step.scope == scope and not step.on_request)
 
 
 def tables_of(scope: Scope) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from memflow.repeats import plain_name, shares, source_of
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
 from resources.data.library import Library
+from resources.indexes.lance import searchable
 from resources.lake.lake import Lake
 from resources.metric_backends.backends import build_metric_backends
 from resources.models.chats import Chats
@@ -71,6 +72,7 @@ class StepRunner:
                 "domain": domain,
                 "assistant": assistant,
                 "memory": memory,
+                "index": searchable,
                 "early": self._early(step, run_id, domain) if asks_early else None,
                 "metric_backends": partial(
                     build_metric_backends, self.settings, benchmark.metric_backends(domain)

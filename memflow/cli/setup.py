@@ -56,7 +56,7 @@ def doctor(
     ctx: typer.Context,
     full: Annotated[
         bool,
-        typer.Option("--full", help="Read every byte of lake, ledger, search indexes and memflow.duckdb."),
+        typer.Option("--full", help="Read every byte of lake, ledger and memflow.duckdb."),
     ] = False,
     clean: Annotated[
         bool,

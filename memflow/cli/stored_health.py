@@ -1,4 +1,4 @@
-"""What `memflow doctor` checks and cleans of stored results: lake, ledger, indexes and memflow.duckdb."""
+"""What `memflow doctor` checks and cleans of stored results: lake, ledger and memflow.duckdb."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 STORED = {
     "lake": ("lake", "version"),
     "ledger": ("ledger",),
-    "search indexes": ("index",),
     "memflow.duckdb": ("database",),
     "caches and records": ("cache", "data"),
 }

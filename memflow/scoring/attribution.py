@@ -83,10 +83,7 @@ class _MemoryTimeline:
         Raises BadInput if the probe follows a message that was not played.
         """
         past = self.pasts.get(probe.episode_id)
-        asked_at = 0 if past is None else past.sequence(probe)
-        return frozenset(
-            message for message in probe.evidence if self.given.get(message, asked_at) < asked_at
-        )
+        return received_evidence(probe, 0 if past is None else past.sequence(probe), self.given)
 
     def stored(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
         """Return the `messages` that are sources of an entry that was not retired when the probe was asked."""
@@ -209,6 +206,11 @@ def _servers(entries: Sequence[Entry]) -> dict[str, Capabilities]:
 def given_messages(said: Iterable[TranscriptMessage]) -> dict[str, int]:
     """Return the sequence number of each message that the memory received, including messages of a base episode."""
     return {line.message_id: line.sequence for line in said if line.reason is None}
+
+
+def received_evidence(probe: Probe, asked_at: int, given: Mapping[str, int]) -> frozenset[str]:
+    """Return the evidence messages of a probe that the memory had received at a sequence number."""
+    return frozenset(message for message in probe.evidence if given.get(message, asked_at) < asked_at)
 
 
 def _sources(entries: Sequence[Entry]) -> dict[tuple[str, str], frozenset[str]]:

@@ -11,7 +11,7 @@ from generated import generate
 
 from assets.checks import check_steps, checked_asset
 from assets.definitions import build_defs
-from memflow.pipeline import JOBS, STEPS, WRITERS, markdown_table, steps_of, tables_of
+from memflow.pipeline import JOBS, RETRIEVAL_JOB, STEPS, WRITERS, markdown_table, steps_of, tables_of
 from memflow.records import TABLES
 from resources.settings.settings import Settings
 
@@ -45,6 +45,10 @@ def test_assets_and_jobs_have_the_tables_and_inputs_of_the_pipeline_steps(tmp_pa
     for scope, (name, _) in JOBS.items():
         made = definitions.resolve_job_def(name).asset_layer.executable_asset_keys
         assert {".".join(key.path) for key in made} == set(tables_of(scope))
+    [requested] = [step for step in STEPS if step.on_request]
+    made = definitions.resolve_job_def(RETRIEVAL_JOB).asset_layer.executable_asset_keys
+    assert {".".join(key.path) for key in made} == set(requested.writes)
+    assert all(graph.get(key).automation_condition is None for key in made)
 
 
 def test_check_steps_cover_every_step_exactly_once() -> None:
@@ -83,7 +87,7 @@ def test_pipeline_table_in_the_documentation_is_up_to_date() -> None:
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_every_pipeline_step_has_a_one_line_description(step) -> None:
     assert step.description.endswith(".") and "\n" not in step.description
-    assert step in steps_of(step.scope)
+    assert (step in steps_of(step.scope)) != step.on_request
 
 
 def test_step_inputs_are_declared_only_in_the_pipeline_module() -> None:
