@@ -22,13 +22,12 @@ from resources.settings.protocol_values import protocol_meta
 
 def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
     """Return the assets score/verdicts, score/attributions, score/claims and score/health."""
-    condition = when_inputs_settle
-    return [
-        factory.of_partitions("score.verdicts", condition, stored=verdict_inputs, shown=shown_gaps),
-        factory.of_partitions("score.attributions", condition),
-        factory.of_partitions("score.claims", condition, stored=claim_judges),
-        factory.of_partitions("score.health", condition, shown=health_metadata),
-    ]
+    settled = when_inputs_settle
+    verdicts = factory.of_partitions("score.verdicts", settled, stored=verdict_inputs, shown=shown_gaps)
+    attributions = factory.of_partitions("score.attributions", settled)
+    claims = factory.of_partitions("score.claims", settled, stored=claim_judges)
+    health = factory.of_partitions("score.health", settled, shown=health_metadata)
+    return [verdicts, attributions, claims, health]
 
 
 def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:

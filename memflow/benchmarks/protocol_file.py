@@ -7,7 +7,8 @@ is the name of a condition that the benchmark defines.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memflow.benchmarks.domains import PROFILES, Domain
+from memflow.benchmarks.domain_names import PROFILES
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.protocol import ProtocolPoint
 from memflow.benchmarks.protocol_settings import (

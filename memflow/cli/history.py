@@ -81,13 +81,13 @@ def _results(rows: Iterable["PublishedScore"]) -> list[Result]:
 
 
 def _row(lake: "Lake", result: Result, *, is_newest: bool) -> dict[str, Any]:
-    from memflow.benchmarks.samples import sample_in
+    from memflow.benchmarks.domain_names import DomainName
     from memflow.labels import score_label
     from memflow.scoring.catalog import find_metric
 
     primary = next((row for row in result if find_metric(row.metric).primary_for), result[0])
     judges = dict.fromkeys(name for row in result if row.judge for name in row.judge.split(", "))
-    limit = sample_in(primary.domain)[1]
+    limit = DomainName.parse(primary.domain).limit
     labels = [score_label(result), f"sample with limit {limit}" if limit else None]
     return {
         "publication": primary.publication,

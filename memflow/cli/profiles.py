@@ -18,10 +18,10 @@ def profiled_domains(settings: "Settings", names: Sequence[str], profile: str) -
     another profile.
     """
     from memflow.benchmarks import registry
-    from memflow.benchmarks.domains import DEFAULT_PROFILE, PROFILES
-    from memflow.benchmarks.samples import MARK
+    from memflow.benchmarks.domain_names import DEFAULT_PROFILE, PROFILES, DomainName
 
-    if profile not in PROFILES:
+    domain_profile = next((known for known in PROFILES if known == profile), None)
+    if domain_profile is None:
         raise BadSettings(unknown_name("profile", profile, PROFILES))
     found = []
     for name in names:
@@ -39,8 +39,7 @@ def profiled_domains(settings: "Settings", names: Sequence[str], profile: str) -
                 f"profile {profile}. Select other domains with --domain, or remove --profile."
             )
         else:
-            base, mark, limit = name.partition(MARK)
-            found.append(f"{base}.{profile}{mark}{limit}")
+            found.append(str(DomainName.parse(name)._replace(profile=domain_profile)))
     return found
 
 

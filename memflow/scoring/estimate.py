@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memflow.benchmarks.domain_names import DomainName
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.samples import base_of
 from memflow.metrics.intervals import Interval, Units
 from memflow.records import Probe, Score
 from memflow.scoring.catalog import find_metric
@@ -37,7 +37,7 @@ class MetricContext:
     @property
     def base(self) -> str:
         """The domain without the limit of a sample. Seeds are derived from it."""
-        return base_of(self.domain)
+        return DomainName.parse(self.domain).base
 
     @classmethod
     def of(cls, domain: Domain, results: AssistantResults) -> "MetricContext":

@@ -68,26 +68,6 @@ class AssistantScores:
         return [*self.own, *self.shared] if self.own else []
 
 
-def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
-    """Return the scores of every assistant in a domain, each with the settings that differ between assistants.
-
-    Raises the errors of `combine_scores`.
-    """
-    populations = populations_of(benchmark, rows.meta, rows.groups, rows.health)
-    slices = benchmark.slices(rows.domain, rows.probes)
-    return combine_scores(
-        benchmark,
-        {
-            assistant: AssistantScores(
-                own_scores(benchmark, rows, assistant, populations[meta["model"]]),
-                *shared_scores(rows, assistant, slices),
-            )
-            for assistant, meta in rows.meta.items()
-        },
-        rows.health,
-    )
-
-
 def populations_of(
     benchmark: Benchmark,
     meta: Mapping[str, Mapping[str, str]],

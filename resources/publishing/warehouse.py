@@ -1,7 +1,7 @@
 """The warehouse: DuckDB over the lake, with the SQL files of sql/queries, sql/tables and sql/views.
 
 Queries run in an in-memory database with views over the Parquet files, so that no query waits for a lock.
-published_database.py writes `memflow.duckdb`, for other tools.
+database.py writes `memflow.duckdb`, for other tools.
 """
 
 import re

@@ -4,15 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.domains import DEFAULT_PROFILE, PROFILES, Domain, RoleDecoding, parse_parameters
+from memflow.benchmarks.domain_names import DEFAULT_PROFILE, PROFILES
+from memflow.benchmarks.domains import Domain, RoleDecoding, parse_parameters
 from memflow.benchmarks.protocol import (
     ProtocolPoint,
     apply_profile,
-    profile_in,
     variants,
     with_profile,
 )
@@ -61,13 +59,6 @@ def test_profile_sets_parameters_temperatures_and_token_limits_of_a_domain() -> 
 def test_profile_does_not_apply_points_whose_condition_excludes_the_domain() -> None:
     points = [point(Parameter(Values(published=5), "k"), concerns=lambda domain: domain.name != "d")]
     assert apply_profile(DOMAIN, points, "published").parameters == DOMAIN.parameters
-
-
-@given(st.from_regex(r"[a-z_][a-z0-9_.]{0,20}", fullmatch=True), st.sampled_from(PROFILES))
-def test_profile_in_splits_a_domain_name_into_domain_and_profile(name: str, profile) -> None:
-    domain = with_profile(replace(DOMAIN, name=name), [], profile)
-    expected = profile_in(name) if profile == DEFAULT_PROFILE else (name, profile)
-    assert profile_in(domain.name) == expected
 
 
 def test_variants_returns_the_variant_of_each_metric_under_a_profile() -> None:

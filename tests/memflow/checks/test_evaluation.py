@@ -193,7 +193,7 @@ def test_every_rule_has_a_test_with_an_invalid_row():
         *((each.table, each.name) for module in elsewhere for each in module.EXPECTED),
         ("question.probes", "gold_option_positions_balanced"),
         ("score.leaderboard", "one_simulator_per_domain"),
-        ("score.leaderboard", "failure_rates_sum_to_error_rate"),  # amemgym/test_scoring.py
+        ("score.leaderboard", "failure_rates_sum_to_error_rate"),  # amemgym/test_verdicts.py
         (
             "score.leaderboard",
             "comparable_scores_have_same_prompt_and_model_version",
