@@ -18,15 +18,7 @@ from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
-from memflow.records import (
-    GoldLabel,
-    Probe,
-    Record,
-    Reply,
-    Score,
-    Turn,
-    Verdict,
-)
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.scoring.results import AssistantResults
 
 

@@ -12,14 +12,7 @@ from memflow.benchmarks.step_values import MemorySnapshots, States
 from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.requests import Chat
 from memflow.memories.memory import Tools
-from memflow.records import (
-    Claim,
-    FeedbackRound,
-    PlayedRound,
-    Probe,
-    Reply,
-    Turn,
-)
+from memflow.records import Claim, FeedbackRound, PlayedRound, Probe, Reply, Turn
 from memflow.run.play import PlayedEpisode
 
 

@@ -10,13 +10,7 @@ from memflow.benchmarks.step_values import Annotators, States
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.judges.cases import JudgeCase
-from memflow.records import (
-    FeedbackRound,
-    GoldLabel,
-    Probe,
-    Record,
-    Turn,
-)
+from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Turn
 from memflow.run.play import Episode, Replier
 from memflow.scoring.groups import Group
 from memflow.scoring.measures import Measure, VerdictValues, mean_measures

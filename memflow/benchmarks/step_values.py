@@ -6,12 +6,7 @@ from typing import Any
 
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
-from memflow.records import (
-    Change,
-    Entity,
-    Profile,
-    Variable,
-)
+from memflow.records import Change, Entity, Profile, Variable
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A trained adapter on disk: a folder with LoRA weights (safetensors), PEFT's configuration and a manifest.
 
-trainer.py writes the folder, resources/vllm_servers/ serves the adapter. The revision is the content hash of the weights.
+trainer.py writes the folder, vLLM serves the adapter. The adapter's revision is the content hash of its weights.
 """
 
 import hashlib

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.tables import protocol_table
 from memflow.benchmarks import registry
 from memflow.benchmarks.domain_names import DEFAULT_PROFILE, PROFILES
 from memflow.benchmarks.domains import Domain, RoleDecoding, parse_parameters
@@ -14,7 +15,6 @@ from memflow.benchmarks.protocol import (
     variants,
     with_profile,
 )
-from memflow.benchmarks.protocol_file import markdown_table
 from memflow.benchmarks.protocol_settings import (
     EmbeddingModel,
     Fixed,
@@ -123,5 +123,5 @@ def test_every_domain_has_valid_parameters_under_every_profile(name: str, profil
 def test_fidelity_page_contains_the_table_of_protocol_points(name: str) -> None:
     text = (ROOT / "docs/fidelity.md").read_text(encoding="utf-8")
     section = text.partition(f"<!-- protocol {name} -->\n")[2].partition("\n<!-- /protocol -->")[0]
-    table = markdown_table(registry.protocol(name).points)
+    table = protocol_table(registry.protocol(name).points)
     assert section == table, f"edit protocol.yaml of {name}, then replace the section by this table:\n{table}"
