@@ -53,7 +53,7 @@ def build_defs(
     factory = StepAssets(settings, partitions, fingerprints)
     return dg.Definitions(
         assets=[
-            *observed(partitions, settings, fingerprints),
+            *models.build(partitions, settings, fingerprints),
             *(asset for stage in STAGES for asset in stage.build(factory)),
         ],
         asset_checks=checks.build(partitions, settings),
@@ -64,18 +64,6 @@ def build_defs(
         # A step costs seconds of start-up in a process of its own, so a run is one process.
         executor=dg.in_process_executor,
     )
-
-
-def observed(partitions: Partitions, settings: Settings, fingerprints: Fingerprints) -> list[dg.SourceAsset]:
-    """Return the models as observable source assets, whose data versions are the models' fingerprints."""
-
-    simulators = models.simulators(settings, fingerprints)
-    return [
-        *(models.simulator(stage, version, partitions.domain) for stage, version in simulators.items()),
-        models.annotators(lambda name: fingerprints.annotators(settings.domain(name)), partitions.domain),
-        models.judge(lambda name: fingerprints.judge(settings.domain(name)), partitions.domain),
-        models.assistants(fingerprints.answering, partitions.assistant),
-    ]
 
 
 @dg.definitions

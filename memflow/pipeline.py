@@ -1,10 +1,10 @@
 """The pipeline: every step once, in order, with its inputs, outputs and model calls.
 
-Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the table in docs/architecture.md are
-derived from STEPS. memflow/run/generation.py and evaluation.py implement the steps.
+Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the table in docs/architecture.md
+(docs/tables.py) are derived from STEPS. memflow/run/generation.py and evaluation.py implement the steps.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -260,36 +260,3 @@ def tables_of(scope: Scope) -> tuple[str, ...]:
 def partition_key(domain: str, assistant: str = "") -> str:
     """Return the key of a partition in the lake, such as `amemgym_demo` or `amemgym_demo/full`."""
     return f"{domain}/{assistant}" if assistant else domain
-
-
-def markdown_table() -> str:
-    """Return the pipeline's steps as the Markdown table in docs/architecture.md."""
-    rows = [
-        "| step | tables | partition | inputs | models | what it does |",
-        "|---|---|---|---|---|---|",
-    ]
-    for step in STEPS:
-        cells = (
-            f"`{step.name}`",
-            _names(step.writes),
-            step.scope,
-            _names(step.inputs),
-            ", ".join(step.models),
-            step.description,
-        )
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
-
-
-def _names(tables: Iterable[str]) -> str:
-    """Return table names as Markdown code; all tables of one stage are abbreviated, for example to `state.*`."""
-    names = list(tables)
-    for stage in {table.partition(".")[0] for table in names}:
-        of_stage = [table for table in WRITERS if table.startswith(f"{stage}.")]
-        if len(of_stage) > 1 and set(of_stage) <= set(names):
-            names = [
-                f"{stage}.*" if table == of_stage[0] else table
-                for table in names
-                if table not in of_stage[1:]
-            ]
-    return ", ".join(f"`{name}`" for name in names)

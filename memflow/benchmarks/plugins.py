@@ -99,19 +99,8 @@ def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
 def code_problem(spec: BenchmarkSpec) -> str:
     """Import all parts of a benchmark and return the reason why its code is unusable, or an empty text."""
     try:
-        parts = (
-            spec.views,
-            spec.exports,
-            spec.imports,
-            spec.conversions,
-            spec.own_files,
-            spec.plots,
-            spec.annotation,
-            spec.protocol,
-        )
-        for path in (*spec.checks, *parts):
-            if path:
-                load_object(path)
+        for path in spec.parts:
+            load_object(path)
         return implementation_problem(spec, load_object(spec.implementation))
     except NotLoadable as error:
         return str(error)

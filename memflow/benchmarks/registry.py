@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from memflow import entry_points
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.domains import DEFAULT_PROFILE, Domain
+from memflow.benchmarks.domain_names import DEFAULT_PROFILE
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.plugins import (
     Catalog,
     NotLoadable,

@@ -50,3 +50,9 @@ class BenchmarkSpec:
     """What `--limit` counts in its domains, in the plural."""
     demo: str = ""
     """The domain that `memflow run --demo` runs; empty for none."""
+
+    @property
+    def parts(self) -> list[str]:
+        """The import paths of the optional parts that it has."""
+        optional = (self.views, self.exports, self.imports, self.plots, self.annotation, self.protocol)
+        return [path for path in (*self.checks, *optional, self.own_files, self.conversions) if path]

@@ -22,14 +22,14 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     parameters of each domain, and its samples in memflow.toml or in earlier runs.
     """
     from memflow.benchmarks import registry
-    from memflow.benchmarks.samples import is_sample
     from resources.runs.added_partitions import with_added_partitions
 
     settings = front_of(ctx).load()
     problems = registry.problems()
     broken = {problem.name for problem in problems} & registry.installed().plugins.keys()
     known = {**registry.domains(), **{name: settings.domain(name) for name in settings.own_domains}}
-    samples = [settings.domain(name) for name in with_added_partitions(settings).domains if is_sample(name)]
+    partitions = map(settings.domain, with_added_partitions(settings).domains)
+    samples = [domain for domain in partitions if domain.limit]
     rows = [
         {
             "domain": name,

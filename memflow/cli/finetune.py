@@ -1,6 +1,6 @@
 """`memflow finetune`: train an adapter on the answers that a domain's users liked or copied.
 
-The benchmark selects the answers (`Benchmark.training_set`); resources/training/trainer.py trains.
+The benchmark selects the answers (`AdapterTraining.training_set`); resources/training/trainer.py trains.
 """
 
 import re
@@ -74,6 +74,7 @@ def finetune(
     adapter. Training runs in a separate environment ([training] in memflow.toml).
     """
     from memflow.benchmarks import registry
+    from memflow.benchmarks.capabilities import AdapterTraining
     from memflow.benchmarks.training import Lora
     from resources.lake.lake import Lake
     from resources.settings.prompt_folders import activate_prompts
@@ -83,7 +84,7 @@ def finetune(
     of = settings.domain(domain)
     lake = Lake(settings.lake_root)
     benchmark = registry.benchmark(of.benchmark)
-    if action.value not in benchmark.training_actions:
+    if not isinstance(benchmark, AdapterTraining) or action.value not in benchmark.training_actions:
         raise BadInput(
             f"{domain} belongs to {of.benchmark}, whose users never {action.value} an answer. Choose "
             "another domain or --action."

@@ -80,13 +80,13 @@ def _cells(row: dict[str, Any]) -> dict[str, Any]:
 
 def _row(lake: "Lake", result: "list[PublishedScore]", is_newest: bool) -> dict[str, Any]:
     """Return what a publication added for an assistant in a domain: its primary score over all probes."""
-    from memflow.benchmarks.samples import sample_in
+    from memflow.benchmarks.domain_names import DomainName
     from memflow.labels import score_label
     from memflow.scoring.catalog import find_metric
 
     primary = next((score for score in result if find_metric(score.metric).primary_for), result[0])
     judges = dict.fromkeys(name for score in result if score.judge for name in score.judge.split(", "))
-    limit = sample_in(primary.domain)[1]
+    limit = DomainName.parse(primary.domain).limit
     labels = [score_label(result), f"sample with limit {limit}" if limit else None]
     return {
         **{name: getattr(primary, name) for name in SHOWN},

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memflow.benchmarks.samples import MAX_LIMIT
+from memflow.benchmarks.domain_names import MAX_LIMIT
 
 _WHAT, _WHO = "What is measured", "Models"
 

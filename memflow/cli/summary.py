@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import RenderableType
 
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domain_names import DomainName
 from memflow.benchmarks.protocol_settings import STANDARD
-from memflow.benchmarks.samples import sample_in
 from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import count, evidence, state_probe_failures, warnings
 from memflow.cli.made import made_of, share_made
@@ -192,7 +192,7 @@ class Summary:
 
 def _labels(domain: str, scores: Sequence[Score]) -> list[str]:
     """Return the labels of a domain's scores: scripted or hashed, sample, incomplete."""
-    limit = sample_in(domain)[1]
+    limit = DomainName.parse(domain).limit
     labels = [score_label(scores), f"sample of {limit}" if limit else None]
     labels.append("incomplete" if any(score.incomplete for score in scores) else None)
     return [label for label in labels if label]

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.capabilities import MemoryClaims, SimulatedFeedback
 from memflow.benchmarks.domains import Domain
 from memflow.chat.conversation import ASSISTANT
 from memflow.errors import BadSettings, MemflowError
@@ -45,7 +46,8 @@ CHECKPOINTS_AT_ONCE = 256
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
     """Return whether probes are asked during play, because the memory evolves or the domain requires it."""
-    return benchmark.plays_probes(domain) or evolves(memory, benchmark)
+    on_policy = isinstance(benchmark, SimulatedFeedback) and benchmark.plays_probes(domain)
+    return on_policy or evolves(memory, benchmark)
 
 
 def reads_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
@@ -78,11 +80,13 @@ async def play_episodes(context: StepContext) -> Tables:
     def by_episode(to_rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:
         return (row for episode in played for row in to_rows(domain.name, assistant, [episode]))
 
+    benchmark = context.benchmark
+    rounds = benchmark.rounds(domain, assistant, played) if isinstance(benchmark, SimulatedFeedback) else []
     return {
         "memory.transcripts": by_episode(transcript_rows),
         "memory.indexes": by_episode(entry_rows),
         "memory.policies": policy_rows(domain.name, assistant, memory.values, played),
-        "memory.feedback": context.benchmark.rounds(domain, assistant, played),
+        "memory.feedback": rounds,
     }
 
 
@@ -295,11 +299,11 @@ async def attribute_failures(context: StepContext) -> Tables:
 
 async def judge_claims(context: StepContext) -> Tables:
     """Judge which facts of the users' states the memory contains at each checkpoint."""
-    domain, system = context.domain, context.memory.system
-    claims = []
-    if system.memory.recalls_entries:
-        turns = context.rows("utterance.turns")
-        claims = context.benchmark.claims(domain, context.assistant, context.states(), turns)
+    domain, system, benchmark = context.domain, context.memory.system, context.benchmark
+    if not (system.memory.recalls_entries and isinstance(benchmark, MemoryClaims)):
+        return {"score.claims": []}
+    turns = context.rows("utterance.turns")
+    claims = benchmark.claims(domain, context.assistant, context.states(), turns)
     judges = await context.models.judges(domain.name) if claims else {}
     unknown: list[Claim] = []
     judged: dict[str, list[Claim]] = {name: [] for name in judges}
@@ -315,7 +319,7 @@ async def judge_claims(context: StepContext) -> Tables:
         texts = memory_texts(histories, known, system.memory.bookkeeping_kinds)
         del histories
         claims_by_judge = await asyncio.gather(
-            *(context.benchmark.judge_claims(domain, known, texts, judge) for judge in judges.values())
+            *(benchmark.judge_claims(domain, known, texts, judge) for judge in judges.values())
         )
         for name, claims_of_judge in zip(judges, claims_by_judge, strict=True):
             judged[name] += claims_of_judge

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memflow.benchmarks.domain_names import DomainName
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.samples import base_of
 from memflow.metrics.intervals import Interval, Units
 from memflow.records import Probe, Score
 from memflow.scoring.catalog import find_metric
@@ -37,7 +37,7 @@ class MetricContext:
     @property
     def base(self) -> str:
         """The domain without the limit of a sample. Seeds are derived from it."""
-        return base_of(self.domain)
+        return DomainName.parse(self.domain).base
 
     @classmethod
     def of(cls, domain: Domain, results: AssistantResults) -> "MetricContext":
@@ -160,8 +160,12 @@ def value_score(
     """
     episodes = by_episode(values)
     units = Units.of_sums(
-        (sum(each), len(each), sum(value * value for value in each) if name in context.independent else None)
-        for name, each in episodes.items()
+        (
+            sum(values_of_episode),
+            len(values_of_episode),
+            sum(value * value for value in values_of_episode) if name in context.independent else None,
+        )
+        for name, values_of_episode in episodes.items()
     )
     return estimate(
         context,
@@ -185,30 +189,32 @@ def probe_score(
     Probes without a value lower the coverage.
     """
     probes = list(asked)
-    pairs = [(each.episode_id, values[each.probe_id]) for each in probes if each.probe_id in values]
+    pairs = [(probe.episode_id, values[probe.probe_id]) for probe in probes if probe.probe_id in values]
     return value_score(context, metric, pairs, len(probes), **options)
 
 
 def sums_by_episode(values: Iterable[tuple[str, float]]) -> list[tuple[float, int]]:
     """Return the sum and the number of the values of each episode, given (episode, value) pairs."""
-    return [(sum(each), len(each)) for each in by_episode(values).values()]
+    return [
+        (sum(values_of_episode), len(values_of_episode)) for values_of_episode in by_episode(values).values()
+    ]
 
 
 def by_episode(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
     """Return the values of each episode as lists, given (episode, value) pairs."""
-    found: dict[str, list[float]] = {}
+    episodes: dict[str, list[float]] = {}
     for episode, value in values:
-        found.setdefault(episode, []).append(value)
-    return found
+        episodes.setdefault(episode, []).append(value)
+    return episodes
 
 
 def change_slices(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
     """Return the probes by whether the gold changed before the probe; empty unless both kinds exist."""
-    found: dict[str, list[Probe]] = {"gold changed": [], "gold unchanged": []}
+    slices: dict[str, list[Probe]] = {"gold changed": [], "gold unchanged": []}
     for probe in probes:
         if probe.previous is not None:
-            found["gold unchanged" if probe.previous == probe.revealed else "gold changed"].append(probe)
-    return found if all(found.values()) else {}
+            slices["gold unchanged" if probe.previous == probe.revealed else "gold changed"].append(probe)
+    return slices if all(slices.values()) else {}
 
 
 def valid_probes(results: AssistantResults) -> list[Probe]:

@@ -48,6 +48,11 @@ def definitions(
     def says(part: str) -> str:
         return model(part).partition("#")[0]
 
+    def simulator(stage: str, domains: tuple[str, ...]) -> dg.SourceAsset:
+        return models.observed(
+            ("simulator", stage), lambda key: model("simulator") if key in domains else None, domain, ""
+        )
+
     def made(
         key: str,
         partitions: dg.PartitionsDefinition | None,
@@ -104,11 +109,13 @@ def definitions(
     settled, gathered = automation.when_inputs_settle, automation.when_scores_settle
     return dg.Definitions(
         assets=[
-            models.simulator("states", lambda key: model("simulator") if key in GENERATED else None, domain),
-            models.simulator("feedback", lambda key: model("simulator") if key in JUDGED else None, domain),
-            models.simulator("follow_ups", lambda key: model("simulator") if key in PLAYED else None, domain),
-            models.assistants(model, assistant),
-            models.judge(lambda key: model("judge") if key in JUDGED else None, domain),
+            simulator("states", GENERATED),
+            simulator("feedback", JUDGED),
+            simulator("follow_ups", PLAYED),
+            models.observed(models.ASSISTANTS, model, assistant, ""),
+            models.observed(
+                ("model", "judge"), lambda key: model("judge") if key in JUDGED else None, domain, ""
+            ),
             made("state/entities", domain, ["simulator/states"], at_once, generating),
             made("utterance/turns", domain, ["state/entities", "simulator/states"], at_once, generating),
             made("question/probes", domain, ["state/entities", "simulator/states"], at_once, generating),

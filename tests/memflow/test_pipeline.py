@@ -11,7 +11,8 @@ from generated import generate
 
 from assets.checks import check_steps, checked_asset
 from assets.definitions import build_defs
-from memflow.pipeline import JOBS, RETRIEVAL_JOB, STEPS, WRITERS, markdown_table, steps_of, tables_of
+from docs.tables import pipeline_table
+from memflow.pipeline import JOBS, RETRIEVAL_JOB, STEPS, WRITERS, steps_of, tables_of
 from memflow.records import TABLES
 from resources.settings.settings import Settings
 
@@ -79,9 +80,7 @@ def test_dry_run_runs_pipeline_steps_that_call_models_in_order() -> None:
 def test_pipeline_table_in_the_documentation_is_up_to_date() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     section = text.partition("<!-- pipeline -->\n")[2].partition("\n<!-- /pipeline -->")[0]
-    assert section == markdown_table(), (
-        "replace the section by the output of memflow.pipeline.markdown_table()"
-    )
+    assert section == pipeline_table(), "replace the section by what docs.tables.pipeline_table returns"
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)

@@ -9,6 +9,7 @@ import pytest
 from factories import probe, score
 from typer.testing import CliRunner
 
+from docs.tables import metrics_table
 from memflow.benchmarks.memorybench.scorers.registry import scorer_of
 from memflow.benchmarks.memorybench.scorers.scorer import ScoringContext
 from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY, TASKS
@@ -20,7 +21,6 @@ from memflow.scoring.catalog import (
     catalog,
     find_metric,
     in_range,
-    markdown_table,
     unusable_metrics,
 )
 from memflow.scoring.collection import collect
@@ -170,7 +170,7 @@ def test_every_memorybench_metric_is_declared_in_the_catalog() -> None:
 def test_documentation_contains_the_generated_metrics_table() -> None:
     text = DOCS.read_text(encoding="utf-8")
     table = text.partition("<!-- metrics -->\n")[2].partition("\n<!-- end -->")[0]
-    assert table == markdown_table(), "paste what memflow.scoring.catalog.markdown_table returns"
+    assert table == metrics_table(), "paste what docs.tables.metrics_table returns"
 
 
 def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:

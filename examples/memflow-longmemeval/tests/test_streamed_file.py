@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memflow_longmemeval.streamed_file import list_items, streamed_records
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.published_file import File, records_of
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
-from memflow.benchmarks.streamed_file import list_items, streamed_records
 from memflow.errors import BadInput
 
 DATASET = Dataset("set", "Set", "benchmark", ("list.json",), "MIT", "origin", "Get it.")

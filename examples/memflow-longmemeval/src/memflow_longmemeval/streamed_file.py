@@ -1,6 +1,7 @@
 """A reader of large JSON lists, which holds one item at a time instead of the whole file.
 
-published_file.py reads all other files. Both return the same records for the same file; here their content is ASCII.
+memflow.benchmarks.published_file reads files as a whole. Both return the same records for the same file; here their
+content is ASCII.
 """
 
 import codecs
