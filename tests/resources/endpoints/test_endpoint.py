@@ -13,7 +13,6 @@ from stub.odd_json import completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import (
     ChatError,
-    EndpointDown,
     ModelMisconfigured,
     NoAnswer,
     PromptTooLong,
@@ -100,22 +99,6 @@ async def test_exhausted_quota_of_the_only_key_raises_after_one_request(time: Sl
         assert stub.counts.asked == 1
 
 
-async def test_endpoint_follows_the_x_should_retry_header_of_the_server(time: SleepingClock) -> None:
-    sent = []
-
-    def answer(request: web.BaseRequest, text: str) -> web.Response:
-        sent.append(text)
-        if sent.count(text) > 1:
-            return said()
-        return error(503 if text == "false" else 400, **{"x-should-retry": text})
-
-    async with chat_server(answer) as url, chat_at(url, time) as chat:
-        with pytest.raises(RequestRefused):
-            await complete(chat, "false")
-        await complete(chat, "true")
-    assert sent == ["false", "true", "true"]
-
-
 @pytest.mark.parametrize(
     "behavior",
     [
@@ -172,18 +155,6 @@ async def test_request_succeeds_after_the_wait_that_the_server_asks_for(
     assert time.now >= {"waits_ms": 0.05, "waits_seconds": 1, "waits_date": 0.5}.get(behavior, 0)
 
 
-async def test_reset_connection_of_one_request_does_not_raise_endpoint_down(time: SleepingClock) -> None:
-    name = "connection: reset in the body"
-    async with (
-        Stub(StubBehavior(model="m", odd=1e-9)) as stub,
-        chat_at(stub.url, time, tries=4) as chat,
-    ):
-        with pytest.raises(ChatError, match="kept failing") as caught:
-            await complete(chat, f"odd response: {name}")
-        assert not isinstance(caught.value, EndpointDown)
-        assert (await complete(chat)).text
-
-
 async def test_flagged_input_is_filtered_and_the_key_stays_in_use() -> None:
     def answer(request: web.BaseRequest, text: str) -> web.Response:
         flagged = "m requires moderation. Your input was flagged for harassment. No credits were charged."
@@ -225,26 +196,6 @@ async def test_endpoint_redacts_the_key_in_answers_and_errors() -> None:
         with pytest.raises(ModelMisconfigured) as caught:
             await complete(chat, "error")
     assert "<FIRST>" in str(caught.value) and KEY[-4:] not in str(caught.value)
-
-
-async def test_timeout_covers_a_response_that_arrives_byte_by_byte() -> None:
-    name = "speed: a byte of the body a second"
-    async with (
-        Stub(StubBehavior(model="m", odd=1e-9)) as stub,
-        chat_at(stub.url, tries=1, timeout=1.5) as chat,
-    ):
-        with pytest.raises(ChatError, match=r"timeout after 1\.5 s"):
-            await complete(chat, f"odd response: {name}")
-
-
-async def test_response_above_the_byte_limit_raises_no_answer() -> None:
-    async with (
-        chat_server(lambda request, text: said("x" * 10_000)) as url,
-        chat_at(url, response_bytes=5000) as chat,
-    ):
-        with pytest.raises(NoAnswer, match="more than 5000 bytes, the limit `response_bytes`") as caught:
-            await complete(chat)
-    assert caught.value.end == "broken"
 
 
 async def test_token_counts_are_estimated_if_the_response_has_no_usage() -> None:
