@@ -1,8 +1,7 @@
 """`memflow show headroom`: which read failures of a memory would a better search over its entries have avoided?"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
@@ -15,17 +14,19 @@ from memflow.cli.stored_names import assistants_of, check_names
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
+    from memflow.scoring.comparison import PairedDifference
     from memflow.scoring.headroom import Headroom
     from resources.lake.lake import Lake
     from resources.settings.settings import Settings
 
 ATTRIBUTIONS = "score.attributions"
 RANKINGS = ("memory", "vector", "text", "hybrid", "random")
-COLUMNS = ("assistant", "probes", "k", "tokens", *RANKINGS, "best", "read failures", "avoided")
+COLUMNS = ("assistant", "k", "tokens", *RANKINGS, "best", "gain", "read failures", "avoided")
 EXPLANATION = (
     "\nMean share of the evidence that is recalled with the memory's own number of entries and tokens. best: for each "
-    "episode, the search that recalls most in the other episodes. avoided: share of the memory's read failures that "
-    "best would have avoided, with its 95 % interval; in brackets, of random orders."
+    "episode, the search that recalls most in the other episodes. gain: best minus memory. avoided: share of the "
+    "memory's read failures that best would have avoided, in brackets the share of random orders. Square brackets are "
+    "95 % intervals."
 )
 NEXT = "\nNothing is measured yet. `memflow show headroom DOMAIN` searches the stored entries again."
 
@@ -73,8 +74,8 @@ def headroom(
     ]
     answer_rows(
         form,
-        [{**asdict(row), "statement": row.statement} for row in rows],
-        [_cells(row) for row in rows],
+        [row.values for row in rows],
+        [{name: value for name, value in row.values.items() if name != "curves"} for row in rows],
         *_tables(rows),
         note(EXPLANATION if rows else NEXT),
     )
@@ -106,47 +107,32 @@ def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> No
                 raise BadInput(f"the entries of {name} in {domain} cannot be searched again: {reason}")
 
 
-def _cells(row: "Headroom") -> dict[str, Any]:
-    """Return the numbers of an assistant by column."""
-    gain, avoided = row.gain, row.avoided
-    return {
-        "domain": row.domain,
-        "assistant": row.assistant,
-        "probes": row.probes,
-        "entries": row.entries,
-        "k": row.k,
-        "tokens": row.tokens,
-        **{name: row.recall.get(name) for name in (*RANKINGS, "best")},
-        "gain": gain and gain.difference,
-        "gain_low": gain and gain.low,
-        "gain_high": gain and gain.high,
-        "read_failures": row.failures,
-        "avoided": avoided and avoided.difference,
-        "avoided_low": avoided and avoided.low,
-        "avoided_high": avoided and avoided.high,
-        "avoided_by_random": row.avoided_by_random,
-        "statement": row.statement,
-    }
-
-
 def _tables(rows: Sequence["Headroom"]) -> Iterator[RenderableType]:
     """Yield a table of the recall of each ranking by domain, and a sentence for each assistant."""
     for domain in dict.fromkeys(row.domain for row in rows):
         of_domain = [row for row in rows if row.domain == domain]
         cells = []
         for row in of_domain:
-            values = _cells(row)
-            low, high = values["avoided_low"], values["avoided_high"]
-            interval = "" if low is None else f" {low:.2f} – {high:.2f}"
+            values = row.values
             random = "" if row.avoided_by_random is None else f" ({row.avoided_by_random:.2f})"
-            avoided = "" if values["avoided"] is None else f"{values['avoided']:.2f}{interval}{random}"
+            avoided = f"{_interval(row.avoided)}{random}"
             k, tokens = (None if values[name] is None else round(values[name]) for name in ("k", "tokens"))
             recall = [values[name] for name in (*RANKINGS, "best")]
-            cells.append([row.assistant, row.probes, k, tokens, *recall, values["read_failures"], avoided])
-        yield heading(domain)
-        yield table("", COLUMNS, cells, right=COLUMNS[1:], optional=("probes", "tokens"))
+            gain = _interval(row.gain, "+.2f")
+            cells.append([row.assistant, k, tokens, *recall, gain, values["read_failures"], avoided])
+        yield heading(f"{domain}: {max(row.probes for row in of_domain):,} probes with evidence")
+        yield table("", COLUMNS, cells, right=COLUMNS[1:], optional=("tokens", "random"))
         for row in of_domain:
             yield Text(f"{row.assistant}: {row.statement}")
+
+
+def _interval(found: "PairedDifference | None", form: str = ".2f") -> str:
+    """Return a difference with its interval as text, such as `0.18 [0.16 0.19]`."""
+    if found is None or found.difference is None:
+        return ""
+    if found.low is None or found.high is None:
+        return f"{found.difference:{form}}"
+    return f"{found.difference:{form}} [{found.low:{form}} {found.high:{form}}]"
 
 
 def _domains(lake: "Lake") -> set[str]:

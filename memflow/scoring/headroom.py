@@ -8,10 +8,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from memflow.metrics.paired import Differences, mean_differences
+from memflow.metrics.paired import mean_differences
 from memflow.records import ProbeRetrieval
 from memflow.scoring.comparison import PairedDifference, paired_difference
 from memflow.scoring.retrieval import MODES, OWN, RANDOM
@@ -20,6 +21,8 @@ AT = (1, 2, 5, 10, 20, 50, 100)
 """The values of k of the recall curves."""
 BEST = "best"
 """The search that is chosen on other episodes."""
+ENDS = {"": "difference", "_low": "low", "_high": "high"}
+"""The columns of a difference with its interval, and the fields that they have."""
 ONE_EPISODE = "with one episode, no search can be chosen on other episodes"
 
 
@@ -30,9 +33,8 @@ class Headroom:
     `recall` is the mean share of evidence that each ranking recalls with the memory's own `k` and `tokens` (means over
     probes): `memory`, the searches, `random`, and `best`. `curves` has the recall of each ranking by `AT` entries,
     without a limit of tokens. `chosen` counts the episodes by the search chosen for them. `gain` is the recall of
-    `best` minus that of the memory, `over_random` the memory's minus that of random orders. `avoided` is the share of
-    the read failures that `best` would have avoided, and `avoided_by_random` that of random orders. All values are
-    None without comparable probes; `reason` states why.
+    `best` minus that of the memory. `avoided` is the share of the read failures that `best` would have avoided, and
+    `avoided_by_random` that of random orders. All values are None without comparable probes; `reason` states why.
     """
 
     domain: str
@@ -51,7 +53,6 @@ class Headroom:
     """The mean loss by read failures, over the probes with a value."""
     avoided_by_random: float | None = None
     gain: PairedDifference | None = None
-    over_random: PairedDifference | None = None
     avoided: PairedDifference | None = None
     reason: str | None = None
 
@@ -61,21 +62,39 @@ class Headroom:
         if self.reason is not None and self.gain is None:
             return f"Not measurable: {self.reason}."
         store = f"{1 - (self.stored or 0):.0%} of the evidence is in no entry, which no search finds."
-        if not self.failures:
+        gain, avoided = self.gain, self.avoided
+        if not self.failures or gain is None or avoided is None:
             return f"The search is not the problem: there are no read failures. {store}"
-        avoided = self.avoided
-        if avoided is None or avoided.low is None or avoided.high is None:
-            why = f" ({avoided.reason})" if avoided is not None and avoided.reason else ""
-            return f"It cannot be told whether a better search helps{why}. {store}"
+        if gain.low is None or gain.high is None or avoided.low is None or avoided.high is None:
+            why = gain.reason or avoided.reason
+            return f"It cannot be told whether another search is better: no interval ({why}). {store}"
+        modes = f"{' or '.join(self.chosen)} search"
         share = f"{avoided.difference:.0%} of the read failures ({avoided.low:.0%} to {avoided.high:.0%})"
-        if avoided.low > 0:
-            modes = " or ".join(self.chosen)
-            return f"The search is a problem: {modes} search over the same entries avoids {share}. {store}"
-        if avoided.high < 0:
-            return (
-                f"The other searches are worse: they add {-avoided.high:.0%} or more read failures. {store}"
-            )
-        return f"No better search is known: the best of the others avoids {share}. {store}"
+        recall = f"{gain.difference:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
+        if gain.low > 0 and avoided.low > 0:
+            return f"Its search is a problem: {modes} of the same entries avoids {share}; recall {recall}. {store}"
+        if gain.high < 0:
+            return f"Its search is better than the others: recall of {modes} {recall}. {store}"
+        return f"No better search is known: recall of {modes} {recall}. {store}"
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values, the statement and the curves as one flat mapping of plain values, for tables and files."""
+        gain, avoided = self.gain, self.avoided
+        return {
+            **{
+                name: getattr(self, name) for name in ("domain", "assistant", "probes", "episodes", "entries")
+            },
+            **{name: getattr(self, name) for name in ("k", "tokens", "stored")},
+            **{name: self.recall.get(name) for name in (OWN, *MODES, RANDOM, BEST)},
+            "chosen": " or ".join(self.chosen),
+            **{f"gain{end}": gain and getattr(gain, name) for end, name in ENDS.items()},
+            "read_failures": self.failures,
+            **{f"avoided{end}": avoided and getattr(avoided, name) for end, name in ENDS.items()},
+            "avoided_by_random": self.avoided_by_random,
+            "statement": self.statement,
+            "curves": {name: list(curve) for name, curve in self.curves.items()},
+        }
 
 
 def headroom(domain: str, assistant: str, rows: Sequence[ProbeRetrieval], seed: int = 0) -> Headroom:
@@ -134,38 +153,31 @@ def _with_best(
 ) -> Headroom:
     """Return the headroom with the comparisons of the search chosen for each episode."""
     episodes = {name: number for number, name in enumerate(chosen)}
-    totals, counts = np.zeros((len(episodes), 4)), np.zeros((len(episodes), 4))
+    totals, counts = np.zeros((len(episodes), 3)), np.zeros((len(episodes), 3))
     best_recall = []
     for rankings in probes:
         own, random = rankings[OWN], rankings[RANDOM]
-        best = rankings[chosen[own.episode_id]]
-        at = episodes[own.episode_id]
+        best, at = rankings[chosen[own.episode_id]], episodes[own.episode_id]
         best_recall.append(_share(best))
-        totals[at, :2] += [_share(best) - _share(own), _share(own) - _share(random)]
-        counts[at, :2] += 1
-        if own.read:
-            totals[at, 2:] += [best.avoided or 0.0, random.avoided or 0.0]
-            counts[at, 2:] += own.read
-    differences = mean_differences(totals, counts, seed=seed)
+        failure = own.read or 0.0
+        totals[at] += [_share(best) - _share(own), best.avoided or 0.0, random.avoided or 0.0]
+        counts[at] += [1, failure, failure]
     recall = {**found.recall, BEST: _mean(best_recall)}
-    pairs = [(recall[BEST], recall[OWN]), (recall[OWN], recall[RANDOM])]
-    gain, over_random = (
-        _difference(differences, column, pair, found.probes) for column, pair in enumerate(pairs)
-    )
+    differences = mean_differences(totals, counts, seed=seed)
+    _, share, by_random = (float(value) for value in differences.value)
     failing = sum(bool(rankings[OWN].read) for rankings in probes)
     return replace(
         found,
         recall=recall,
         chosen=dict(Counter(chosen.values()).most_common()),
-        gain=gain,
-        over_random=over_random,
-        avoided=_difference(differences, 2, (float(differences.value[2]), 0.0), failing) if failing else None,
-        avoided_by_random=float(differences.value[3]) if failing else None,
+        gain=paired_difference(
+            differences, (recall[BEST], recall[OWN]), n=found.probes, unpaired=(0, 0), column=0
+        ),
+        avoided=paired_difference(differences, (share, 0.0), n=failing, unpaired=(0, 0), column=1)
+        if failing
+        else None,
+        avoided_by_random=by_random if failing else None,
     )
-
-
-def _difference(found: Differences, column: int, values: tuple[float, float], n: int) -> PairedDifference:
-    return paired_difference(found, values, n=n, unpaired=(0, 0), column=column)
 
 
 def _share(row: ProbeRetrieval) -> float:

@@ -23,10 +23,15 @@ from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.memories.search import fuse, fusion_depth
 from memflow.records import Entry
 from memflow.run.context import EntrySearch
+from memflow.words import search_words
 from resources.deferred_imports import empty_package
 from resources.files.plain_paths import plain_path
 from resources.lake.columns import schema, to_arrays
 
+APPROXIMATE_FROM = 100_000
+"""Vectors from which a table has an approximate index, which a search over all episodes uses."""
+PROBED, REFINED = 50, 10
+"""Partitions of the approximate index that a search reads, and candidates for each result that are compared exactly."""
 NOT_RETIRED = 2**62
 """`until` of an entry that is not retired, so that one comparison filters by time."""
 BUILT = ".built"
@@ -40,6 +45,8 @@ FIELDS = {
     **dict.fromkeys(("role", "meta"), pa.string()),
 }
 """The columns that a search returns, with their types."""
+EMBEDDED = "embedded"
+"""The column that states whether an entry has a vector: a filter that reads no vectors."""
 
 
 class LanceIndex:
@@ -58,18 +65,20 @@ class LanceIndex:
         which `content` returns later. Raises BadInput if vectors differ in length.
         """
         lancedb = _lancedb()
-        from lancedb.index import FTS
+        from lancedb.index import FTS, IvfPq
 
-        number, lengths = 0, set[int]()
+        number, vectors, lengths = 0, 0, set[int]()
         for batch in read():
             number += batch.num_rows
+            vectors += batch.num_rows - batch["vector"].null_count
             lengths.update(pc.list_value_length(batch["vector"]).drop_null().unique().to_pylist())
         if len(lengths) > 1:
             raise BadInput(
                 f"the entries of {assistant} in {domain} have vectors of different lengths ({sorted(lengths)}). "
                 "Rerun them with a single embedder."
             )
-        columns = pa.schema({**FIELDS, "vector": pa.list_(pa.float32(), next(iter(lengths), 1))})
+        vector = pa.list_(pa.float32(), next(iter(lengths), 1))
+        columns = pa.schema({**FIELDS, EMBEDDED: pa.bool_(), "vector": vector})
         name = _index_name(domain, assistant)
         with self._writing(name):
             self._built(name).unlink(missing_ok=True)
@@ -82,6 +91,8 @@ class LanceIndex:
                 table.create_index(
                     "text", config=FTS(base_tokenizer="icu", stem=False, remove_stop_words=False)
                 )
+            if vectors >= APPROXIMATE_FROM:
+                table.create_index("vector", config=IvfPq(distance_type="cosine"))
             self._built(name).write_text(content, encoding="utf-8")
         return number
 
@@ -153,7 +164,7 @@ class EntryTable:
     def has_vectors(self) -> bool:
         """Whether some of the entries have vectors."""
         with _reading(self.folder):
-            return bool(self.table.count_rows("vector IS NOT NULL"))
+            return bool(self.table.count_rows(EMBEDDED))
 
     def count(self, moment: Moment) -> int:
         """Return the number of entries of a moment."""
@@ -186,16 +197,20 @@ class EntryTable:
         return [{**rows[key], "score": scores[key]} for key in best]
 
     def by_text(self, moment: Moment, text: str, k: int) -> list[dict[str, Any]]:
-        """Return the best `k` entries by BM25 over their words."""
+        """Return the best `k` entries by BM25 over their words. Stop words of the text are left out."""
+        words = " ".join(search_words(text)) or text
         with _reading(self.folder):
             if not self.table.count_rows():
                 return []
-            query = self.table.search(text, query_type="fts").where(moment.condition, prefilter=True)
+            query = self.table.search(words, query_type="fts").where(moment.condition, prefilter=True)
             rows = query.select([*FIELDS, "_score"]).limit(k).to_list()
         return _ranked((row, row["_score"]) for row in rows)
 
     def by_vector(self, moment: Moment, vector: Sequence[float], k: int) -> list[dict[str, Any]]:
-        """Return the `k` entries that are nearest to a vector, by exact search."""
+        """Return the `k` entries that are nearest to a vector.
+
+        The search is exact over an episode, and over all episodes with fewer than APPROXIMATE_FROM vectors.
+        """
         if not self.has_vectors:
             return []
         length = self.table.schema.field("vector").type.list_size
@@ -206,7 +221,9 @@ class EntryTable:
             )
         with _reading(self.folder):
             query = self.table.search(list(vector), vector_column_name="vector").distance_type("cosine")
-            query = query.where(f"{moment.condition} AND vector IS NOT NULL", prefilter=True)
+            query = query.where(f"{moment.condition} AND {EMBEDDED}", prefilter=True)
+            is_exact = moment.episode is not None
+            query = query.bypass_vector_index() if is_exact else query.nprobes(PROBED).refine_factor(REFINED)
             rows = query.select([*FIELDS, "_distance"]).limit(k).to_list()
         return _ranked((row, 1 - row["_distance"]) for row in rows)
 
@@ -257,7 +274,8 @@ def _index_name(domain: str, assistant: str) -> str:
 
 def _indexed(batch: pa.RecordBatch, columns: pa.Schema) -> pa.RecordBatch:
     """Convert a record batch of the table memory.indexes to the columns of the search index."""
-    rows = batch.select(columns.names)
+    rows = batch.select([name for name in columns.names if name != EMBEDDED])
+    rows = rows.add_column(len(FIELDS), EMBEDDED, pc.is_valid(rows["vector"]))
     until = rows.column("until").fill_null(NOT_RETIRED)
     return rows.set_column(columns.get_field_index("until"), "until", until).cast(columns)
 

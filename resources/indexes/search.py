@@ -15,6 +15,7 @@ from memflow.memories.entries import Vector
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
 from memflow.pipeline import partition_key
 from memflow.repeats import source_of
+from memflow.run.transcripts import episode_histories
 from memflow.suggestions import unknown_name
 from resources.indexes.lance import EntryTable, LanceIndex, Moment
 from resources.lake.lake import Lake
@@ -152,30 +153,22 @@ def _moment(
 ) -> tuple[Moment, int | None]:
     """Return the moment of an episode's checkpoint, by default of its last one, and the checkpoint."""
     key = partition_key(domain, source_of(TRANSCRIPTS, assistant))
-    reached: dict[str, dict[int, int]] = {}
-    for name, at, sequence, reason in lake.columns(
-        TRANSCRIPTS, key, ("episode_id", "checkpoint", "sequence", "reason")
-    ):
-        if reason is None:
-            sequences = reached.setdefault(name, {})
-            sequences[at] = max(sequences.get(at, 0), sequence + 1)
-    if not reached:
+    pasts = episode_histories((), lake.stream(TRANSCRIPTS, key), ())
+    if not pasts:
         raise BadInput(f"{assistant} has no messages in {domain}, because it did not play an episode there.")
-    if episode is None and len(reached) == 1:
-        [episode] = reached
+    if episode is None and len(pasts) == 1:
+        [episode] = pasts
     if episode is None:
         if checkpoint is None:
             return Moment(), None
         raise BadInput(
-            f"{key} has {len(reached)} episodes, each with checkpoints of its own. Choose one with --episode: "
-            f"{', '.join([*reached][:5])}{', ...' if len(reached) > 5 else ''}."
+            f"{key} has {len(pasts)} episodes, each with checkpoints of its own. Choose one with --episode: "
+            f"{', '.join([*pasts][:5])}{', ...' if len(pasts) > 5 else ''}."
         )
-    if episode not in reached:
-        raise BadInput(unknown_name("episode", episode, reached, owner=key))
-    last = max(reached[episode])
-    at = last if checkpoint is None else checkpoint
-    before = [sequence for number, sequence in reached[episode].items() if number <= at]
-    if not 0 <= at <= last or not before:
-        first = min(reached[episode])
-        raise BadInput(f"episode {episode} has no checkpoint {at}. Use one from {first} to {last}.")
-    return Moment(episode, max(before)), at
+    if episode not in pasts:
+        raise BadInput(unknown_name("episode", episode, pasts, owner=key))
+    checkpoints = pasts[episode].checkpoints
+    at = max(checkpoints) if checkpoint is None else checkpoint
+    if at not in checkpoints:
+        raise BadInput(f"episode {episode} has no checkpoint {at}. Use one from 0 to {max(checkpoints)}.")
+    return Moment(episode, checkpoints[at]), at

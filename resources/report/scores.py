@@ -4,9 +4,12 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from memflow.pipeline import partition_key
 from memflow.records import TABLES, columns
 from memflow.scoring.catalog import declared_metrics, find_metric
 from memflow.scoring.drift import INPUTS
+from memflow.scoring.headroom import AT
+from resources.publishing.headroom import stored_headroom
 from resources.publishing.health import HEALTH
 from resources.report.redaction import Redaction
 from resources.report.source import LEADERBOARD, ReportSource
@@ -50,6 +53,16 @@ def score_file(source: ReportSource, name: str) -> dict[str, Any]:
                     values[place] = source.redaction.statement(values[place])
                 rows.append(values)
     return {"columns": names, "rows": rows}
+
+
+def headroom_file(source: ReportSource) -> dict[str, Any]:
+    """Return the retrieval headroom of the measured assistants, and the numbers of entries of its curves."""
+    shown = {partition_key(domain, name) for domain, names in source.assistants.items() for name in names}
+    rows = [row.values for row in stored_headroom(source.settings, source.lake, shown)]
+    return {
+        "at": list(AT),
+        "rows": [{**row, "statement": source.redaction.statement(row["statement"])} for row in rows],
+    }
 
 
 def metric_rows(names: Collection[str]) -> list[dict[str, Any]]:

@@ -59,14 +59,14 @@ def test_avoided_share_and_gain_are_paired_differences_with_intervals_over_episo
     assert gain.difference == pytest.approx(found.recall["best"] - found.recall["memory"]) == 0.6
     assert avoided.difference == pytest.approx(6 / 8)  # of 8 read failures
     assert 0 < avoided.low < 6 / 8 < avoided.high <= 1.0
-    assert found.statement.startswith("The search is a problem: text search over the same entries avoids 75%")
+    assert found.statement.startswith("Its search is a problem: text search of the same entries avoids 75%")
 
 
 def test_statement_says_whether_search_or_store_is_the_problem() -> None:
     healthy = of([{name: 1.0 for name in ("memory", *SEARCHES)}] * 3)
     assert healthy.statement.startswith("The search is not the problem")
     worse = of([{"memory": 0.5}, {"memory": 0.25}, {"memory": 0.5}, {"memory": 0.25}])
-    assert worse.statement.startswith("The other searches are worse")
+    assert worse.statement.startswith("Its search is better than the others")
     unclear = of([{"text": 1.0}, {"text": 1.0}])
     assert unclear.statement.startswith("It cannot be told") and "2 episodes" in unclear.statement
 
