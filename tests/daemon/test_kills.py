@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from stub import stub_process
+from stub import request_digests, stub_process
 
-from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment, request_digests
+from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment
 
 pytestmark = [pytest.mark.daemon, pytest.mark.kill]
 

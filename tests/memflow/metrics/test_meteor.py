@@ -51,7 +51,7 @@ VOCABULARY = "a the cat cats dog dogs running runs ran house houses big biggest 
 WORDS = st.lists(st.sampled_from(VOCABULARY.split()), max_size=25)
 
 
-@examples(300)
+@examples(100)
 @given(said=WORDS, wanted=WORDS)
 def test_meteor_without_wordnet_equals_the_nltk_score(said: list[str], wanted: list[str]) -> None:
     from nltk.translate.meteor_score import meteor_score
@@ -61,7 +61,7 @@ def test_meteor_without_wordnet_equals_the_nltk_score(said: list[str], wanted: l
     assert meteor_of_words(said, wanted, "standard") == theirs  # the variants differ in synonyms alone
 
 
-@examples(300)
+@examples(100)
 @given(said=WORDS, wanted=WORDS)
 def test_meteor_with_synonyms_equals_the_nltk_score(said: list[str], wanted: list[str]) -> None:
     synonyms = FakeSynonyms(
