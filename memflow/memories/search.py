@@ -119,7 +119,7 @@ class SearchIndex(ABC, Generic[D]):
         for item in self.store.changes(self._version):
             if item.kind in self.kinds:
                 if item.until is None:
-                    self._take(item)
+                    self._add(item)
                 else:
                     self._retire(item.entry_id, item)
 
@@ -132,9 +132,9 @@ class SearchIndex(ABC, Generic[D]):
             self._retire(entry_id, documents.items[documents.numbers[entry_id]])
         for item in current:
             if item.entry_id not in documents.numbers:
-                self._take(item)
+                self._add(item)
 
-    def _take(self, item: Item) -> None:
+    def _add(self, item: Item) -> None:
         documents = self._documents
         number = documents.numbers[item.entry_id] = len(documents.items)
         documents.items.append(item)
@@ -149,7 +149,7 @@ class SearchIndex(ABC, Generic[D]):
         """Index only these entries. The documents stay the same object, which `_share` may have offered."""
         vars(self._documents).update(vars(self._empty()))
         for item in items:
-            self._take(item)
+            self._add(item)
 
     @abstractmethod
     def _empty(self) -> D:
@@ -174,8 +174,8 @@ class SearchIndex(ABC, Generic[D]):
         if len(numbers) > k:
             ordered = values.copy()
             ordered.partition(len(values) - k)
-            chosen = (values >= ordered[len(values) - k]).nonzero()[0]
-            numbers, values = numbers[chosen], values[chosen]
+            best = (values >= ordered[len(values) - k]).nonzero()[0]
+            numbers, values = numbers[best], values[best]
         ranked = (-values).argsort(kind="stable")[:k]
         items = self._documents.items
         return [
@@ -196,7 +196,7 @@ class _Postings:
 
 
 @lru_cache(maxsize=4096)
-def _counted(text: str) -> tuple[int, tuple[tuple[str, int], ...]]:
+def _word_counts(text: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     """Return the number of words in a text and the count of each; cached, since restored memories share texts."""
     words = search_words(text)
     return len(words), tuple(Counter(words).items())
@@ -216,23 +216,23 @@ class Bm25(SearchIndex[_WordDocuments]):
 
     def search(self, query: str, k: int) -> list[Item]:
         """Return up to `k` entries that share a word with `query`, best first."""
-        return [found.item for found in self.scored(query, k)]
+        return [hit.item for hit in self.scored(query, k)]
 
     def scored(self, query: str, k: int) -> list[SearchHit]:
         """Return the results of `search` with their scores."""
         self.follow()
         documents = self._documents
         scores = np.zeros(len(documents.items))
-        living = len(documents.numbers)
-        if living == 0 or documents.total == 0:
+        current = len(documents.numbers)
+        if current == 0 or documents.total == 0:
             return []
         lengths = np.frombuffer(documents.lengths)
-        norms = K1 * (1 - B) + lengths * (K1 * B * living / documents.total)
+        norms = K1 * (1 - B) + lengths * (K1 * B * current / documents.total)
         for word, times in Counter(search_words(query)).items():
             postings = documents.words.get(word)
             if postings is None or postings.living == 0:
                 continue
-            weight = times * math.log(1 + (living - postings.living + 0.5) / (postings.living + 0.5))
+            weight = times * math.log(1 + (current - postings.living + 0.5) / (postings.living + 0.5))
             numbers = np.frombuffer(postings.numbers, np.int64)
             counts = np.frombuffer(postings.counts)
             scores[numbers] += weight * counts / (counts + norms[numbers])
@@ -242,7 +242,7 @@ class Bm25(SearchIndex[_WordDocuments]):
         return _WordDocuments()
 
     def _index(self, number: int, item: Item) -> None:
-        length, counts = _counted(item.text)
+        length, counts = _word_counts(item.text)
         documents = self._documents
         documents.lengths.append(length)
         documents.total += length
@@ -256,7 +256,7 @@ class Bm25(SearchIndex[_WordDocuments]):
             postings.living += 1
 
     def _drop(self, number: int, item: Item) -> None:
-        length, counts = _counted(item.text)
+        length, counts = _word_counts(item.text)
         self._documents.total -= length
         for word, _ in counts:
             self._documents.words[word].living -= 1
@@ -274,7 +274,7 @@ class Dense(SearchIndex[_VectorDocuments]):
 
     def search(self, query: Vector, k: int) -> list[Item]:
         """Return the `k` entries nearest to the unit vector `query`, nearest first."""
-        return [found.item for found in self.scored(query, k)]
+        return [hit.item for hit in self.scored(query, k)]
 
     def scored(self, query: Vector, k: int) -> list[SearchHit]:
         """Return the results of `search` with their cosines; all entries if `k` is at least the number of entries."""
@@ -286,7 +286,7 @@ class Dense(SearchIndex[_VectorDocuments]):
         return self._best(self._cosines(query), k, -math.inf)
 
     def _cosines(self, query: Vector) -> Scores:
-        # einsum adds up row by row; BLAS goes by the number of rows, and with it the last bit of a score.
+        # einsum adds row by row. BLAS depends on the number of rows, which would change the last bit of a score.
         return np.asarray(np.einsum("ij,j->i", self._documents.matrix[: len(self._documents.items)], query))
 
     def _empty(self) -> _VectorDocuments:
@@ -307,8 +307,8 @@ class Dense(SearchIndex[_VectorDocuments]):
     def _drop(self, number: int, item: Item) -> None:
         """Do nothing, since this index has no statistics."""
 
-    def _misfit(self, what: str, vector: Vector) -> str:
+    def _misfit(self, owner: str, vector: Vector) -> str:
         return (
-            f"{what} has a vector of {vector.shape[-1]} numbers, but other vectors have "
+            f"{owner} has a vector of {vector.shape[-1]} numbers, but other vectors have "
             f"{self._documents.matrix.shape[1]}. Rerun the memory with a single embedder."
         )

@@ -234,41 +234,30 @@ class _CountingModels:
         limit = self._limits.setdefault(model, asyncio.Semaphore(profile.concurrency))
         decoding = self.decoding.get(role, RoleDecoding())
         bound, sampling = decoding.applied(self.dry_run.models.bounds(role), profile.sampling)
-        profile = replace(profile, sampling=sampling)
+        inner = self.dry_run.scripted[model]
         return _CountingChat(
-            self.dry_run, self.dry_run.scripted[model], profile, bound, count, limit, self.stage, self.repeat
+            self, inner, count, limit, inner.fingerprint, sampling, bound, profile.scripted, profile.headroom
         )
 
 
+@dataclass(eq=False)
 class _CountingChat:
     """A scripted chat that counts its requests and has the fingerprint and latency of the model that it simulates."""
 
-    def __init__(
-        self,
-        dry_run: DryRun,
-        inner: ScriptedChat,
-        profile: ModelProfile,
-        bound: TokenBound,
-        count: RequestCount,
-        limit: asyncio.Semaphore,
-        stage: str,
-        repeat: int,
-    ) -> None:
-        self.dry_run = dry_run
-        self.repeat = repeat
-        self.stage = stage
-        self.inner = inner
-        self.sampling = profile.sampling
-        self.bound = bound
-        self.scripted = profile.scripted
-        self.headroom = profile.headroom
-        self.count = count
-        self.limit = limit
-        self.fingerprint = inner.fingerprint
+    models: _CountingModels
+    inner: ScriptedChat
+    count: RequestCount
+    limit: asyncio.Semaphore
+    fingerprint: str
+    sampling: Sampling
+    bound: TokenBound
+    scripted: bool
+    headroom: int
 
     async def complete(self, request: ChatRequest) -> Completion:
-        request = request.of_repeat(self.repeat)
-        completions = self.dry_run.completions
+        request = request.of_repeat(self.models.repeat)
+        dry_run = self.models.dry_run
+        completions = dry_run.completions
         key = request.digest(self.fingerprint)
         if key in completions:
             return completions[key]
@@ -280,9 +269,9 @@ class _CountingChat:
         self.count.prompt_tokens += sum(estimate(message.content) for message in request.messages)
         self.count.completion_tokens += estimate(completion.text)
         self.count.most_tokens += request.sampling.max_tokens + self.headroom
-        self.dry_run.observe(self.stage, self.count.role, request, completion)
+        dry_run.observe(self.models.stage, self.count.role, request, completion)
         async with self.limit:
-            await asyncio.sleep(self.dry_run.latency)
+            await asyncio.sleep(dry_run.latency)
         return completion
 
 

@@ -5,7 +5,7 @@ questions so that the scripted assistant cannot read them; as the assistant it a
 judge it gives the lowest score. Every other prompt is answered as by the usual scripted chat.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,26 +30,31 @@ def shifted_handlers(handlers: Mapping[str, Handler]) -> dict[str, Handler]:
     """Return the handlers of the shifted scripted chat."""
     shifted = dict(handlers)
     for name in MIRRORED:
-        shifted[name] = _mirrored(handlers[name])
-    shifted[READ_BACK] = _reading_mirrored(handlers[READ_BACK])
+        shifted[name] = _shift_answers(handlers[name], _mirror)
+    shifted[READ_BACK] = _shift_answer_field(handlers[READ_BACK])
     for name in handlers:
         if name.partition("/")[2].startswith("choice"):
-            shifted[name] = _first_option(handlers[name])
+            shifted[name] = _shift_answers(handlers[name], _choose_first)
     for name, floor in FLOORS.items():
-        shifted[name] = _lowest(handlers[name], floor)
+        shifted[name] = _shift_answers(handlers[name], floor.get)
     return shifted
 
 
-def _mirrored(handler: Handler) -> Handler:
-    def answer(request: ChatRequest) -> BaseModel | str:
-        return _with_values(
-            handler(request), lambda name, value: value[::-1] if isinstance(value, str) else value
-        )
-
-    return answer
+def _mirror(name: str, value: Any) -> Any:
+    return value[::-1] if isinstance(value, str) else value
 
 
-def _reading_mirrored(handler: Handler) -> Handler:
+def _choose_first(name: str, value: Any) -> Any:
+    return 1 if name == "answer" else value
+
+
+def _shift_answers(handler: Handler, change: Callable[[str, Any], Any]) -> Handler:
+    return lambda request: _with_values(handler(request), change)
+
+
+def _shift_answer_field(handler: Handler) -> Handler:
+    """Return a handler that reads the prompt's field `answer`, which is mirrored, in the original order."""
+
     def answer(request: ChatRequest) -> BaseModel | str:
         fields = {**request.fields, "answer": request.fields["answer"][::-1]}
         return handler(replace(request, fields=fields))
@@ -57,21 +62,7 @@ def _reading_mirrored(handler: Handler) -> Handler:
     return answer
 
 
-def _first_option(handler: Handler) -> Handler:
-    def answer(request: ChatRequest) -> BaseModel | str:
-        return _with_values(handler(request), lambda name, value: 1 if name == "answer" else value)
-
-    return answer
-
-
-def _lowest(handler: Handler, floor: Mapping[str, Any]) -> Handler:
-    def answer(request: ChatRequest) -> BaseModel | str:
-        return _with_values(handler(request), floor.get)
-
-    return answer
-
-
-def _with_values(answer: BaseModel | str, change: Any) -> BaseModel | str:
+def _with_values(answer: BaseModel | str, change: Callable[[str, Any], Any]) -> BaseModel | str:
     """Return an answer with every value of its fields and lists replaced by `change(field, value)`."""
 
     def changed_value(name: str, value: Any) -> Any:

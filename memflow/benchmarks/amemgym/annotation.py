@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from memflow.annotation.kind import DomainTables, Kind, KindConfig, read_kind_configs
 from memflow.annotation.sampling import Candidate
 from memflow.annotation.sheet import Item, Label, Part, Unit, language_of
-from memflow.benchmarks.amemgym.states import History, histories
+from memflow.benchmarks.amemgym.states import History, exposed_values, histories
 from memflow.fingerprint import seeded
 from memflow.records import TranscriptMessage, Turn
 
@@ -26,7 +26,7 @@ def _exposure(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     for history, turn in _exposing_openings(tables):
         previous_state = history.periods[turn.checkpoint - 1] if turn.checkpoint else {}
         items = []
-        for variable, value in _exposed(turn).items():
+        for variable, value in exposed_values(turn).items():
             facts = [Part(title=f"{variable} {config.shown['now']}", text=value)]
             if variable in previous_state:
                 facts.append(Part(title=config.shown["before"], text=previous_state[variable]))
@@ -39,7 +39,7 @@ def _exposure(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
 def _exposure_blind(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     for history, turn in _exposing_openings(tables):
         items, gold = [], {}
-        for variable, value in _exposed(turn).items():
+        for variable, value in exposed_values(turn).items():
             name = f"{turn.message_id}#{variable}"
             options = _options(name, history.schema[variable])
             facts = [Part(title=config.shown["variable"], text=variable)]
@@ -117,13 +117,8 @@ def _exposing_openings(tables: DomainTables) -> Iterator[tuple[History, Turn]]:
     """Yield the first message of each session that exposes state values, with the user's states over time."""
     histories_by_user = histories(tables.states)
     for turn in tables.turns:
-        if turn.reason is None and turn.episode_id in histories_by_user and _exposed(turn):
+        if turn.reason is None and turn.episode_id in histories_by_user and exposed_values(turn):
             yield histories_by_user[turn.episode_id], turn
-
-
-def _exposed(turn: Turn) -> dict[str, str]:
-    exposed: dict[str, str] = json.loads(turn.exposes or "{}")
-    return exposed
 
 
 def _message_unit(config: KindConfig, turn: Turn, items: Sequence[Item]) -> Unit:

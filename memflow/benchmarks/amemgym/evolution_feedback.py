@@ -5,10 +5,10 @@ periods. `published_code` contains options and answers with every option number 
 code. Memories never receive this feedback.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from memflow.benchmarks.amemgym.states import exposed_values
 from memflow.benchmarks.amemgym.wording import written
 from memflow.records import Probe, Reply, Turn
 
@@ -48,5 +48,5 @@ def _revealed_values(probes: Sequence[Probe], turns: Sequence[Turn]) -> dict[str
     users = {probe.episode_id for probe in probes}
     for turn in turns:
         if turn.episode_id in users and turn.reason is None and str(turn.checkpoint) in values_by_period:
-            values_by_period[str(turn.checkpoint)] |= json.loads(turn.exposes or "{}")
+            values_by_period[str(turn.checkpoint)] |= exposed_values(turn)
     return values_by_period

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memflow.benchmarks.amemgym.states import History, histories
+from memflow.benchmarks.amemgym.states import History, exposed_values, histories
 from memflow.benchmarks.amemgym.wording import with_time
 from memflow.benchmarks.api import States
 from memflow.errors import BadInput
@@ -140,7 +140,7 @@ def _period(history: History, period: int, turns: Sequence[Turn]) -> dict[str, A
 
 
 def _session(history: History, turn: Turn) -> dict[str, Any]:
-    exposes = json.loads(turn.exposes or "{}")
+    exposes = exposed_values(turn)
     time_line = with_time(turn.sent_at or "", "")
     if not turn.text.startswith(time_line):
         raise BadInput(

@@ -7,12 +7,11 @@ request.
 """
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
 from memflow.benchmarks.amemgym.answers import findings_of
-from memflow.benchmarks.amemgym.states import histories
+from memflow.benchmarks.amemgym.states import exposed_values, histories
 from memflow.benchmarks.amemgym.wording import number_options, prompt
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
@@ -31,7 +30,7 @@ def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[
     for turn in turns:
         if turn.position == 0 and turn.exposes is None:
             unknown[turn.episode_id, turn.checkpoint] = turn
-        for name in json.loads(turn.exposes or "{}"):
+        for name in exposed_values(turn):
             exposing[turn.episode_id, turn.checkpoint, name] = turn
     return [
         Claim(

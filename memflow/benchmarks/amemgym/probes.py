@@ -12,7 +12,7 @@ from memflow.benchmarks.amemgym.config import TEXT_USERS_AT_ONCE, is_generated, 
 from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.options import QuestionOptions, generated_options, published_options
-from memflow.benchmarks.amemgym.states import History, histories, selected_users
+from memflow.benchmarks.amemgym.states import History, exposed_values, histories, selected_users
 from memflow.benchmarks.amemgym.wording import written
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
@@ -76,7 +76,7 @@ def _probes(
         if unknown_openings := [turn for turn in openings if turn.exposes is None]:
             stated_by.update((change.variable, unknown_openings) for change in history.changes[period])
         for turn in openings:
-            stated_by.update((name, [turn]) for name in json.loads(turn.exposes or "{}"))
+            stated_by.update((name, [turn]) for name in exposed_values(turn))
         builder = _ProbeBuilder(domain, dataset, history, period, stated_by)
         for number, question in enumerate(questions):
             choice = builder.choice(number, question)

@@ -3,6 +3,7 @@
 `histories` converts rows to the states of each user over time. turns.py has the first messages.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import valid_records
 from memflow.chat.requests import Chat
 from memflow.concurrency import gather_bounded
-from memflow.records import Change, Profile, Record, Variable
+from memflow.records import Change, Profile, Record, Turn, Variable
 
 
 async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
@@ -100,6 +101,12 @@ def histories(states: States) -> dict[str, History]:
         schema = {row.variable: row.choices for row in variables}
         by_user[profile.user_id] = History(profile, schema, questions, periods, by_period)
     return by_user
+
+
+def exposed_values(turn: Turn) -> dict[str, str]:
+    """Return the state values that a first message exposes; empty if none are known."""
+    values = json.loads(turn.exposes or "{}")
+    return values if isinstance(values, dict) else {}
 
 
 def _merge_orders(lists: Sequence[Sequence[str]]) -> list[str]:

@@ -1,6 +1,7 @@
 """MemGPT's model for the scripted chat, which saves what users state and searches for the question."""
 
 import re
+from typing import Any
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
@@ -55,22 +56,11 @@ def _save(request: ChatRequest) -> Saves:
             calls[topic] = _insert(text, message_number)
             continue
         free_tokens = remaining
+        arguments: dict[str, Any] = {"text": text, "rests_on": [message_number], "request_heartbeat": False}
         if number:
-            calls[topic] = WorkingReplace(
-                function="working_replace",
-                line=number,
-                text=text,
-                rests_on=[message_number],
-                request_heartbeat=False,
-            )
+            calls[topic] = WorkingReplace(function="working_replace", line=number, **arguments)
         else:
-            calls[topic] = WorkingAppend(
-                function="working_append",
-                section="human",
-                text=text,
-                rests_on=[message_number],
-                request_heartbeat=False,
-            )
+            calls[topic] = WorkingAppend(function="working_append", section="human", **arguments)
     return Saves(calls=[*calls.values()][:4])
 
 

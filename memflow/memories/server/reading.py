@@ -1,6 +1,7 @@
 """Reads of a memory server as of an earlier state: as of a write, of a copy, or of a space that is filled again."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from memflow.errors import RecallFailed, ServerFailed
@@ -13,73 +14,68 @@ from memflow.memories.server.session import ServerSession, Space, state_of
 from memflow.memories.server.stored_reads import RERUN
 
 
+@dataclass
 class StateReader:
     """A reader of the state that a restored store describes. `writes` are the writes up to this state.
 
     The state is computed once, since many probes read it.
     """
 
-    def __init__(
-        self,
-        session: ServerSession,
-        can: Capabilities,
-        store: EntryStore,
-        writes: Sequence[SentWrite],
-        episode_id: str,
-    ) -> None:
-        self._session = session
-        self._can = can
-        self._store = store
-        self._writes = writes
-        self._episode = episode_id
+    session: ServerSession
+    capabilities: Capabilities
+    store: EntryStore
+    writes: Sequence[SentWrite]
+    episode_id: str
 
     @cached_property
     def _state(self) -> str:
-        return state_of(self._writes)
+        return state_of(self.writes)
 
     async def read(self, mode: str, query: str, k: int) -> Found:
         """Return the answer to a query in a mode. Raises ServerFailed, and RecallFailed if the state is gone."""
-        if not self._writes:
+        if not self.writes:
             return await self._read_filled("empty", query, k, self._replay)
         if mode == RESTORE:
-            key = f"{self._state} {self._store.sequence}"
+            key = f"{self._state} {self.store.sequence}"
             return await self._read_filled(key, query, k, self._restore)
         if mode == REPLAY:
             return await self._read_filled(self._state, query, k, self._replay)
-        space = self._session.find(self._state if mode == AS_OF else fork_state(self._state))
+        space = self.session.find(self._state if mode == AS_OF else fork_state(self._state))
         if space is None:
             return await self._read_filled(self._state, query, k, self._replay_lost)
-        if mode == FORK and not self._can.pure_reads:
+        if mode == FORK and not self.capabilities.pure_reads:
             return await self.read_copy(space, query, k)
-        as_of = self._writes[-1].number if mode == AS_OF else None
-        return await read_space(self._session.connection, space, query, k, as_of)
+        as_of = self.writes[-1].number if mode == AS_OF else None
+        return await read_space(self.session.connection, space, query, k, as_of)
 
     async def read_copy(self, space: Space, query: str, k: int) -> Found:
         """Return the answer of a copy of a space, which is closed afterwards."""
-        connection = self._session.connection
+        connection = self.session.connection
         return await self._read_filled("", query, k, lambda to: connection.fork(space.name, to.name))
 
     async def _read_filled(
         self, key: str, query: str, k: int, fill: Callable[[Space], Awaitable[None]]
     ) -> Found:
         """Return the answer of a space that `fill` fills. Reads that change nothing share the space of a `key`."""
-        moment = f"@{len(self._writes)}"
-        key = f"{self._episode} {key}"
-        async with self._session.filled(key, self._episode, moment, fill, self._can.pure_reads) as space:
-            return await read_space(self._session.connection, space, query, k)
+        moment = f"@{len(self.writes)}"
+        key = f"{self.episode_id} {key}"
+        async with self.session.filled(
+            key, self.episode_id, moment, fill, self.capabilities.pure_reads
+        ) as space:
+            return await read_space(self.session.connection, space, query, k)
 
     async def _restore(self, space: Space) -> None:
-        await self._session.connection.reset(space.name)
-        await self._session.connection.restore(space.name, wire_items(self._store, self._can))
+        await self.session.connection.reset(space.name)
+        await self.session.connection.restore(space.name, wire_items(self.store, self.capabilities))
 
     async def _replay(self, space: Space) -> None:
-        await rewrite(self._session.connection, space, self._writes)
+        await rewrite(self.session.connection, space, self.writes)
 
     async def _replay_lost(self, space: Space) -> None:
         """Send the writes again, because the space that had them is gone."""
-        if not self._can.deterministic:
+        if not self.capabilities.deterministic:
             raise RecallFailed(
-                f"the state of the episode {self._episode} after write {len(self._writes)} is gone with the server "
+                f"the state of the episode {self.episode_id} after write {len(self.writes)} is gone with the server "
                 f"process that had it, and the server does not declare `deterministic`. {RERUN} Or set "
                 f"mode = {ASK_AT_ONCE!r} or {REPLAY!r} in memflow.toml."
             )

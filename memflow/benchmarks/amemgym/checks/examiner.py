@@ -7,12 +7,13 @@ A value that no text states in words is counted as not examined.
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from memflow.benchmarks.amemgym.checks.reading import Schema, mentioned_values, stated_values
+from memflow.benchmarks.amemgym.states import exposed_values
 from memflow.checks.rules import Findings
 from memflow.records import Probe, Turn, Variable
 
@@ -29,7 +30,7 @@ def read_text(turn: Turn, schema: Schema, state: State) -> State:
     the exposed value is used, provided that the text contains no other new value of the variable.
     """
     values: State = {}
-    exposed, stated = _exposed(turn), stated_values(turn.text, schema)
+    exposed, stated = exposed_values(turn), stated_values(turn.text, schema)
     for name in {**exposed, **stated}:
         candidates = stated.get(name) or mentioned_values(turn.text, schema.get(name, ()))
         new_values = [value for value in candidates if value != state.get(name)] or list(candidates)
@@ -40,7 +41,7 @@ def read_text(turn: Turn, schema: Schema, state: State) -> State:
 
 def read_exposed(turn: Turn, schema: Schema, state: State) -> State:
     """Return the values in `exposes`; None for all variables if they are unknown."""
-    return dict.fromkeys(schema) if turn.exposes is None else dict(_exposed(turn))
+    return dict.fromkeys(schema) if turn.exposes is None else dict(exposed_values(turn))
 
 
 def examine_golds(
@@ -71,7 +72,11 @@ def examine_messages(turns: Sequence[Turn], variables: Sequence[Variable]) -> Fi
         user = users.get(turn.episode_id)
         if user is None or not _is_read(turn):
             continue
-        before, stated, declared = (user.before[turn.message_id], user.read[turn.message_id], _exposed(turn))
+        before, stated, declared = (
+            user.before[turn.message_id],
+            user.read[turn.message_id],
+            exposed_values(turn),
+        )
         exposed += len(declared)
         examined += sum(stated.get(name) is not None for name in declared)
         faults = [
@@ -135,10 +140,10 @@ def _read_user(reader: Reader, schema: Schema, turns: Iterable[Turn]) -> _User:
     user, state, stated_by = _User(schema), State(), dict[str, str]()
     for turn in sorted(turns, key=lambda turn_: (turn_.checkpoint, turn_.sent_at or "", turn_.event)):
         # The probes of a quarantined message are quarantined, so its values stay unknown.
-        stated = reader(turn, schema, state) if _is_read(turn) else dict.fromkeys(_exposed(turn))
+        stated = reader(turn, schema, state) if _is_read(turn) else dict.fromkeys(exposed_values(turn))
         user.before[turn.message_id], user.read[turn.message_id] = state, stated
         stated_by = stated_by | dict.fromkeys(
-            (name for name in stated if name in _exposed(turn) or stated[name] != state.get(name)),
+            (name for name in stated if name in exposed_values(turn) or stated[name] != state.get(name)),
             turn.message_id,
         )
         state = state | stated
@@ -188,11 +193,6 @@ def _parsed(variant: str) -> Any:
 
 def _is_read(turn: Turn) -> bool:
     return turn.position == 0 and turn.reason is None
-
-
-def _exposed(turn: Turn) -> Mapping[str, str]:
-    values = json.loads(turn.exposes or "{}")
-    return values if isinstance(values, dict) else {}
 
 
 def _share(examined: int, total: int, items: str) -> str:

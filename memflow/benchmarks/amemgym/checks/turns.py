@@ -1,6 +1,5 @@
 """Functions for AMemGym's checks of sessions in utterance.turns: values that a message exposes, and times."""
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
@@ -12,6 +11,7 @@ from memflow.benchmarks.amemgym.checks.states import (
     positions_where,
     states_at,
 )
+from memflow.benchmarks.amemgym.states import exposed_values
 from memflow.records import Change, Turn
 
 EVENING = time(19), time(22)
@@ -23,7 +23,7 @@ def unexposed_changes(changes: Sequence[Change], turns: Sequence[Turn]) -> list[
 
     A period is skipped if the exposed values of any of its sessions are unknown.
     """
-    exposed = {(turn.episode_id, turn.checkpoint, name) for turn in turns for name in _exposed(turn)}
+    exposed = {(turn.episode_id, turn.checkpoint, name) for turn in turns for name in exposed_values(turn)}
     unknown_periods = {
         (turn.episode_id, turn.checkpoint) for _, turn in _sessions(turns) if turn.exposes is None
     }
@@ -41,7 +41,9 @@ def turns_with_unchanged_values(turns: Sequence[Turn], changes: Sequence[Change]
     changed = {(row.user_id, row.period, row.variable) for row in changes}
     return positions_where(
         enumerate(turns),
-        lambda turn: any((turn.episode_id, turn.checkpoint, name) not in changed for name in _exposed(turn)),
+        lambda turn: any(
+            (turn.episode_id, turn.checkpoint, name) not in changed for name in exposed_values(turn)
+        ),
     )
 
 
@@ -51,7 +53,7 @@ def turns_with_wrong_values(turns: Sequence[Turn], changes: Sequence[Change]) ->
 
     def violates(turn: Turn) -> bool:
         state = states.get((turn.episode_id, turn.checkpoint), {})
-        return any(state.get(name, value) != value for name, value in _exposed(turn).items())
+        return any(state.get(name, value) != value for name, value in exposed_values(turn).items())
 
     return positions_where(enumerate(turns), violates)
 
@@ -61,7 +63,7 @@ def turns_repeating_values(turns: Sequence[Turn]) -> list[int]:
     exposed_before: set[tuple[str, int, str]] = set()
     positions = []
     for position, turn in sorted(enumerate(turns), key=lambda numbered: numbered[1].event):
-        exposed = {(turn.episode_id, turn.checkpoint, name) for name in _exposed(turn)}
+        exposed = {(turn.episode_id, turn.checkpoint, name) for name in exposed_values(turn)}
         if exposed & exposed_before:
             positions.append(position)
         exposed_before |= exposed
@@ -124,8 +126,3 @@ def _sessions(turns: Sequence[Turn]) -> list[tuple[int, Turn]]:
     """Yield (row position, turn) for the first message of every session, in order."""
     numbered_openings = [(position, turn) for position, turn in enumerate(turns) if turn.position == 0]
     return sorted(numbered_openings, key=lambda numbered: numbered[1].event)
-
-
-def _exposed(turn: Turn) -> dict[str, str]:
-    values = json.loads(turn.exposes or "{}")
-    return values if isinstance(values, dict) else {}

@@ -69,40 +69,23 @@ def _records(scores: Sequence[Score]) -> list[dict[str, Any]]:
 
 
 def _parts(domain: str, scores: Sequence[Score]) -> list[Part]:
-    values = {
-        (score.assistant, score.metric, score.slice): score for score in scores if score.variant == "standard"
-    }
-    published = {
-        (score.assistant, score.metric, score.slice): score
-        for score in scores
-        if score.variant == PUBLISHED_LABELS
-    }
+    judged, published = (
+        {(score.assistant, score.metric, score.slice): score for score in scores if score.variant == variant}
+        for variant in ("standard", PUBLISHED_LABELS)
+    )
     slices = [name for name in _SLICES if any(score.slice == name for score in scores)]
     heads = [_SLICES[name] for name in slices]
     rows: list[list[str]] = []
     for assistant in dict.fromkeys(score.assistant for score in scores):
-        contracts = [name for name in CONTRACTS if (assistant, name, "all") in values]
-        rows += [
-            [
-                assistant,
-                CONTRACTS[name].title,
-                *(_cell(values.get((assistant, name, slice_)), name=slice_) for slice_ in slices),
-            ]
-            for name in contracts
-        ]
-        rows += [
-            [
-                assistant,
-                f"{CONTRACTS[name].title}, published labels",
-                *(_cell(published.get((assistant, name, slice_)), name=slice_) for slice_ in slices),
-            ]
-            for name in CONTRACTS
-            if (assistant, name, "all") in published
-        ]
+        for suffix, by_key in (("", judged), (", published labels", published)):
+            for name, contract in CONTRACTS.items():
+                if (assistant, name, "all") in by_key:
+                    cells = [_cell(by_key.get((assistant, name, slice_)), name=slice_) for slice_ in slices]
+                    rows.append([assistant, f"{contract.title}{suffix}", *cells])
+        contracts = [name for name in CONTRACTS if (assistant, name, "all") in judged]
         if len(contracts) > 1:
-            rows.append(
-                [assistant, "span", *(_span(values, assistant, contracts, slice_) for slice_ in slices)]
-            )
+            spans = [_span(judged, assistant, contracts, slice_) for slice_ in slices]
+            rows.append([assistant, "span", *spans])
     ceilings = {score.slice: score for score in scores if score.metric == KEY_CEILING}
     rows.append(["ceiling of the key", "", *(_cell(ceilings.get(slice_)) for slice_ in slices)])
     parts: list[Part] = [Heading(domain), Table(["assistant", "contract", *heads], rows, heads)]
