@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
+from rich.filesize import decimal
 
 from memflow.cli.data_check import check
-from memflow.cli.data_get import get, megabytes
+from memflow.cli.data_get import get
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
 
@@ -100,7 +101,7 @@ def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         state = "no reader yet" if not row["readable"] else "by hand" if is_by_hand else row["state"]
         if not row["ships"]:
             cells.append(
-                (row["dataset"], state, "unknown" if size is None else megabytes(size), row["licence"])
+                (row["dataset"], state, "unknown" if size is None else decimal(size), row["licence"])
             )
     answer(
         form,

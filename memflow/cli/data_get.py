@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.filesize import decimal
 
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table
@@ -66,7 +67,7 @@ def get(
             "datasets": {dataset.dataset.name: dataset.state for dataset in status},
         },
         *([table("Downloaded", ("data set", "file", "sha256", "checksum"), rows)] if done else []),
-        Text(f"{others}{megabytes(sum(record.size for record in done))} downloaded to {folder}."),
+        Text(f"{others}{decimal(sum(record.size for record in done))} downloaded to {folder}."),
         *([note(f"{len(present):,} files were there; --force downloads them again.")] if present else []),
         *(
             note(f"{lacking.dataset.name} lacks {', '.join(lacking.missing)}. {lacking.dataset.how}")
@@ -117,12 +118,12 @@ def _download(
         message(f"  origin:  {dataset.origin}; {dataset.download.page}{terms}")
     items, present = plan_download(folder, datasets, force=force)
     for item in items:
-        size = "of unknown size" if item.origin.size is None else megabytes(item.origin.size)
+        size = "of unknown size" if item.origin.size is None else decimal(item.origin.size)
         checksum = f"sha256 {item.origin.sha256[:16]}…" if item.origin.sha256 else "no known checksum"
         message(f"  {item.origin.url}  {size}, {checksum}")
     if not items:
         return [], present
-    message(f"{megabytes(sum(item.origin.size or 0 for item in items))} of known size to {folder}.")
+    message(f"{decimal(sum(item.origin.size or 0 for item in items))} of known size to {folder}.")
     if not yes:
         licenses = ", ".join(dict.fromkeys(item.dataset.licence for item in items))
         try:
@@ -133,11 +134,3 @@ def _download(
             message("Nothing was downloaded.")
             raise typer.Exit(1)
     return list(download(folder, items, force=force)), present
-
-
-def megabytes(size: int) -> str:
-    """Return a size in decimal units, as disks and downloads state it."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= factor:
-            return f"{size / factor:,.1f} {unit}"
-    return f"{size:,} bytes"

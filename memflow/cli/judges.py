@@ -63,8 +63,7 @@ def check(
     chosen = names or list(settings.judge_models())
     scripted = [name for name in chosen if settings.model(name).kind == "scripted"]
     results: dict[str, list[CaseResult]] = {}
-    models = Models(settings, SqlLedger(settings.ledger_url))
-    try:
+    with Models(settings, SqlLedger(settings.ledger_url)) as models:
         for name in chosen:
 
             async def work(chats: Any, name: str = name) -> Any:
@@ -72,8 +71,6 @@ def check(
                 return await run_injection_test(chat, cases, injections(), fenced=fences)
 
             results[name] = models.run(RequestContext(run="judges", stage="judges"), work)
-    finally:
-        models.close()
     shown = []
     for name, of_judge in results.items():
         total = sum(case.injections for case in of_judge)

@@ -108,11 +108,8 @@ def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "
     from resources.models.models import Models
 
     settings.home.mkdir(parents=True, exist_ok=True)
-    models = Models(settings, SqlLedger(settings.ledger_url), budget)
-    try:
+    with Models(settings, SqlLedger(settings.ledger_url), budget) as models:
         return check_memory_server(models, name, settings.memories[name])
-    finally:
-        models.close()
 
 
 def _check_python(settings: "Settings", words: Sequence[str]) -> "list[CheckLine]":
@@ -135,12 +132,9 @@ def _check_python(settings: "Settings", words: Sequence[str]) -> "list[CheckLine
         )
     activate_prompts(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
-    models = Models(settings, SqlLedger(settings.ledger_url))
 
     async def work(chats: Any) -> "list[CheckLine]":
         return await PythonChecks(memory.factory(await chats.tools(name))).run()
 
-    try:
+    with Models(settings, SqlLedger(settings.ledger_url)) as models:
         return models.run(RequestContext(run="memories check", stage="memories", assistant=name), work)
-    finally:
-        models.close()

@@ -106,12 +106,7 @@ def run(
             f"memflow: this process may open {allowed} files, but up to {needed} may be needed. If requests fail, "
             f"raise the limit (`ulimit -n {needed}`), or lower `concurrency` of the models or --parallel."
         )
-    request = RunRequest(
-        selection.domains,
-        selection.assistants,
-        force,
-        at_once,
-    )
+    request = RunRequest(selection.domains, selection.assistants, force, at_once)
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
         run_required_checks(selection, force, spending)
@@ -123,10 +118,7 @@ def run(
         )
         raise typer.Exit(INTERRUPTED) from None
     summary = Summary.of(selection, outcome)
-    if format is Format.json:
-        answer(format, summary.data())
-    else:
-        answer(format, None, *summary.shown())
+    answer(format, summary.data(), *summary.shown())
     if outcome.failed:
         raise typer.Exit(1)
     if summary.faulty:

@@ -60,6 +60,10 @@ def test_sheet_key_and_annotations_are_equal_after_writing_and_reading(keyed) ->
     folder, sheet = keyed
     assert read_sheet(folder) == sheet
     assert read_key(folder, sheet) == {"a#0": "option_2", "b#0": "option_1"}
+    with pytest.raises(BadInput, match="Choose another folder"):
+        write_sheet(folder, sheet, {})
+    with pytest.raises(BadInput, match="the id 'a' occurs twice among the units"):
+        make_sheet(header(), [unit("a"), unit("a")])
     made = Annotations("李雷", {"b#0": "untold", "a#0": "option_1"}, {"a#0": "不太确定\n\u2028"})
     write_annotations(folder / "annotations-x.jsonl", sheet, made)
     assert read_annotations(folder / "annotations-x.jsonl", sheet) == made
@@ -113,12 +117,6 @@ def test_read_key_rejects_an_invalid_missing_or_unrelated_key_file(keyed) -> Non
     (folder / "key.json").unlink()
     with pytest.raises(MissingData, match=r"key.json is missing"):
         read_key(folder, sheet)
-
-
-def test_write_sheet_does_not_overwrite_an_existing_sheet(keyed) -> None:
-    folder, sheet = keyed
-    with pytest.raises(BadInput, match="Choose another folder"):
-        write_sheet(folder, sheet, {})
 
 
 HEAD = {"format": "memflow annotations 1", "annotator": "Ann"}
@@ -208,8 +206,3 @@ def test_annotation_sample_depends_on_the_seed_and_the_number_of_candidates():
 )
 def test_language_of_returns_zh_only_for_text_with_enough_chinese_letters(text, language) -> None:
     assert language_of(text) == language
-
-
-def test_make_sheet_rejects_duplicate_unit_ids() -> None:
-    with pytest.raises(BadInput, match="the id 'a' occurs twice among the units"):
-        make_sheet(header(), [unit("a"), unit("a")])

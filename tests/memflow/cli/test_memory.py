@@ -108,22 +108,6 @@ async def test_show_memory_text_groups_entries_by_kind_with_failures_last(rememb
     assert shown.index("fact: 2") < shown.index("Failures: 2") and shown.count("no usable answer") == 2
 
 
-async def test_kind_option_filters_entries_and_rejects_unknown_kind(remembered) -> None:
-    assert {entry["kind"] for entry in show_memory(remembered, AWI, "--kind", "fact")["entries"]} == {"fact"}
-    result = remembered("show", "memory", DOMAIN, AWI, "--kind", "dream")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "has no memory entry of kind 'dream'. Use one of: buffer, fact, failure" in result.stderr
-
-
-async def test_show_memory_requires_episode_option_for_several_episodes(empty) -> None:
-    await _play(empty, AWI, [ANN, BEN])
-    assert "2 episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
-    assert show_memory(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
-    assert "no episode 'cid'. Use one of: ann, ben" in empty.error(
-        "show", "memory", DOMAIN, AWI, "--episode", "cid"
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -134,6 +118,17 @@ async def test_show_memory_requires_episode_option_for_several_episodes(empty) -
 )
 async def test_show_memory_rejects_unknown_or_conflicting_options(remembered, arguments, said) -> None:
     assert said in remembered.error("show", "memory", *arguments)
+
+
+async def test_options_select_an_episode_and_a_kind(empty) -> None:
+    await _play(empty, AWI, [ANN, BEN])
+    assert "2 episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
+    wrong = empty.error("show", "memory", DOMAIN, AWI, "--episode", "cid")
+    assert "no episode 'cid'. Use one of: ann, ben" in wrong
+    [entry] = show_memory(empty, AWI, "--episode", "ben", "--kind", "fact")["entries"]
+    assert entry["text"] == "- car: My car is green."
+    wrong = empty.error("show", "memory", DOMAIN, AWI, "--episode", "ben", "--kind", "dream")
+    assert "has no memory entry of kind 'dream'" in wrong
 
 
 def test_show_memory_prints_the_entries_of_a_pipeline_run(measured) -> None:

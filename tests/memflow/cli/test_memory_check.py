@@ -69,15 +69,12 @@ def test_check_exits_with_1_and_names_what_to_do(empty) -> None:
     }
 
 
-def test_check_of_a_command_needs_no_settings(empty) -> None:
+def test_check_of_a_command_or_address_needs_no_settings(empty) -> None:
     words = empty("memories", "check", "--format", "json", "--", *echo_command())
     text = empty("memories", "check", shlex.join(echo_command("leftovers")), "--format", "json")
     assert (words.exit_code, text.exit_code) == (0, 1)
     [line] = [line for line in json.loads(text.stdout)["lines"] if line["check"] == "reset"]
     assert line["verdict"] == "wrong"
-
-
-def test_check_of_an_address(empty) -> None:
     with http_echo("no_sources") as (url, _):
         lines = json.loads(empty("memories", "check", url, "--format", "json").stdout)["lines"]
     assert [line["check"] for line in lines if line["verdict"] == "wrong"] == ["sources"]

@@ -53,17 +53,17 @@ def test_run_selection_without_options_uses_the_settings_file(file: Path) -> Non
     assert selection.settings.roles.simulator == "large"
 
 
-def test_run_selection_adds_baselines_of_every_used_model(file: Path) -> None:
+def test_run_selection_adds_baselines_of_every_used_model_once(file: Path) -> None:
+    assert selected(file, memories=["full"], bounds=False).assistants == ("full",)
+    assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "previous", "full")
+    settings = selected(file, domains=["amemgym_base"], memories=["full"]).settings
+    assert settings.domains == ("amemgym_demo", "amemgym_base")
+    assert settings.assistants == ("recent", "full@large", "none", "oracle", "previous", "full")
     selection = selected(file, memories=["full"], assistants=["recent@large", "full@large"])
     assert selection.assistants == (
         "none", "oracle", "previous", "none@large", "oracle@large", "previous@large",
         "full", "recent@large", "full@large",
     )  # fmt: skip
-
-
-def test_run_selection_adds_each_bound_once_and_no_bounds_if_disabled(file: Path) -> None:
-    assert selected(file, memories=["full"], bounds=False).assistants == ("full",)
-    assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "previous", "full")
 
 
 def test_selection_adds_previous_only_if_every_domain_has_previous_states(file: Path) -> None:
@@ -75,14 +75,9 @@ def test_selection_adds_previous_only_if_every_domain_has_previous_states(file: 
         selected(file, domains=both, memories=["previous"])
 
 
-def test_run_selection_adds_domains_and_assistants_to_the_settings(file: Path) -> None:
-    settings = selected(file, domains=["amemgym_base"], memories=["full"]).settings
-    assert settings.domains == ("amemgym_demo", "amemgym_base")
-    assert settings.assistants == ("recent", "full@large", "none", "oracle", "previous", "full")
-
-
 def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) -> None:
-    selection = selected(file, url="http://127.0.0.1:2/v1", model="b/small", judge="large")
+    selection = selected(file, url="http://127.0.0.1:2/v1", model="b/small", judge="large", preset="deepseek")
+    assert selection.settings.model("cli_b_small").profile == profile_of("deepseek")
     assert selection.settings.model("cli_b_small").url == "http://127.0.0.1:2/v1"
     assert selection.settings.model("cli_b_small").model == "b/small"
     roles = selection.settings.roles
@@ -92,11 +87,6 @@ def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) 
         "cli_b_small",
         "cli_b_small",
     )
-
-
-def test_preset_option_sets_the_preset_of_the_model_at_the_url(file: Path) -> None:
-    selection = selected(file, url="http://127.0.0.1:2/v1", model="m", preset="deepseek")
-    assert selection.settings.model("cli_m").profile == profile_of("deepseek")
 
 
 def test_model_option_without_url_requires_a_model_named_in_the_settings(file: Path) -> None:
@@ -173,9 +163,6 @@ def test_memory_from_import_path_is_named_after_its_class(file: Path) -> None:
     assert selection.assistants == ("oak_shelf", "oak_shelf@large", "pine@large")
     assert selection.settings.own_memories()["pine"] == UserMemory("shelf:Pine")
     assert selection.settings.assistants == ("recent", "full@large", *selection.assistants)
-
-
-def test_memory_from_import_path_uses_parameters_of_the_settings_file(file: Path) -> None:
     file.write_text(
         FILE + '[memories.pine]\npath = "shelf:Pine"\nparameters = { messages = 7 }\n', encoding="utf-8"
     )
@@ -208,9 +195,6 @@ def test_limit_option_selects_samples_of_the_domains(file: Path) -> None:
     assert selected(file, limit=1).domains == ("amemgym_demo~1",)
     profiled = ["amemgym_base.published~2", "amemgym_base.published"]
     assert selected(file, domains=profiled, limit=2).domains == ("amemgym_base.published~2",)
-
-
-def test_limit_option_rejects_samples_with_another_limit(file: Path) -> None:
     with pytest.raises(
         BadSettings, match=r"with the limit 3, but --limit is 2. Use --domain amemgym_base, or"
     ):
