@@ -60,8 +60,15 @@ class MeasuredSettings:
         return {**asdict(self), **lists}
 
 
-def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSettings]) -> list[Score]:
-    """Return the scores of one domain, extended by the assistants' settings and by the names of differing settings."""
+def compare_settings(
+    scores: Iterable[Score],
+    settings: Mapping[str, MeasuredSettings],
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[Score]:
+    """Return the scores of one domain, extended by the assistants' settings and by the names of differing settings.
+
+    `columns` has further columns by assistant.
+    """
     scores = list(scores)
     stated = {
         score.assistant: replace(score, **settings[score.assistant].columns())
@@ -69,14 +76,14 @@ def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSet
     }
     differing = dict(zip(stated, differing_settings([*stated.values()]), strict=True))
     added = {
-        assistant: {**settings[assistant].columns(), "differing_settings": text}
+        assistant: {
+            **settings[assistant].columns(),
+            "differing_settings": text,
+            **(columns or {}).get(assistant, {}),
+        }
         for assistant, text in differing.items()
     }
-    # A score that was published before usually has these values already.
-    return [
-        score if _has(score, values := added[score.assistant]) else replace(score, **values)
-        for score in scores
-    ]
+    return [replace(score, **added[score.assistant]) for score in scores]
 
 
 def differing_settings(scores: Sequence[Score]) -> list[str | None]:
@@ -99,10 +106,6 @@ def differing_settings(scores: Sequence[Score]) -> list[str | None]:
         # No other row has to say that its requests are counted.
         texts_of_scores.append("; ".join(filter(None, (*texts, score.memory_models))) or None)
     return texts_of_scores
-
-
-def _has(score: Score, values: Mapping[str, Any]) -> bool:
-    return all(getattr(score, name) == value for name, value in values.items())
 
 
 def _settings(score: Score) -> list[tuple[str, str]]:

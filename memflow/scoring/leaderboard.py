@@ -22,7 +22,7 @@ from memflow.scoring.evidence import evidence_scores
 from memflow.scoring.groups import Group
 from memflow.scoring.judges import SELF_JUDGES, with_judge_columns
 from memflow.scoring.metric import Metric
-from memflow.scoring.published_health import AssistantHealth, is_faulty, with_health
+from memflow.scoring.published_health import AssistantHealth, health_columns, is_faulty
 from memflow.scoring.scripted import with_scripted_column
 
 
@@ -139,7 +139,8 @@ def combine_scores(
         if clash.declared_by == benchmark.name and clash.name in published:
             raise BadInput(f"the metric {clash.name} of {benchmark.name} cannot be used: {clash.reason}")
     settings = {assistant: scores_of_assistant.settings for assistant, scores_of_assistant in found.items()}
-    return with_health(compare_settings(scores, settings), health)
+    columns = {assistant: health_columns(of_assistant) for assistant, of_assistant in health.items()}
+    return compare_settings(scores, settings, columns)
 
 
 def reply_scores(
