@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
@@ -55,7 +55,7 @@ def drift(
         check_names("the drift", "domain", domain, {row.domain for row in rows})
     chosen = [row for row in rows if not domain or row.domain in domain]
     drifts = grouped(chosen) if history else last_drifts(chosen)
-    data = [
+    data: list[dict[str, Any]] = [
         {
             "domain": of_domain.domain,
             "published_at": of_domain.published_at,
