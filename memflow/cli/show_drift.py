@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, heading, line_width, note, table
+from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, heading, note, table
 from memflow.cli.stored_names import check_names
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 DRIFT = "score.drift"
 NUMBERS = ("before", "after", "change", "95 % interval", "users", "answers", "judging", "adjusted p")
-NARROW = 7
-"""How many columns fit into 80 characters."""
-WIDTH_WITH_PARTS = 120
 NOTHING = (
     "No drift: no model, prompt, parameter or code has changed between two publications. `memflow run` and the sensor "
     "regenerate what changed, and publish."
@@ -79,5 +76,4 @@ def _shown(of_domain: "DomainDrift", slices: bool) -> Iterator[RenderableType]:
     yield Text(of_domain.sentence(), "yellow" if of_domain.moved else "")
     rows = list(of_domain.rows) if slices else of_domain.shown()
     if rows:
-        count = len(COLUMNS) if line_width() >= WIDTH_WITH_PARTS else NARROW
-        yield table("", COLUMNS[:count], [cells(row)[:count] for row in rows], right=NUMBERS)
+        yield table("", COLUMNS, map(cells, rows), right=NUMBERS)

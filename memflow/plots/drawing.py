@@ -63,19 +63,11 @@ def render(chart: Drawable, form: str = "svg") -> bytes:
     import matplotlib as mpl
 
     with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}):
-        figure = _picture(chart)
+        figure = _chart(chart) if isinstance(chart, Chart) else _bars(chart)
         written = io.BytesIO()
         undated = {"Date": None} if form == "svg" else {"Software": None}
         figure.savefig(written, format=form, dpi=DOTS, metadata=undated)
     return written.getvalue()
-
-
-def _picture(chart: Drawable) -> "Figure":
-    match chart:
-        case Chart():
-            return _chart(chart)
-        case Bars():
-            return _bars(chart)
 
 
 def _figure(chart: Drawable, height: float) -> "Figure":
