@@ -31,6 +31,7 @@ COMMANDS = {
     "finetune": CommandReference("memflow.cli.finetune:finetune", RUN),
     "import": CommandReference("memflow.cli.imports:imports", RUN),
     "show": CommandReference("memflow.cli.show:show", RESULTS),
+    "search": CommandReference("memflow.cli.search:search", RESULTS),
     "compare": CommandReference("memflow.cli.compare:compare", RESULTS, MomentCommand),
     "gate": CommandReference("memflow.cli.gate:gate", RESULTS, MomentCommand),
     "export": CommandReference("memflow.cli.export:export", RESULTS),

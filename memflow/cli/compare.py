@@ -4,7 +4,7 @@ operands.py reads what is compared; memflow/scoring computes the differences; co
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,25 +16,15 @@ from memflow.cli.output import Sheet, SheetOption, answer_rows
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 from memflow.labels import meta_label
-from memflow.records import Comparison
 from memflow.scoring.judges import STANDARD
 
 if TYPE_CHECKING:
+    from memflow.cli.comparison_text import DomainComparison
     from memflow.cli.operands import Stored
     from resources.lake.lake import Lake
     from resources.settings.settings import Settings
 
 ALL = "all"
-
-
-@dataclass(frozen=True)
-class DomainComparison:
-    """The comparison of the operands in one domain; `changed` probes have another content and are left out."""
-
-    title: str
-    operands: "Sequence[Stored]"
-    rows: Sequence[Comparison]
-    changed: int
 
 
 def compare(
@@ -112,9 +102,10 @@ def compare(
     )
 
 
-def _compared(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") -> DomainComparison:
+def _compared(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") -> "DomainComparison":
     """Return the comparison of the first operand with each of the others in one domain."""
     from memflow.benchmarks import registry
+    from memflow.cli.comparison_text import DomainComparison
     from memflow.cli.operands import same_probes, values_of
     from memflow.scoring import comparisons
     from memflow.scoring.noise import with_difference_noise

@@ -1,6 +1,7 @@
 """The text of `memflow compare`: a sentence for each pair, tables by metric and slice, and notes."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
@@ -15,15 +16,23 @@ from memflow.scoring.failure_attributions import metric_text
 from memflow.scoring.published_health import ALARMS, FAULTY
 
 if TYPE_CHECKING:
-    from memflow.cli.compare import DomainComparison
+    from memflow.cli.operands import Stored
 
 ALL = "all"
 NUMBERS = ("A", "B", "A - B", "95 % interval", "adjusted p", "pairs", "not paired", "noise")
 
 
-def comparison_parts(
-    comparison: "DomainComparison", metrics: Sequence[str] | None
-) -> Iterator[RenderableType]:
+@dataclass(frozen=True)
+class DomainComparison:
+    """The comparison of the operands in one domain; `changed` probes have another content and are left out."""
+
+    title: str
+    operands: "Sequence[Stored]"
+    rows: Sequence[Comparison]
+    changed: int
+
+
+def comparison_parts(comparison: DomainComparison, metrics: Sequence[str] | None) -> Iterator[RenderableType]:
     """Yield the comparison in one domain, pair after pair. `metrics` are the metrics to show by slice."""
     yield heading(comparison.title)
     first, *others = (operand.label for operand, _, _ in comparison.operands)

@@ -79,13 +79,13 @@ def _cells(row: dict[str, Any]) -> dict[str, Any]:
 
 def _row(lake: "Lake", result: "list[PublishedScore]", is_newest: bool) -> dict[str, Any]:
     """Return what a publication added for an assistant in a domain: its primary score over all probes."""
-    from memflow.benchmarks.samples import sample_in
+    from memflow.benchmarks.domain_names import DomainName
     from memflow.labels import score_label
     from memflow.scoring.catalog import find_metric
 
     primary = next((score for score in result if find_metric(score.metric).primary_for), result[0])
     judges = dict.fromkeys(name for score in result if score.judge for name in score.judge.split(", "))
-    limit = sample_in(primary.domain)[1]
+    limit = DomainName.parse(primary.domain).limit
     labels = [score_label(result), f"sample with limit {limit}" if limit else None]
     return {
         **{name: getattr(primary, name) for name in SHOWN},
@@ -99,12 +99,13 @@ def _row(lake: "Lake", result: "list[PublishedScore]", is_newest: bool) -> dict[
 def _state(lake: "Lake", score: "PublishedScore", is_newest: bool) -> str:
     """Return whether the verdicts behind a published score are current, kept, removed or gone."""
     from memflow.pipeline import partition_key
+    from resources.lake.past import PastLake
 
     if score.removed or is_newest:
         return "gone" if score.removed else "current"
     partition = partition_key(score.domain, score.assistant)
     for version in lake.versions("score.verdicts", partition):
         if version.facts.digest in score.inputs:
-            past = lake.as_of(version.since) if version.since else lake
+            past = PastLake(lake, version.since) if version.since else lake
             return "removed" if partition in past.removed_partitions("score.verdicts") else "kept"
     return "removed"

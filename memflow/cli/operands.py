@@ -107,10 +107,11 @@ def read_operands(
 
 def _read(lake: "Lake", operand: Operand, domain: str) -> Stored:
     """Return an operand's verdicts in a domain. Raises BadInput if there are none at its moment."""
+    from resources.lake.past import PastLake
     from resources.publishing.comparisons import PROBES, VERDICTS, VerdictSource, valid_test_probes
     from resources.publishing.health import stored_health
 
-    view = lake.as_of(parse_moment(lake, operand.moment)) if operand.moment else lake
+    view = PastLake(lake, parse_moment(lake, operand.moment)) if operand.moment else lake
     partition = f"{domain}/{operand.assistant}"
     facts, probes = view.facts(VERDICTS, partition), view.facts(PROBES, domain)
     if facts is None or probes is None:

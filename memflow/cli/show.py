@@ -43,6 +43,7 @@ class ShowGroup(ViewGroup):
         "probe": CommandReference("memflow.cli.probe:probe"),
         "deviations": CommandReference("memflow.cli.deviations:deviations"),
         "made": CommandReference("memflow.cli.made:made"),
+        "headroom": CommandReference("memflow.cli.show_headroom:headroom"),
         "health": CommandReference("memflow.cli.show_health:health"),
         "drift": CommandReference("memflow.cli.show_drift:drift"),
         "judges": CommandReference("memflow.cli.show_judges:judges"),

@@ -36,7 +36,7 @@ def noise(
     """Show how noisy scores are: their deviation between repeats, and its sources.
 
     The sources are episodes, questions, play, answers and judge. A source that no repeats measure is "not measured":
-    `memflow run --repeats N` repeats answers, `--repeats-of run` all from play on, `--repeats-of judge` the judging.
+    `memflow run --repeats N` repeats answers; `repeats_of` in memflow.toml is what it repeats: answers, run or judge.
     """
     from memflow.scoring.catalog import find_metric
     from memflow.scoring.primary import primary_scores

@@ -24,7 +24,7 @@ class AccessLog:
         """Record an access of `items` at the logical time `at`, in the memory's own unit."""
         if items:
             self.store.add(
-                ACCESS, "", sources=(), meta={"at": at, "entries": [one.entry_id for one in items]}
+                ACCESS, "", sources=(), meta={"at": at, "entries": [item.entry_id for item in items]}
             )
 
     def last(self, item: Item) -> int | None:

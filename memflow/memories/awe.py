@@ -12,6 +12,7 @@ from typing import ClassVar
 from memflow.memories.mem0.facts import FactMemory
 from memflow.memories.mem0.passages import Passage
 from memflow.memories.memory import Calls, Message, Recall, parameter
+from memflow.memories.systems import System
 from memflow.memories.verbatim import overflow, retire_messages, store_messages, stored_messages, with_buffer
 
 BUFFER = "buffer"
@@ -22,9 +23,9 @@ class Awe(FactMemory):
     """A memory of facts that a model extracts from older messages and updates, found by their embeddings."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
-    ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
-    k: int = parameter(30, "How many facts are recalled.", low=1)
-    similar: int = parameter(5, "How many facts held a new one is compared with.", low=1)
+    ns: int = parameter(4, "Number of newest messages that stay in the buffer.")
+    k: int = parameter(30, "Number of recalled facts.", low=1)
+    similar: int = parameter(5, "Number of similar stored facts that a new fact is compared with.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=2, embed_read=1, per="round")
 
@@ -40,3 +41,6 @@ class Awe(FactMemory):
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the nearest facts (best first in `entries`, oldest first as text), then the buffered messages."""
         return with_buffer(await self.recall_facts(query), stored_messages(self.store, BUFFER))
+
+
+AWE = System("awe", Awe, "AMemGym, AWE", ("freq", "ns", "k"))

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from memflow.memories.design import Design
 from memflow.memories.memory import Memory, Message, Recall, parameter
+from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     newest_within,
     retire_messages,
@@ -73,7 +74,7 @@ class Full(Memory):
     """
 
     budget: int = parameter(
-        0, "Tokens of messages that go before the question (estimated); 0: the model's context window."
+        0, "Tokens of messages before the question (estimated); 0: the model's context window."
     )
     overflow: str = parameter(
         "drop",
@@ -122,7 +123,7 @@ class Recent(Memory):
     The default is three rounds, the maximum size of the buffer of `rag_2_4_30`.
     """
 
-    messages: int = parameter(6, "How many of the newest messages are kept; a round is two.", low=1)
+    messages: int = parameter(6, "Number of newest messages in the memory; a round has two.", low=1)
 
     ranks_entries: ClassVar[bool] = False
     recalls_notes: ClassVar[bool] = False
@@ -141,3 +142,10 @@ class Recent(Memory):
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the stored messages, for any query."""
         return with_buffer(Recall(), stored_messages(self.store, BUFFER))
+
+
+NONE = System("none", Nothing, "CoMem, checkpoint 0; MemoryBench, Vanilla without a corpus")
+ORACLE = System("oracle", Oracle, "AMemGym, upper bound")
+PREVIOUS = System("previous", PreviousState, "a baseline of ours")
+FULL = System("full", Full, "AMemGym, native LLM", ("budget",))
+RECENT = System("recent", Recent, "a baseline of ours", ("messages",))

@@ -2,4 +2,4 @@
 
 PREVIOUS = "previous"
 BOUNDS = ("none", "oracle", PREVIOUS)
-"""The scores of all other memories lie between those of `none` and `oracle`."""
+"""The memories whose scores other memories are compared with: lower bound, upper bound, stale baseline."""

@@ -47,45 +47,45 @@ class CutResult:
 
 
 def cut_messages(
-    held: Sequence[StoredMessage], leaving: int, unit: str, size: int, overlap: int, start: int = 0
+    buffer: Sequence[StoredMessage], leaving: int, unit: str, size: int, overlap: int, start: int = 0
 ) -> CutResult:
     """Return the entries into which the first `leaving` messages of a buffer are split by `unit`, one of UNITS.
 
     A chunk of tokens starts at character `start` of the first message.
     """
     if unit == "message":
-        alone = [EntryDraft(one.note(), one.item.sources, one.item.role) for one in held[:leaving]]
-        return CutResult(alone, leaving, [0] * leaving)
+        drafts = [EntryDraft(entry.note(), entry.item.sources, entry.item.role) for entry in buffer[:leaving]]
+        return CutResult(drafts, leaving, [0] * leaving)
     if unit == "pair":
-        groups = pair_messages(held, leaving)
+        groups = pair_messages(buffer, leaving)
         return CutResult(
             [merge_parts(whole_parts(group)) for group in groups], sum(map(len, groups)), [0] * len(groups)
         )
-    chunks = fill_chunks(held[:leaving], size, overlap, start)
-    # The last one is not full: it begins where the next full one will.
-    gone = next((at for at, one in enumerate(held) if chunks and one is chunks[-1][0].message), 0)
+    chunks = fill_chunks(buffer[:leaving], size, overlap, start)
+    # The last chunk is not full, so its messages stay in the buffer.
+    gone = next((index for index, entry in enumerate(buffer) if chunks and entry is chunks[-1][0].message), 0)
     return CutResult(
-        [merge_parts(chunk) for chunk in chunks[:-1]], gone, [chunk[0].start for chunk in chunks[1:]]
+        [merge_parts(parts) for parts in chunks[:-1]], gone, [parts[0].start for parts in chunks[1:]]
     )
 
 
-def pair_messages(held: Sequence[StoredMessage], leaving: int) -> list[Sequence[StoredMessage]]:
+def pair_messages(buffer: Sequence[StoredMessage], leaving: int) -> list[Sequence[StoredMessage]]:
     """Return the first `leaving` messages in groups: a user message with its answer, or a single message.
 
     The last user message stays in the buffer until its answer leaves the buffer too.
     """
-    found: list[Sequence[StoredMessage]] = []
-    at = 0
-    while at < leaving:
-        asked = held[at].item.role == "user"
-        if asked and at + 1 == len(held):
+    groups: list[Sequence[StoredMessage]] = []
+    start = 0
+    while start < leaving:
+        is_user = buffer[start].item.role == "user"
+        if is_user and start + 1 == len(buffer):
             break
-        size = 2 if asked and _answers(held[at], held[at + 1]) else 1
-        if at + size > leaving:
+        size = 2 if is_user and _is_answer(buffer[start], buffer[start + 1]) else 1
+        if start + size > leaving:
             break
-        found.append(held[at : at + size])
-        at += size
-    return found
+        groups.append(buffer[start : start + size])
+        start += size
+    return groups
 
 
 def fill_chunks(
@@ -98,22 +98,22 @@ def fill_chunks(
     and repeated speaker names do not count.
     """
     words = [
-        (MessagePart(message, begin, end), quarters(message.item.text[begin:end]))
+        (MessagePart(message, word_start, word_end), quarters(message.item.text[word_start:word_end]))
         for message in messages
-        for begin, end in _words(message.item.text, 4 * (size - overlap))
-        if end > start or message is not messages[0]
+        for word_start, word_end in _words(message.item.text, 4 * (size - overlap))
+        if word_end > start or message is not messages[0]
     ]
     chunks: list[list[MessagePart]] = []
-    first, weight = 0, 0
-    for at, (_, more) in enumerate(words):
-        if weight + more > 4 * size:
-            chunks.append(_joined(part for part, _ in words[first:at]))
-            first, weight = at, 0
-            while weight + words[first - 1][1] <= 4 * overlap:
+    first, size_in_quarters = 0, 0
+    for index, (_, quarters_of_word) in enumerate(words):
+        if size_in_quarters + quarters_of_word > 4 * size:
+            chunks.append(_merge_words(part for part, _ in words[first:index]))
+            first, size_in_quarters = index, 0
+            while size_in_quarters + words[first - 1][1] <= 4 * overlap:
                 first -= 1
-                weight += words[first][1]
-        weight += more
-    return [*chunks, _joined(part for part, _ in words[first:])] if words else []
+                size_in_quarters += words[first][1]
+        size_in_quarters += quarters_of_word
+    return [*chunks, _merge_words(part for part, _ in words[first:])] if words else []
 
 
 def whole_parts(messages: Sequence[StoredMessage]) -> list[MessagePart]:
@@ -128,10 +128,10 @@ def merge_parts(parts: Sequence[MessagePart]) -> EntryDraft:
     return EntryDraft(dated_lines((part.line(), part.message.date) for part in parts), sources, role)
 
 
-def _answers(asked: StoredMessage, next_: StoredMessage) -> bool:
-    # What came later and on another day is the start of a session, not an answer.
-    apart = asked.item.since != next_.item.since and asked.date != next_.date
-    return next_.item.role == "assistant" and not apart
+def _is_answer(message: StoredMessage, following: StoredMessage) -> bool:
+    # A message that arrives later and on another day starts a session.
+    new_session = message.item.since != following.item.since and message.date != following.date
+    return following.item.role == "assistant" and not new_session
 
 
 def _head(line: str) -> str:
@@ -139,23 +139,23 @@ def _head(line: str) -> str:
     return head[0] if head else ""
 
 
-def _words(line: str, most: int) -> Iterator[tuple[int, int]]:
+def _words(line: str, limit: int) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each word of a line; words longer than `most` quarters of a token are split.
 
     A word includes the space after it; the first word includes the speaker's name before it.
     """
-    begin = 0
+    start = 0
     for end in [word.end() for word in _WORD.finditer(line, len(_head(line)))] or [len(line)]:
-        if quarters(line[begin:end]) > most:
-            for place in range(begin + 1, end):
-                if quarters(line[begin : place + 1]) > most:
-                    yield begin, place
-                    begin = place
-        yield begin, end
-        begin = end
+        if quarters(line[start:end]) > limit:
+            for position in range(start + 1, end):
+                if quarters(line[start : position + 1]) > limit:
+                    yield start, position
+                    start = position
+        yield start, end
+        start = end
 
 
-def _joined(words: Iterator[MessagePart]) -> list[MessagePart]:
+def _merge_words(words: Iterator[MessagePart]) -> list[MessagePart]:
     """Return the words as message parts; consecutive words of the same message are merged into one part."""
     parts: list[MessagePart] = []
     for word in words:

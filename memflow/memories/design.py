@@ -1,7 +1,7 @@
-"""What a memory does by design: the deviations from "keeps everything, returns what was asked" that are no fault.
+"""The declared design of a memory: deviations from storing every message and answering every read that are no fault.
 
 A memory declares its design (`Memory.design`), a memory server in its answer to `hello` (`Capabilities.design`). Health
-checks (memflow/scoring/health) do not raise an alarm for what is declared, and do for the same behavior undeclared.
+checks (memflow/scoring/health) report a deviation only if it is not declared.
 """
 
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ Role = Literal["user", "assistant"]
 
 
 class Design(BaseModel):
-    """The declared design of a memory. The defaults declare nothing: every message is kept, every read is answered."""
+    """The declared design of a memory. By default, it stores every message and answers every read."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

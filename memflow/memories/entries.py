@@ -92,7 +92,7 @@ class EntryStore:
             previous,
         )
         self._added += 1
-        self._take(item)
+        self._add_live(item)
         return item
 
     def revise(
@@ -124,9 +124,9 @@ class EntryStore:
         """Retire an entry at the current sequence number. Raises KeyError if it is already retired."""
         item = self._items[entry_id]
         del self._live[item.kind][entry_id]
-        gone = replace(item, until=self.sequence)
-        self._items[entry_id] = gone
-        self._changes.append(gone)
+        retired = replace(item, until=self.sequence)
+        self._items[entry_id] = retired
+        self._changes.append(retired)
 
     def advance(self, messages: int) -> None:
         """Increase `sequence` by a number of messages. The runner calls this method before a write."""
@@ -136,13 +136,13 @@ class EntryStore:
         """Return the current (not retired) entries, oldest first; if `kinds` are given, only those of these kinds."""
         if len(kinds) == 1:
             return list(self._live.get(kinds[0], {}).values())
-        found = [
+        entries = [
             item
             for kind, items in self._live.items()
             if not kinds or kind in kinds
             for item in items.values()
         ]
-        return sorted(found, key=lambda item: item.order)
+        return sorted(entries, key=lambda item: item.order)
 
     def newest(self, kind: str) -> Item | None:
         """Return the most recently added current entry of a kind, or None, in constant time."""
@@ -193,9 +193,9 @@ class EntryStore:
             if item.since > sequence:
                 continue
             if item.until is None or item.until > sequence:
-                store._take(item if item.until is None else replace(item, until=None))
+                store._add_live(item if item.until is None else replace(item, until=None))
             else:
-                store._keep(item)
+                store._index(item)
         store._added = 1 + max((item.order for item in items if item.since <= sequence), default=-1)
         store._restored = store.version
         return store
@@ -205,12 +205,12 @@ class EntryStore:
         """Whether the store was restored and did not change since then."""
         return self._restored == self.version
 
-    def _keep(self, item: Item) -> None:
+    def _index(self, item: Item) -> None:
         self._items[item.entry_id] = item
         if item.previous is not None:
             self._next[item.previous] = item.entry_id
 
-    def _take(self, item: Item) -> None:
-        self._keep(item)
+    def _add_live(self, item: Item) -> None:
+        self._index(item)
         self._live.setdefault(item.kind, {})[item.entry_id] = item
         self._changes.append(item)

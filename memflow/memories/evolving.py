@@ -15,13 +15,13 @@ from memflow.memories.memory import FAILURE, Memory, parameter
 POLICY = "policy"
 """Kind of the entries that contain a policy."""
 FEEDBACK = ("questions", "complete", "published_code")
-"""What the evolver sees of the questions and answers."""
+"""The parts of the questions and answers that the evolver sees."""
 CADENCES = ("period", "episode")
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyStep:
-    """One step of the evolution of a policy: the new policy, and the results of the questions that it is based on.
+    """One step of the evolution of a policy: the new policy, and the results of the questions behind it.
 
     `cycle` is the number of episodes played before. `checkpoint` is the last checkpoint whose questions the evolver
     saw: `asked`, `answered` and `correct` count these questions. A failed step has a `reason`, and `kinds` is the
@@ -44,8 +44,8 @@ def policy_step(item: Item) -> PolicyStep | None:
     """Return the evolution step that an entry records; None for another entry."""
     if item.kind not in (POLICY, FAILURE) or "kinds" not in item.meta:
         return None
-    kept = {**item.meta, **{name: tuple(item.meta[name]) for name in ("kinds", "changes")}}
-    return PolicyStep(**kept, reason=item.text if item.kind == FAILURE else None)
+    values = {**item.meta, **{name: tuple(item.meta[name]) for name in ("kinds", "changes")}}
+    return PolicyStep(**values, reason=item.text if item.kind == FAILURE else None)
 
 
 @dataclass
@@ -53,13 +53,15 @@ class EvolvingMemory(Memory):
     """A memory that writes by a policy that can evolve. Feedback and frequency of the evolution are parameters."""
 
     feedback: str = parameter(
-        "complete", "What the evolver is told of the questions asked.", choices=FEEDBACK
+        "complete", "The parts of the questions and answers that the evolver sees.", choices=FEEDBACK
     )
     cadence: str = parameter(
-        "period", "After every period, its memory kept, or after every episode.", choices=CADENCES
+        "period",
+        "When the policy evolves: after every period, or after every play of the episode.",
+        choices=CADENCES,
     )
     cycles: int = parameter(
-        1, "Episodes lived before the one that is measured, if evolving by episode.", high=100
+        1, "Number of plays of the episode before the evaluated one (cadence = episode).", high=100
     )
 
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {POLICY}
@@ -78,19 +80,19 @@ class EvolvingMemory(Memory):
     def follow(self, steps: Sequence[PolicyStep]) -> None:
         """Record evolution steps; the policy of the last successful step becomes the current policy."""
         for step in steps:
-            self._take(step)
+            self._record(step)
 
-    def _take(self, step: PolicyStep) -> None:
+    def _record(self, step: PolicyStep) -> None:
         meta = {name: value for name, value in asdict(step).items() if name not in ("reason", "failed")}
         for reason in step.failed:
             self.store.add(FAILURE, reason, sources=())
-        before = self.store.newest(POLICY)
+        current = self.store.newest(POLICY)
         if step.reason is not None:
             self.store.add(FAILURE, step.reason, sources=(), meta=meta)
-        elif before is None:
+        elif current is None:
             self.store.add(POLICY, numbered_list(step.kinds), sources=(), meta=meta)
         else:
-            self.store.revise(before, text=numbered_list(step.kinds), meta=meta)
+            self.store.revise(current, text=numbered_list(step.kinds), meta=meta)
 
 
 def numbered_list(kinds: Sequence[str]) -> str:

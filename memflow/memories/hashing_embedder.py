@@ -34,48 +34,50 @@ class HashingEmbedder:
         """Return a float32 array of shape (len(texts), dimensions) with rows of length 1."""
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
-            vectors[row] = self._known(text)
+            vectors[row] = self._cached_vector(text)
         return vectors
 
-    def _known(self, text: str) -> Vector:
+    def _cached_vector(self, text: str) -> Vector:
         if text not in self._texts:
             if len(self._texts) >= _CACHED_TEXTS:
                 self._texts.clear()
-            self._texts[text] = self._text(text)
+            self._texts[text] = self._text_vector(text)
         return self._texts[text]
 
-    def _text(self, text: str) -> Vector:
+    def _text_vector(self, text: str) -> Vector:
         counts = Counter(search_words(text)) or Counter([""])
         weights = 1 + np.log(np.fromiter(counts.values(), np.float32, len(counts)))
-        # Summed row after row, never by BLAS: what else is in the batch must not change the last bit.
-        vectors = np.concatenate([self._word(word) for word in counts]).reshape(len(counts), self.dimensions)
+        # Summed row by row, never by BLAS, so that other texts in the batch do not change the last bit.
+        vectors = np.concatenate([self._vector(word) for word in counts]).reshape(
+            len(counts), self.dimensions
+        )
         summed = np.add.reduce(vectors * weights[:, None], axis=0)
         length = np.sqrt(np.add.reduce(summed * summed))
         if length == 0:
-            # Words whose features cancel out: as good as no words.
-            return self._text("")
+            # The features of the words cancel out: embed the text as an empty one.
+            return self._text_vector("")
         return np.asarray(summed / length, np.float32)
 
-    def _word(self, word: str) -> Vector:
-        known = self._words.get(word)
-        if known is not None:
-            return known
+    def _vector(self, word: str) -> Vector:
+        cached = self._words.get(word)
+        if cached is not None:
+            return cached
         if len(self._words) >= _CACHED_WORDS:
             self._words.clear()
         vector = np.zeros(self.dimensions, np.float32)
-        # Long words are rarer than short ones: as near to a document frequency as one gets without documents.
+        # Long words are rarer than short ones, so the length approximates an inverse document frequency.
         weight = max(1, min(len(word), 10)) ** 0.5
         framed = f"<{word}>"
-        grams = [framed[at : at + 3] for at in range(len(framed) - 2)]
-        self._mark(vector, f"word {word}", weight)
+        grams = [framed[start : start + 3] for start in range(len(framed) - 2)]
+        self._add_feature(vector, f"word {word}", weight)
         for gram in grams:
-            self._mark(vector, f"gram {gram}", weight / len(grams) ** 0.5)
+            self._add_feature(vector, f"gram {gram}", weight / len(grams) ** 0.5)
         self._words[word] = vector
         return vector
 
-    def _mark(self, vector: Vector, feature: str, weight: float) -> None:
-        # Not a checksum such as CRC-32: it is linear, so features that look alike would collide together.
-        hashed = int.from_bytes(
+    def _add_feature(self, vector: Vector, feature: str, weight: float) -> None:
+        # A linear checksum such as CRC-32 would map similar features to colliding positions.
+        hash_value = int.from_bytes(
             hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         )
-        vector[(hashed >> 1) % self.dimensions] += weight if hashed & 1 else -weight
+        vector[(hash_value >> 1) % self.dimensions] += weight if hash_value & 1 else -weight

@@ -98,7 +98,7 @@ class Tools:
 
 
 FAILURE = "failure"
-"""Kind of the entries that record what a memory failed to write, and why."""
+"""Kind of the entries that record a failed write, with the reason."""
 AT_LIMIT = "at_limit"
 """Kind of the entries that record an answer with a string or list as long as its limit, which may be incomplete."""
 DATE = "date"
@@ -124,7 +124,7 @@ class Calls:
 class PromptRequest:
     """The arguments of `Memory.ask`: one request to the chat model during a write.
 
-    `loss` says what is lost without a usable answer; it is appended to the reason of the failure entry.
+    `loss` describes the loss if there is no usable answer; it is appended to the reason of the failure entry.
     """
 
     stem: str
@@ -176,9 +176,10 @@ class Memory(ABC):
 
     @property
     def design(self) -> Design:
-        """What the memory does on purpose, so that its health shows no alarm. A class attribute can replace it.
+        """The declared design of the memory, which its health does not report as a fault.
 
-        A memory that asks a model for its entries merges messages.
+        A class attribute can replace this property.
+        By default, a memory that requests its entries from a model merges messages.
         """
         return Design(merges=self.calls.chat_write > 0)
 
@@ -224,17 +225,20 @@ class Memory(ABC):
         [value] = await self.ask_all([PromptRequest(stem, fields, sources, check_item, check)])
         return value
 
-    async def ask_all(self, asks: Iterable[PromptRequest]) -> list[Any]:
-        """Send independent requests concurrently. Return the answers in the order of `asks`.
+    async def ask_all(self, requests: Iterable[PromptRequest]) -> list[Any]:
+        """Send independent requests concurrently. Return the answers in the order of the requests.
 
         Failures are recorded in the same order, so that a replay writes the same entries.
         """
-        asks = list(asks)
+        requests = list(requests)
         answers = await asyncio.gather(
-            *(self.request(one.stem, one.fields, one.check_item, one.check) for one in asks)
+            *(
+                self.request(prompt.stem, prompt.fields, prompt.check_item, prompt.check)
+                for prompt in requests
+            )
         )
-        for one, answer in zip(asks, answers, strict=True):
-            self.record(answer, one.sources, one.loss)
+        for prompt, answer in zip(requests, answers, strict=True):
+            self.record(answer, prompt.sources, prompt.loss)
         return [answer.value for answer in answers]
 
     async def ask_to_read(
@@ -330,6 +334,8 @@ class ModelWrittenMemory(Memory):
     """The base class of memories whose entries a chat model writes. Its parameters limit the answers."""
 
     max_text: int = parameter(
-        TEXT.size, "Characters of one text in an answer, against endless answers.", low=1
+        TEXT.size, "Maximum number of characters of a text in an answer, against endless answers.", low=1
     )
-    max_items: int = parameter(ITEMS.size, "Items of one list in an answer, against endless answers.", low=1)
+    max_items: int = parameter(
+        ITEMS.size, "Maximum number of items of a list in an answer, against endless answers.", low=1
+    )

@@ -30,47 +30,47 @@ def split_messages(messages: Sequence[Message], grain: Grain) -> list[EntryDraft
 
     A message without a date gets the date of the message before it.
     """
-    found, session = [], []
+    drafts, session_lines = [], []
     date: str | None = None
     for message in messages:
         date = message.sent_at or date
-        found.append(EntryDraft(with_date(message.line(), date), (message.message_id,), message.role))
-        session.append((message.line(), date))
-    if grain == "message" or not found:
-        return found
-    return [EntryDraft(dated_lines(session), tuple(message.message_id for message in messages))]
+        drafts.append(EntryDraft(with_date(message.line(), date), (message.message_id,), message.role))
+        session_lines.append((message.line(), date))
+    if grain == "message" or not drafts:
+        return drafts
+    return [EntryDraft(dated_lines(session_lines), tuple(message.message_id for message in messages))]
 
 
 def dated_lines(lines: Iterable[tuple[str, str | None]]) -> str:
     """Return (line, date) pairs as text. Each new date precedes its line, unless the line contains the date."""
-    shown = []
-    before: str | None = None
+    output = []
+    last_date: str | None = None
     for line, date in lines:
-        if date is not None and date != before and date not in line:
-            shown.append(f"[{date}]")
-        shown.append(line)
-        before = date
-    return "\n".join(shown)
+        if date is not None and date != last_date and date not in line:
+            output.append(f"[{date}]")
+        output.append(line)
+        last_date = date
+    return "\n".join(output)
 
 
-def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
+def recalled(results: Sequence[Item], budget: int | None = None) -> Recall:
     """Return a Recall of search results (best first), whose notes list the entries in the order of addition.
 
     With a token `budget`, the result that does not fit and all later results are dropped; only `ranking` lists them.
     """
-    kept = list(found)
+    included = list(results)
     if budget is not None:
-        # Each with the line break that joins it to the next; what is joined has one less.
-        sums = accumulate(quarters(item.text) + 1 for item in found)
-        kept = [item for item, sum_ in zip(found, sums, strict=True) if sum_ - 1 <= 4 * budget]
-    notes = join_texts(sorted(kept, key=lambda item: item.order))
-    dropped = sum(estimate(item.text) for item in found[len(kept) :])
+        # A line break follows each text except the last.
+        sums = accumulate(quarters(item.text) + 1 for item in results)
+        included = [item for item, end in zip(results, sums, strict=True) if end - 1 <= 4 * budget]
+    notes = join_texts(sorted(included, key=lambda item: item.order))
+    dropped_tokens = sum(estimate(item.text) for item in results[len(included) :])
     return Recall(
         notes=notes,
-        entries=tuple(kept),
+        entries=tuple(included),
         injected_tokens=estimate(notes),
-        dropped_tokens=dropped,
-        ranking=tuple(found) if len(kept) < len(found) else None,
+        dropped_tokens=dropped_tokens,
+        ranking=tuple(results) if len(included) < len(results) else None,
     )
 
 

@@ -13,6 +13,7 @@ from memflow.memories.chunks import UNITS, cut_messages
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
+from memflow.memories.systems import System
 from memflow.memories.verbatim import overflow, retire_messages, store_messages, stored_messages, with_buffer
 
 BUFFER = "buffer"
@@ -27,11 +28,11 @@ class Rag(Memory):
     """
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
-    ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
-    k: int = parameter(30, "How many older entries are recalled; 0 is all.")
-    chunk: str = parameter("message", "What of all that leaves makes an entry.", choices=UNITS)
+    ns: int = parameter(4, "Number of newest messages that stay in the buffer.")
+    k: int = parameter(30, "Number of recalled older entries; 0 for all.")
+    chunk: str = parameter("message", "The unit of messages that becomes an entry.", choices=UNITS)
     size: int = parameter(300, "Tokens of a chunk (chunk = tokens).", low=1)
-    overlap: int = parameter(0, "Tokens that a chunk has in common with the one before (chunk = tokens).")
+    overlap: int = parameter(0, "Tokens that a chunk shares with the previous one (chunk = tokens).")
     budget: int = parameter(0, "Tokens of notes, the best entries first; 0 is no limit.")
 
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)
@@ -47,12 +48,12 @@ class Rag(Memory):
     async def write(self, messages: Sequence[Message]) -> None:
         """Buffer the messages; store the messages that leave the buffer, with one embedding request."""
         store_messages(self.store, messages, BUFFER)
-        held = stored_messages(self.store, BUFFER)
-        leaving = len(overflow(held, self.freq, self.ns))
-        made = cut_messages(held, leaving, self.chunk, self.size, self.overlap, self._start())
-        vectors = await self.embed([piece.text for piece in made.pieces])
-        retire_messages(self.store, held[: made.gone], BUFFER)
-        for piece, start, vector in zip(made.pieces, made.starts, vectors, strict=True):
+        buffer = stored_messages(self.store, BUFFER)
+        leaving = len(overflow(buffer, self.freq, self.ns))
+        cut = cut_messages(buffer, leaving, self.chunk, self.size, self.overlap, self._start())
+        vectors = await self.embed([piece.text for piece in cut.pieces])
+        retire_messages(self.store, buffer[: cut.gone], BUFFER)
+        for piece, start, vector in zip(cut.pieces, cut.starts, vectors, strict=True):
             meta = {"start": start} if self.chunk == "tokens" else None
             self.store.add(
                 self.chunk, piece.text, sources=piece.sources, role=piece.role, vector=vector, meta=meta
@@ -60,13 +61,43 @@ class Rag(Memory):
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return search results (best first in `entries`, oldest first as text), then the buffered messages."""
-        found, written = [], len(self.store.live(self.chunk))
-        if written:
+        results, entry_count = [], len(self.store.live(self.chunk))
+        if entry_count:
             vectors = await self.embed([query])
-            found = self.index.search(vectors[0], self.k or written)
-        return with_buffer(recalled(found, self.budget or None), stored_messages(self.store, BUFFER))
+            results = self.index.search(vectors[0], self.k or entry_count)
+        return with_buffer(recalled(results, self.budget or None), stored_messages(self.store, BUFFER))
 
     def _start(self) -> int:
         """Return the character of the buffer's first message where the next chunk of tokens starts."""
-        written = self.store.live(self.chunk)
-        return int(written[-1].meta.get("start", 0)) if written else 0
+        chunks = self.store.live(self.chunk)
+        return int(chunks[-1].meta.get("start", 0)) if chunks else 0
+
+
+RAG = System("rag", Rag, "AMemGym, RAG", ("freq", "ns", "k"))
+RAG_PAIR = System(
+    "rag_pair",
+    Rag,
+    "CoMem, RAG on PersonaMem",
+    ("freq", "ns", "k"),
+    {"chunk": "pair"},
+    {"freq": 1, "ns": 0, "k": 5},
+    "Pairs of a user's message and its answer, found by their embeddings.",
+)
+RAG_CHUNK = System(
+    "rag_chunk",
+    Rag,
+    "CoMem, RAG on DialSim",
+    ("size", "overlap", "k"),
+    {"chunk": "tokens", "freq": 1, "ns": 0},
+    {"overlap": 75, "k": 5},
+    "Overlapping chunks of a fixed number of tokens, found by their embeddings.",
+)
+RETRIEVAL = System(
+    "retrieval",
+    Rag,
+    "MemBench, RetrievalMemory",
+    ("budget",),
+    {"chunk": "message", "freq": 1, "ns": 0, "k": 0},
+    {"budget": 1024},
+    "Every message ranked by its embedding; the best that fit a budget of tokens.",
+)

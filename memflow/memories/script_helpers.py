@@ -9,25 +9,25 @@ _LINE = re.compile(r"^(?:\[(?P<date>[^\]]+)\]\s*)?(?:(?P<speaker>[^\s:][^:\n]{0,
 _MINE = re.compile(r"\b[Mm]y ([\w' -]+?)(?= (?:is|are|was)\b|[,.;:!?]|$)")
 
 
-def statements(lines: str, *, of: str | None = None) -> list[str]:
+def statements(lines: str, *, speaker: str | None = None) -> list[str]:
     """Return the sentences of `speaker: text` lines that are no questions; with `of`, only those of this speaker."""
-    found = []
+    sentences = []
     for line in lines.splitlines():
         match = _LINE.match(line)
-        if match is None or (of is not None and match["speaker"] != of):
+        if match is None or (speaker is not None and match["speaker"] != speaker):
             continue
-        sentences = (sentence.strip() for sentence in _SENTENCE.findall(match["said"]))
-        found += [sentence for sentence in sentences if sentence and sentence[-1] not in "?？"]
-    return [sentence for sentence in found if search_words(sentence)]
+        candidates = (sentence.strip() for sentence in _SENTENCE.findall(match["said"]))
+        sentences += [sentence for sentence in candidates if sentence and sentence[-1] not in "?？"]
+    return [sentence for sentence in sentences if search_words(sentence)]
 
 
 def subject(sentence: str) -> str:
     """Return the subject of a sentence: `cooking budget` for `My cooking budget is tight.`, else its first 3 words."""
-    mine = _MINE.search(sentence)
-    return mine[1].lower() if mine else " ".join(search_words(sentence)[:3])
+    match = _MINE.search(sentence)
+    return match[1].lower() if match else " ".join(search_words(sentence)[:3])
 
 
-def word_overlap(one: str, other: str) -> float:
+def word_overlap(text: str, other: str) -> float:
     """Return the Jaccard similarity of the words of two texts, from 0 to 1."""
-    left, right = set(search_words(one)), set(search_words(other))
+    left, right = set(search_words(text)), set(search_words(other))
     return len(left & right) / len(left | right) if left | right else 0.0

@@ -1,6 +1,7 @@
 """A user's own memories: import paths, tables in memflow.toml, and entry points of installed packages.
 
-The entry point group is `memflow.memories`. registry.py resolves names to configured memories.
+The entry point group is `memflow.memories`, as for the systems that ship with memflow (systems.py). registry.py
+resolves names to configured memories.
 """
 
 import inspect
@@ -10,20 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memflow.entry_points import MEMORIES, installed, is_ours, package_of
 from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Memory
-
-GROUP = "memflow.memories"
-"""The entry point group of installed packages."""
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+[0-9]*")
 
@@ -60,9 +59,9 @@ def load_memory(path: str) -> "type[Memory]":
         raise BadSettings(f"{path!r} is not a valid import path. Use the form my_package.my_module:MyMemory.")
     try:
         memory = getattr(import_module(module), attribute)
-    except Exception as wrong:  # a user's module may raise anything
-        reason = f"{type(wrong).__name__}: {wrong}"
-        raise BadSettings(f"{path} cannot be imported: {reason}. Fix the module or the path.") from wrong
+    except Exception as error:  # a user's module may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        raise BadSettings(f"{path} cannot be imported: {reason}. Fix the module or the path.") from error
     if not (isinstance(memory, type) and issubclass(memory, Memory)):
         raise BadSettings(
             f"{path} is not a subclass of memflow.memories.memory.Memory. Derive the class from it."
@@ -72,14 +71,14 @@ def load_memory(path: str) -> "type[Memory]":
             f"{path} does not define the methods {', '.join(sorted(memory.__abstractmethods__))}. "
             "Define them."
         )
-    known = {each.name for each in fields(memory)}
-    named = {
+    parameters = {parameter.name for parameter in fields(memory)}
+    declared = {
         name for base in memory.__mro__ for name, value in vars(base).items() if isinstance(value, Field)
     }
-    strays = sorted(named - known)
-    if strays:
+    undeclared = sorted(declared - parameters)
+    if undeclared:
         raise BadSettings(
-            f"{path}: the class is not a dataclass, so {', '.join(strays)} cannot be a parameter. Put "
+            f"{path}: the class is not a dataclass, so {', '.join(undeclared)} cannot be a parameter. Put "
             "@dataclass above the class."
         )
     return memory
@@ -87,8 +86,8 @@ def load_memory(path: str) -> "type[Memory]":
 
 @cache
 def installed_memories() -> Mapping[str, UserMemory]:
-    """Return the memories of installed packages, by name, without importing them."""
-    return entry_point_memories(entry_points(group=GROUP))
+    """Return the memories of other installed packages, by name, without importing them."""
+    return entry_point_memories(point for point in installed(MEMORIES) if not is_ours(point))
 
 
 def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
@@ -96,21 +95,21 @@ def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
 
     A name that several packages provide is unusable.
     """
-    found: dict[str, UserMemory] = {}
+    memories: dict[str, UserMemory] = {}
     for point in points:
-        package = f"{point.dist.name} {point.dist.version}" if point.dist else "of unknown name"
-        offer = UserMemory(point.value, package=package, origin=f"package {package}")
-        other = found.get(point.name)
-        if other is not None and (other.path, other.package) != (offer.path, offer.package):
-            both = f"{other.package} and {package}"
-            offer = replace(
-                other,
-                package=both,
-                origin=f"packages {both}",
+        package = package_of(point)
+        memory = UserMemory(point.value, package=package, origin=f"package {package}")
+        existing = memories.get(point.name)
+        if existing is not None and (existing.path, existing.package) != (memory.path, memory.package):
+            packages = f"{existing.package} and {package}"
+            memory = replace(
+                existing,
+                package=packages,
+                origin=f"packages {packages}",
                 wrong="several packages declare a memory with this name. Uninstall all but one.",
             )
-        found[point.name] = offer
-    return found
+        memories[point.name] = memory
+    return memories
 
 
 @cache
@@ -122,15 +121,15 @@ def source_files(memory: "type[Memory]") -> tuple[tuple[str, str], ...]:
     from memflow.memories.memory import Memory  # noqa: PLC0415
 
     modules = {base.__module__ for base in memory.__mro__ if issubclass(base, Memory)}
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name in sorted(module for module in modules if module.partition(".")[0] != "memflow"):
         package = name.rpartition(".")[0]
         if package:
-            found.update(_texts(files(package), f"{package}/"))
+            texts.update(_texts(files(package), f"{package}/"))
         else:
             file = getattr(sys.modules.get(name), "__file__", None)
-            found[name] = Path(file).read_text(encoding="utf-8") if file else ""
-    return tuple(found.items())
+            texts[name] = Path(file).read_text(encoding="utf-8") if file else ""
+    return tuple(texts.items())
 
 
 def _texts(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:

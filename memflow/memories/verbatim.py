@@ -25,10 +25,10 @@ class StoredMessage:
         The message's date precedes the text, unless the date equals `date_before` or is in the text.
         """
         role: Role = "assistant" if self.item.role == "assistant" else "user"
-        words = self.item.text.removeprefix(f"{role}: ")
-        if self.date is not None and self.date != date_before and self.date not in words:
-            words = f"[{self.date}]\n{words}"
-        return ChatMessage(role, words)
+        text = self.item.text.removeprefix(f"{role}: ")
+        if self.date is not None and self.date != date_before and self.date not in text:
+            text = f"[{self.date}]\n{text}"
+        return ChatMessage(role, text)
 
     def note(self) -> str:
         """Return the message as a line of notes, with its date."""
@@ -53,43 +53,43 @@ def store_messages(store: EntryStore, messages: Iterable[Message], kind: str) ->
 
 def stored_messages(store: EntryStore, kind: str) -> list[StoredMessage]:
     """Return the live messages of `kind` with their dates, oldest first."""
-    found, date = [], None
+    messages, date = [], None
     for item in store.live(DATE, kind):
         if item.kind == DATE:
             date = item.text
         else:
-            found.append(StoredMessage(item, date))
-    return found
+            messages.append(StoredMessage(item, date))
+    return messages
 
 
 def retire_messages(store: EntryStore, leaving: Iterable[StoredMessage], kind: str) -> None:
     """Retire messages of `kind`, and date entries without remaining messages, except the newest date entry."""
     for message in leaving:
         store.retire(message.item.entry_id)
-    before: Item | None = None
+    previous: Item | None = None
     for item in store.live(DATE, kind):
-        if before is not None and before.kind == DATE and item.kind == DATE:
-            store.retire(before.entry_id)
-        before = item
+        if previous is not None and previous.kind == DATE and item.kind == DATE:
+            store.retire(previous.entry_id)
+        previous = item
 
 
-def overflow(held: Sequence[StoredMessage], freq: int, ns: int) -> Sequence[StoredMessage]:
+def overflow(buffer: Sequence[StoredMessage], freq: int, ns: int) -> Sequence[StoredMessage]:
     """Return the oldest messages, which leave the buffer; empty for fewer than `freq` + `ns` messages.
 
     The number of returned messages is the largest multiple of `freq` that leaves at least `ns` messages.
     """
-    return held[: max(0, (len(held) - ns) // freq * freq)]
+    return buffer[: max(0, (len(buffer) - ns) // freq * freq)]
 
 
-def with_buffer(recall: Recall, held: Sequence[StoredMessage]) -> Recall:
+def with_buffer(recall: Recall, buffer: Sequence[StoredMessage]) -> Recall:
     """Return a copy of a Recall with the messages of a buffer as chat turns, and their entries last."""
-    said, items = as_turns(held), tuple(message.item for message in held)
+    turns, items = as_turns(buffer), tuple(message.item for message in buffer)
     return replace(
         recall,
-        messages=(*recall.messages, *said),
+        messages=(*recall.messages, *turns),
         entries=(*recall.entries, *items),
         ranking=None if recall.ranking is None else (*recall.ranking, *items),
-        injected_tokens=recall.injected_tokens + sum(estimate(turn.content) for turn in said),
+        injected_tokens=recall.injected_tokens + sum(estimate(turn.content) for turn in turns),
     )
 
 
@@ -104,23 +104,23 @@ def newest_within(messages: Sequence[StoredMessage], budget: float) -> Recall:
 
     The budget may be `math.inf`.
     """
-    said = as_turns(messages)
-    sizes = [estimate(turn.content) for turn in said]
+    turns = as_turns(messages)
+    sizes = [estimate(turn.content) for turn in turns]
     first, total = len(sizes), 0
     while first > 0 and total + sizes[first - 1] <= budget:
         first -= 1
         total += sizes[first]
     while first < len(messages):
-        # The oldest one left may now have to say its date, which the one before it said.
+        # The oldest remaining message may now need its date, which a dropped message before it had.
         oldest = messages[first].turn()
         total += estimate(oldest.content) - sizes[first]
         if total <= budget:
-            said = (oldest, *said[first + 1 :])
+            turns = (oldest, *turns[first + 1 :])
             break
         total -= estimate(oldest.content)
         first += 1
     return Recall(
-        messages=said if first < len(messages) else (),
+        messages=turns if first < len(messages) else (),
         entries=tuple(message.item for message in messages[first:]),
         injected_tokens=total,
         dropped_tokens=sum(sizes[:first]),

@@ -62,10 +62,10 @@ class EpisodeHistory:
         return self.messages[probe.after]
 
 
-def _restored_store(past: EpisodeHistory | None, probe: Probe) -> EntryStore:
-    if past is None:
+def _restored_store(history: EpisodeHistory | None, probe: Probe) -> EntryStore:
+    if history is None:
         return EntryStore()
-    return EntryStore.restored(past.items, past.sequence(probe), past.indexes)
+    return EntryStore.restored(history.items, history.sequence(probe), history.indexes)
 
 
 def not_played(probe: Probe) -> BadInput:
@@ -80,78 +80,78 @@ async def answer_all(
     domain: Domain,
     assistant: str,
     probes: Sequence[Probe],
-    pasts: Mapping[str, EpisodeHistory],
+    histories: Mapping[str, EpisodeHistory],
     remember: Callable[[EntryStore], Memory],
     chat: Chat,
     *,
-    answered: Callable[[], None] = lambda: None,
+    on_answer: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
     running: asyncio.Semaphore | None = None,
 ) -> list[Reply]:
     """Return the replies in the order of `probes`. Probes are answered concurrently; the chat limits the concurrency.
 
-    `answered` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
+    `on_answer` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
     last read, as is the history of an episode. A probe whose memory fails yields a reply with a reason. With a `clock`,
     reads are timed. Calls with the same `running` share its limit of probes in RAM. Raises FatalChatError and
     ServerDown.
     """
-    histories = dict(pasts)
-    del pasts  # a caller that keeps no reference lets each history end with its last probe
+    remaining_histories = dict(histories)
+    del histories  # a caller that keeps no reference lets each history end with its last probe
     running = running or asyncio.Semaphore(RUNNING)
     reading = asyncio.Semaphore(READING)
-    memories: dict[_Place, Memory] = {}
-    waiting = Counter[_Place | str](key for probe in probes for key in (_place(probe), probe.episode_id))
+    memories: dict[_Moment, Memory] = {}
+    uses = Counter[_Moment | str](moment for probe in probes for moment in (_moment(probe), probe.episode_id))
 
     def memory_of(probe: Probe) -> Memory:
-        place = _place(probe)
-        if place not in memories:
-            past = histories.get(probe.episode_id)
-            store = _restored_store(past, probe)
+        moment = _moment(probe)
+        if moment not in memories:
+            history = remaining_histories.get(probe.episode_id)
+            store = _restored_store(history, probe)
             memory = remember(store)
-            if past is None and probe.after is not None and memory.needs_playing:
+            if history is None and probe.after is not None and memory.needs_playing:
                 raise not_played(probe)
-            memories[place] = memory
-        return memories[place]
+            memories[moment] = memory
+        return memories[moment]
 
-    def done(probe: Probe) -> None:
-        place, episode = _place(probe), probe.episode_id
-        waiting.subtract((place, episode))
-        if not waiting[place]:
-            memories.pop(place, None)
-        if not waiting[episode]:
-            histories.pop(episode, None)
+    def release(probe: Probe) -> None:
+        moment, episode = _moment(probe), probe.episode_id
+        uses.subtract((moment, episode))
+        if not uses[moment]:
+            memories.pop(moment, None)
+        if not uses[episode]:
+            remaining_histories.pop(episode, None)
 
     async def read(probe: Probe) -> _Read:
         async with reading:
             try:
                 return await _read(benchmark, domain, probe, memory_of(probe), clock)
             finally:
-                done(probe)
+                release(probe)
 
     replies: dict[int, Reply] = {}  # and not the tasks, which keep more than their result
 
-    async def one(number: int, probe: Probe) -> None:
+    async def answer(number: int, probe: Probe) -> None:
         EPISODE.set(probe.episode_id)
         try:
             reply = await _ask(benchmark, domain, assistant, probe, await read(probe), chat)
         except (FatalChatError, ServerDown):
             raise
-        except (MemflowError, KeyError) as wrong:
-            reply = _failed(domain, assistant, probe, wrong)
-        answered()
+        except (MemflowError, KeyError) as error:
+            reply = _failed_reply(domain, assistant, probe, error)
+        on_answer()
         replies[number] = reply
 
     try:
         async with asyncio.TaskGroup() as group:
             for number, probe in enumerate(probes):
                 await running.acquire()
-                task = group.create_task(one(number, probe))
+                task = group.create_task(answer(number, probe))
                 # A callback also runs for a task that is canceled before it starts.
                 task.add_done_callback(lambda _: running.release())
                 if (number + 1) % STARTED_TOGETHER == 0:
                     await asyncio.sleep(0)  # let the loop process answers that have arrived
-    except ExceptionGroup as failed:
-        raise failed.exceptions[0] from None
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
     return [replies[number] for number in range(len(probes))]
 
 
@@ -170,30 +170,30 @@ async def answer_one(
         return await _ask(benchmark, domain, assistant, probe, read, chat)
     except (FatalChatError, ServerDown):
         raise
-    except (MemflowError, KeyError) as wrong:
-        return _failed(domain, assistant, probe, wrong)
+    except (MemflowError, KeyError) as error:
+        return _failed_reply(domain, assistant, probe, error)
 
 
-_Place = tuple[str, int, str | None]
+_Moment = tuple[str, int, str | None]
 
 
-def _place(probe: Probe) -> _Place:
+def _moment(probe: Probe) -> _Moment:
     """Return the key of the restored memory for a probe; probes with equal keys share a memory."""
     return probe.episode_id, probe.checkpoint, probe.after
 
 
-def _failed(domain: Domain, assistant: str, probe: Probe, wrong: Exception) -> Reply:
-    reason = f"recall for {probe.probe_id}: {type(wrong).__name__}: {wrong}"
+def _failed_reply(domain: Domain, assistant: str, probe: Probe, error: Exception) -> Reply:
+    reason = f"recall for {probe.probe_id}: {type(error).__name__}: {error}"
     return _reply(domain, assistant, probe, _Read(), reason=reason)
 
 
 @dataclass(frozen=True)
 class _Read:
-    """The result of reading a memory for a probe, kept so that the memory can be freed before the model answers."""
+    """The result of reading a memory for a probe, stored so that the memory can be freed before the model answers."""
 
     recall: Recall = field(default_factory=Recall)
     gold_context: str | None = None
-    took: OperationTimer | None = None
+    timer: OperationTimer | None = None
     ranks: bool = False
 
 
@@ -204,8 +204,8 @@ async def _read(
         return _Read()
     gold_context = _gold_context(probe, memory)
     query = DatedQuery(benchmark.question(domain, probe, Recall(), gold_context).query, probe.asked_at)
-    recall, took = await timed(read_for_prompt(memory, query), clock)
-    return _Read(recall, gold_context, took, memory.ranks_entries)
+    recall, timer = await timed(read_for_prompt(memory, query), clock)
+    return _Read(recall, gold_context, timer, memory.ranks_entries)
 
 
 def _gold_context(probe: Probe, memory: Memory) -> str | None:
@@ -255,7 +255,7 @@ def _completion_columns(completion: Completion | None) -> dict[str, Any]:
 
 
 def _reply(domain: Domain, assistant: str, probe: Probe, read: _Read, **answer: Any) -> Reply:
-    recall, took = read.recall, read.took
+    recall, timer = read.recall, read.timer
     return Reply(
         domain=domain.name,
         assistant=assistant,
@@ -269,8 +269,8 @@ def _reply(domain: Domain, assistant: str, probe: Probe, read: _Read, **answer: 
         dropped_messages=recall.dropped_messages,
         recall_failures=list(recall.failed),
         ranked=[item.entry_id for item in recall.ranked[:RANKED]] if read.ranks else [],
-        models_s=None if took is None else took.models,
-        own_s=None if took is None else took.own,
-        model_calls=None if took is None else took.calls,
+        models_s=None if timer is None else timer.models,
+        own_s=None if timer is None else timer.own,
+        model_calls=None if timer is None else timer.calls,
         **answer,
     )

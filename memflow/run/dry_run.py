@@ -159,7 +159,7 @@ class DryRun:
             memory=memory,
             metric_backends=lambda judges: MetricBackends(next(iter(judges.values()), None), judges=judges),
         )
-        tables, seconds = run_simulated(step.function(context))
+        tables, seconds = run_simulated(step.run(context))
         for table, rows in tables.items():
             self.add(table, partition_key(domain.name, assistant), rows)
         counts = tuple(count for count in models.counts.values() if count.calls)
@@ -206,10 +206,10 @@ class _CountingModels:
 
         It is deterministic, since a step reads states that another step wrote.
         """
-        declared = find(memory_name(assistant), self.dry_run.own).server
-        if declared is not None and assistant not in self._servers:
-            can = Capabilities() if declared.hello is None else declared.hello.can
-            self._servers[assistant] = FakeServer(can.model_copy(update={"deterministic": True}))
+        config = find(memory_name(assistant), self.dry_run.own).server
+        if config is not None and assistant not in self._servers:
+            capabilities = Capabilities() if config.hello is None else config.hello.can
+            self._servers[assistant] = FakeServer(capabilities.model_copy(update={"deterministic": True}))
         return self._servers.get(assistant)
 
     async def embedder(self) -> Embedder:

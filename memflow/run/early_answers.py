@@ -50,37 +50,37 @@ class EarlyAnswers:
         WAITING checkpoints wait already, the step `replies` asks the probes.
         """
 
-        async def ask_when_idle(asked: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
+        async def ask_when_idle(probes: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
             REMAINING.set(0)
             await idle()
             self._waiting.discard(asyncio.current_task())
-            return await ask(asked, history)
+            return await ask(probes, history)
 
-        def ended(played: PlayedEpisode, checkpoint: int, following: int) -> None:
-            waiting = self._probes.pop(played.episode_id, [])
-            due = [probe for probe in waiting if checkpoint <= probe.checkpoint < following]
+        def ask_due_probes(played: PlayedEpisode, checkpoint: int, following: int) -> None:
+            unasked = self._probes.pop(played.episode_id, [])
+            due = [probe for probe in unasked if checkpoint <= probe.checkpoint < following]
             indexes = self._indexes.setdefault(played.episode_id, {})
-            if later := [probe for probe in waiting if probe.checkpoint >= following]:
-                self._probes[played.episode_id] = later
+            if remaining := [probe for probe in unasked if probe.checkpoint >= following]:
+                self._probes[played.episode_id] = remaining
             else:
                 del self._indexes[played.episode_id]
             if len(self._waiting) >= WAITING:
                 return
             history = _history(played, due, indexes)
-            asked = [probe for probe in due if probe.after is None or probe.after in history.messages]
-            if asked:
-                task = start(ask_when_idle(asked, history))
+            probes = [probe for probe in due if probe.after is None or probe.after in history.messages]
+            if probes:
+                task = start(ask_when_idle(probes, history))
                 self._running.append(task)
                 self._waiting.add(task)
 
-        return ended
+        return ask_due_probes
 
     async def replies(self) -> dict[str, Reply]:
         """Wait for the running requests. Return the replies by probe id, and forget all probes.
 
         Probes that still wait for an idle event loop, or whose request failed, are missing.
         """
-        found: dict[str, Reply] = {}
+        replies: dict[str, Reply] = {}
         for task in self._waiting:
             if task is not None:
                 task.cancel()
@@ -94,8 +94,8 @@ class EarlyAnswers:
                 if not isinstance(outcome, (ChatError, ServerDown, asyncio.CancelledError)):
                     raise outcome
                 continue
-            found.update((reply.probe_id, reply) for reply in outcome)
-        return found
+            replies.update((reply.probe_id, reply) for reply in outcome)
+        return replies
 
     def cancel(self) -> None:
         """Cancel the running requests. Call this method in the event loop in which they run."""

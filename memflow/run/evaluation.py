@@ -1,4 +1,4 @@
-"""The pipeline steps that evaluate one assistant in one domain, and those that compute the leaderboard and drift.
+"""The pipeline steps that evaluate one assistant in one domain.
 
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.capabilities import MemoryClaims, SimulatedFeedback
 from memflow.benchmarks.domains import Domain
 from memflow.chat.conversation import ASSISTANT
 from memflow.errors import BadSettings, MemflowError
@@ -27,22 +28,26 @@ from memflow.run.evolution import Environment, count_events, evolves, play_assis
 from memflow.run.health import observe_episodes, search_again, traits
 from memflow.run.play import EpisodeQueries, PlayedEpisode
 from memflow.run.restored_memory import restored_memory_check
-from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
+from memflow.run.transcripts import (
+    entry_rows,
+    episode_batches,
+    episode_histories,
+    memory_texts,
+    policy_rows,
+    transcript_rows,
+)
 from memflow.scoring.attribution import attribute, given_messages
-from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import claims_of_judges
-from memflow.scoring.noise import with_difference_noise
 
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
-EPISODES_AT_ONCE = 64
-"""Episodes whose stored entries are in memory at once while their probes are answered or their claims judged."""
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
     """Return whether probes are asked during play, because the memory evolves or the domain requires it."""
-    return benchmark.plays_probes(domain) or evolves(memory, benchmark)
+    on_policy = isinstance(benchmark, SimulatedFeedback) and benchmark.plays_probes(domain)
+    return on_policy or evolves(memory, benchmark)
 
 
 def reads_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
@@ -70,26 +75,24 @@ async def play_episodes(context: StepContext) -> Tables:
     domain, assistant, memory = context.domain, context.assistant, context.memory
     ASSISTANT.set((domain.name, assistant))
     check_previous_state(context.benchmark, domain, memory)
-    played = await _played(context) if memory.system.memory.needs_playing else []
+    played = await _play_partition(context) if memory.system.memory.needs_playing else []
 
-    def by_episode(rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:
-        return (row for episode in played for row in rows(domain.name, assistant, [episode]))
+    def by_episode(to_rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:
+        return (row for episode in played for row in to_rows(domain.name, assistant, [episode]))
 
+    benchmark = context.benchmark
+    rounds = benchmark.rounds(domain, assistant, played) if isinstance(benchmark, SimulatedFeedback) else []
     return {
         "memory.transcripts": by_episode(transcript_rows),
         "memory.indexes": by_episode(entry_rows),
         "memory.policies": policy_rows(domain.name, assistant, memory.values, played),
-        "memory.feedback": context.benchmark.rounds(domain, assistant, played),
+        "memory.feedback": rounds,
     }
 
 
-async def _played(context: StepContext) -> list[PlayedEpisode]:
-    domain, benchmark, memory, assistant = (
-        context.domain,
-        context.benchmark,
-        context.memory,
-        context.assistant,
-    )
+async def _play_partition(context: StepContext) -> list[PlayedEpisode]:
+    domain, benchmark = context.domain, context.benchmark
+    memory, assistant = context.memory, context.assistant
     turns = context.rows("utterance.turns")
     queries = {}
     if needs_queries(memory):
@@ -100,10 +103,10 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         domain, context.states(), turns, context.rows("feedback.sessions"), simulator, probes
     )
     chat, tools = await context.models.answering(assistant), await context.models.tools(assistant)
-    ended = None
+    on_checkpoint = None
     if context.early is not None and not evolves(memory, benchmark):
-        ask = await _asker(context, context.models.of_stage("answer"))
-        ended = context.early.on_checkpoint(ask, context.models.start, context.models.idle)
+        ask_probes = await _probe_asker(context, context.models.of_stage("answer"))
+        on_checkpoint = context.early.on_checkpoint(ask_probes, context.models.start, context.models.idle)
     remember = memory.factory(tools)
     return await play_assistant(
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
@@ -111,9 +114,9 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         episodes,
         remember,
         benchmark.replier(domain, chat),
-        lived=context.models.expect(count_events(memory, benchmark, episodes)),
+        on_event=context.models.expect(count_events(memory, benchmark, episodes)),
         clock=context.clock,
-        ended=ended,
+        on_checkpoint=on_checkpoint,
         queries=queries,
         observer=restored_memory_check(
             benchmark,
@@ -149,7 +152,7 @@ def episode_queries(
     }
 
 
-async def _asker(context: StepContext, models: ModelProvider) -> Ask:
+async def _probe_asker(context: StepContext, models: ModelProvider) -> Ask:
     """Return a callback that asks the probes of one episode during play."""
     chat, tools = await models.answering(context.assistant), await models.tools(context.assistant)
     remember = context.memory.factory(tools)
@@ -178,16 +181,16 @@ async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
     ASSISTANT.set((context.domain.name, context.assistant))
     early = await context.early.replies() if context.early is not None else {}
-    asked = _asked_probes(context)
-    answered = context.models.expect(len(asked))
+    probe_keys = _test_probe_keys(context)
+    on_answer = context.models.expect(len(probe_keys))
     for _ in early:
-        answered()
-    if missing := [probe for probe in asked if probe.probe_id not in early]:
-        early |= await _answered(context, missing, answered)
-    return {"answer.replies": (early.pop(probe.probe_id) for probe in asked)}
+        on_answer()
+    if unanswered := [probe for probe in probe_keys if probe.probe_id not in early]:
+        early |= await _answer_from_rows(context, unanswered, on_answer)
+    return {"answer.replies": (early.pop(probe.probe_id) for probe in probe_keys)}
 
 
-class _AskedProbe(NamedTuple):
+class _ProbeKey(NamedTuple):
     """The id and the episode of a probe: the probes of all episodes take gigabytes."""
 
     probe_id: str
@@ -202,24 +205,24 @@ class _OfEpisode(Protocol):
 R = TypeVar("R", bound=_OfEpisode)
 
 
-def _asked_probes(context: StepContext) -> list[_AskedProbe]:
+def _test_probe_keys(context: StepContext) -> list[_ProbeKey]:
     """Return the probes of split `test`."""
     return [
-        _AskedProbe(probe.probe_id, probe.episode_id)
+        _ProbeKey(probe.probe_id, probe.episode_id)
         for probe in context.stream("question.probes")
         if probe.split == "test"
     ]
 
 
-def _read_probes(context: StepContext, asked: Iterable[_AskedProbe]) -> list[Probe]:
+def _read_probes(context: StepContext, probe_keys: Iterable[_ProbeKey]) -> list[Probe]:
     """Return the rows of these probes, in stored order."""
-    episode_of = dict(asked)
-    read = context.stream("question.probes", episodes={*episode_of.values()})
-    return [probe for probe in read if probe.probe_id in episode_of]
+    episode_of = dict(probe_keys)
+    rows = context.stream("question.probes", episodes={*episode_of.values()})
+    return [probe for probe in rows if probe.probe_id in episode_of]
 
 
-async def _answered(
-    context: StepContext, asked: Sequence[_AskedProbe], answered: Callable[[], None]
+async def _answer_from_rows(
+    context: StepContext, probe_keys: Sequence[_ProbeKey], on_answer: Callable[[], None]
 ) -> dict[str, Reply]:
     """Answer probes with memories that are restored from the stored entries. Return the replies by probe.
 
@@ -228,9 +231,9 @@ async def _answered(
     chat = await context.models.answering(context.assistant)
     remember = context.memory.factory(await context.models.tools(context.assistant))
     replies: dict[str, Reply] = {}
-    for some in _of_episodes_at_once(asked):
-        episodes, probes = {each.episode_id for each in some}, _read_probes(context, some)
-        found = await answer_all(
+    for batch in _of_episodes_at_once(probe_keys):
+        episodes, probes = {probe.episode_id for probe in batch}, _read_probes(context, batch)
+        batch_replies = await answer_all(
             context.benchmark,
             context.domain,
             context.assistant,
@@ -242,10 +245,10 @@ async def _answered(
             ),
             remember,
             chat,
-            answered=answered,
+            on_answer=on_answer,
             clock=context.clock,
         )
-        replies.update((reply.probe_id, reply) for reply in found)
+        replies.update((reply.probe_id, reply) for reply in batch_replies)
     return replies
 
 
@@ -254,105 +257,91 @@ def _of_episodes_at_once(rows: Iterable[R]) -> Iterator[list[R]]:
     by_episode: dict[str, list[R]] = defaultdict(list)
     for row in rows:
         by_episode[row.episode_id].append(row)
-    episodes = list(by_episode)
-    for start in range(0, len(episodes), EPISODES_AT_ONCE):
-        yield [row for episode in episodes[start : start + EPISODES_AT_ONCE] for row in by_episode[episode]]
+    for episodes in episode_batches(by_episode):
+        yield [row for episode in episodes for row in by_episode[episode]]
 
 
 async def score_replies(context: StepContext) -> Tables:
     """Score each reply under the metrics of the benchmark."""
-    judged = context.benchmark.judge_prompts(context.domain, "score.verdicts")
-    judges = await context.models.judges(context.domain.name) if judged else {}
+    prompts = context.benchmark.judge_prompts(context.domain, "score.verdicts")
+    judges = await context.models.judges(context.domain.name) if prompts else {}
     verdicts = await context.benchmark.verdicts(
-        context.domain,
-        context.test_probes(),
-        context.rows("answer.replies"),
-        context.metric_backends(judges),
+        context.domain, context.test_probes(), context.rows("answer.replies"), context.metric_backends(judges)
     )
     return {"score.verdicts": verdicts}
 
 
 async def attribute_failures(context: StepContext) -> Tables:
     """Attribute each wrong answer to a write, read or utilization failure."""
-    asked = _asked_probes(context)
+    probe_keys = _test_probe_keys(context)
     given = given_messages(context.stream("memory.transcripts"))  # evidence may be in the base of an episode
-    found: dict[str, FailureAttribution] = {}
-    for some in _of_episodes_at_once(asked):
-        episodes = {each.episode_id for each in some}
-        attributions = attribute(
+    attributions: dict[str, FailureAttribution] = {}
+    for batch in _of_episodes_at_once(probe_keys):
+        episodes = {probe.episode_id for probe in batch}
+        batch_rows = attribute(
             context.domain.name,
             context.assistant,
             context.memory.system,
             given=given,
             said=context.stream("memory.transcripts", episodes=episodes),
             entries=list(context.stream("memory.indexes", vectors=False, episodes=episodes)),
-            probes=_read_probes(context, some),
+            probes=_read_probes(context, batch),
             replies=context.stream("answer.replies", episodes=episodes),
             verdicts=context.stream("score.verdicts", episodes=episodes),
         )
-        found.update((row.probe_id, row) for row in attributions)
-    return {"score.attributions": [found[each.probe_id] for each in asked if each.probe_id in found]}
+        attributions.update((row.probe_id, row) for row in batch_rows)
+    return {
+        "score.attributions": [
+            attributions[probe.probe_id] for probe in probe_keys if probe.probe_id in attributions
+        ]
+    }
 
 
 async def judge_claims(context: StepContext) -> Tables:
     """Judge which facts of the users' states the memory contains at each checkpoint."""
-    domain, system = context.domain, context.memory.system
-    claims = []
-    if system.memory.recalls_entries:
-        turns = context.rows("utterance.turns")
-        claims = context.benchmark.claims(domain, context.assistant, context.states(), turns)
+    domain, system, benchmark = context.domain, context.memory.system, context.benchmark
+    if not (system.memory.recalls_entries and isinstance(benchmark, MemoryClaims)):
+        return {"score.claims": []}
+    turns = context.rows("utterance.turns")
+    claims = benchmark.claims(domain, context.assistant, context.states(), turns)
     judges = await context.models.judges(domain.name) if claims else {}
     unknown: list[Claim] = []
     judged: dict[str, list[Claim]] = {name: [] for name in judges}
     for group in _of_episodes_at_once(claims):
         episodes = {claim.episode_id for claim in group}
         entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
-        pasts = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), group)
-        hidden = _episodes_without_content(pasts) if is_server(system.memory) else set()
-        unknown += [replace(claim, reason=NO_CONTENT) for claim in group if claim.episode_id in hidden]
-        known = [claim for claim in group if claim.episode_id not in hidden]
-        held = memory_texts(pasts, known, system.memory.bookkeeping_kinds)
-        del pasts
-        found = await asyncio.gather(
-            *(context.benchmark.judge_claims(domain, known, held, judge) for judge in judges.values())
+        histories = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), group)
+        hidden_episodes = _episodes_without_content(histories) if is_server(system.memory) else set()
+        unknown += [
+            replace(claim, reason=NO_CONTENT) for claim in group if claim.episode_id in hidden_episodes
+        ]
+        known = [claim for claim in group if claim.episode_id not in hidden_episodes]
+        texts = memory_texts(histories, known, system.memory.bookkeeping_kinds)
+        del histories
+        claims_by_judge = await asyncio.gather(
+            *(benchmark.judge_claims(domain, known, texts, judge) for judge in judges.values())
         )
-        for name, of_judge in zip(judges, found, strict=True):
-            judged[name] += of_judge
+        for name, claims_of_judge in zip(judges, claims_by_judge, strict=True):
+            judged[name] += claims_of_judge
     return {"score.claims": [*unknown, *claims_of_judges(judged)] if claims else []}
 
 
-def _episodes_without_content(pasts: Mapping[str, EpisodeHistory]) -> set[str]:
+def _episodes_without_content(histories: Mapping[str, EpisodeHistory]) -> set[str]:
     """Return the episodes that were played with a memory server that does not export its items."""
     return {
         episode
-        for episode, past in pasts.items()
-        for item in past.items
-        if (can := declared_capabilities(item.kind, item.meta)) is not None and can.export == "none"
+        for episode, history in histories.items()
+        for item in history.items
+        if (capabilities := declared_capabilities(item.kind, item.meta)) is not None
+        and capabilities.export == "none"
     }
 
 
 async def measure_health(context: StepContext) -> Tables:
-    """Measure what the memory did with what it was given, and whether its scores can be its own."""
+    """Measure the health of the memory from stored rows: its writes, reads, failures and latencies."""
     if not context.memory.system.memory.recalls_entries:
-        found = nothing_to_measure(f"the memory {context.memory.system.name} stores nothing by design")
+        measures = nothing_to_measure(f"the memory {context.memory.system.name} stores nothing by design")
     else:
-        observed = observe_episodes(context)
-        found = measure_all(observed, traits(context, observed), partial(search_again, context))
-    return {"score.health": [each.row(context.domain.name, context.assistant) for each in found]}
-
-
-async def compute_leaderboard(context: StepContext) -> Tables:
-    """Compare every two assistants of a domain, and compute the scores of every assistant with its range of ranks."""
-    comparisons = context.comparisons()
-    scores = with_ranks(context.leaderboard(), comparisons)
-    comparisons = with_difference_noise(comparisons, scores)
-    return {
-        "score.comparisons": comparisons,
-        "score.leaderboard": scores,
-        "score.history": context.history(scores),
-    }
-
-
-async def compute_drift(context: StepContext) -> Tables:
-    """Compare the scores of each assistant whose inputs changed with those of its publication before the change."""
-    return {"score.drift": context.drift()}
+        observations = observe_episodes(context)
+        measures = measure_all(observations, traits(context, observations), partial(search_again, context))
+    return {"score.health": [measure.row(context.domain.name, context.assistant) for measure in measures]}

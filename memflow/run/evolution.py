@@ -9,10 +9,12 @@ an episode is played `cycles` times from an empty memory and then once more; onl
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 
 from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.capabilities import EvolutionFeedback
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.limits import limit_prompt
@@ -55,22 +57,22 @@ class Environment:
 
     def feedback_probes(self) -> dict[tuple[str, int], list[Probe]]:
         """Return the probes for feedback by episode and checkpoint: multiple choice and not quarantined."""
-        found: dict[tuple[str, int], list[Probe]] = {}
+        by_checkpoint: dict[tuple[str, int], list[Probe]] = {}
         for probe in self.probes:
             if probe.kind == "choice" and probe.split == "test" and probe.reason is None:
-                found.setdefault((probe.episode_id, probe.checkpoint), []).append(probe)
-        return found
+                by_checkpoint.setdefault((probe.episode_id, probe.checkpoint), []).append(probe)
+        return by_checkpoint
 
 
 def evolves(config: MemoryConfig, benchmark: Benchmark) -> bool:
     """Return whether a memory evolves on a benchmark: it has a policy, and the benchmark provides feedback."""
-    return benchmark.provides_feedback and issubclass(config.system.memory, EvolvingMemory)
+    return isinstance(benchmark, EvolutionFeedback) and issubclass(config.system.memory, EvolvingMemory)
 
 
 def count_events(config: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
     """Return the number of events that play processes, over all episodes and evolution cycles."""
-    once = sum(len(episode.events) for episode in episodes)
-    return once * (1 + _cycles(config)) if evolves(config, benchmark) else once
+    event_count = sum(len(episode.events) for episode in episodes)
+    return event_count * (1 + _cycles(config)) if evolves(config, benchmark) else event_count
 
 
 async def play_assistant(
@@ -80,16 +82,16 @@ async def play_assistant(
     remember: Callable[[EntryStore], Memory],
     replier: Replier | None,
     *,
-    lived: Callable[[], None] = lambda: None,
+    on_event: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-    ended: AfterCheckpoint | None = None,
+    on_checkpoint: AfterCheckpoint | None = None,
     queries: Mapping[str, EpisodeQueries] = MappingProxyType({}),
     observer: PlayObserver | None = None,
 ) -> list[PlayedEpisode]:
     """Play all episodes with one assistant, whose memory may evolve. Return the played episodes.
 
-    A memory that does not evolve is played by play.play_all. `ended` and `queries` are passed to play_all. The
-    `observer` sees the play that is evaluated, not those of earlier cycles.
+    A memory that does not evolve is played by play.play_all, which receives `on_checkpoint` and `queries`. The
+    `observer` reads the memory during the evaluated play, not during earlier cycles.
 
     Raises BadInput if an episode of a memory that evolves has a base.
     """
@@ -98,20 +100,20 @@ async def play_assistant(
             episodes,
             remember,
             replier,
-            lived=lived,
+            on_event=on_event,
             clock=clock,
-            ended=ended,
+            on_checkpoint=on_checkpoint,
             queries=queries,
             observer=observer,
         )
-    if based := [episode.episode_id for episode in episodes if episode.base is not None]:
+    if with_base := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(
-            f"the episode {based[0]} has a base episode, which the evolving memory {config.name} does not support. "
+            f"the episode {with_base[0]} has a base episode, which the evolving memory {config.name} does not support. "
             "Use a memory that does not evolve."
         )
-    asked = environment.feedback_probes()
-    given = (environment, config, asked, remember, replier, lived, clock, observer)
-    return list(await asyncio.gather(*(_Evolution(*given).run(one) for one in episodes)))
+    probes = environment.feedback_probes()
+    evolution = partial(_Evolution, environment, config, probes, remember, replier, on_event, clock, observer)
+    return list(await asyncio.gather(*(evolution().run(episode) for episode in episodes)))
 
 
 def _cycles(config: MemoryConfig) -> int:
@@ -124,10 +126,11 @@ class _Evolution:
 
     environment: Environment
     config: MemoryConfig
-    asked: Mapping[tuple[str, int], Sequence[Probe]]
+    probes: Mapping[tuple[str, int], Sequence[Probe]]
+    """The feedback probes by episode and checkpoint."""
     remember: Callable[[EntryStore], Memory]
     replier: Replier | None
-    lived: Callable[[], None]
+    on_event: Callable[[], None]
     clock: Clock | None = None
     observer: PlayObserver | None = None
     steps: list[PolicyStep] = field(default_factory=list)
@@ -135,70 +138,75 @@ class _Evolution:
     async def run(self, episode: Episode) -> PlayedEpisode:
         if self.config.values["cadence"] == "period":
             last = max((event.checkpoint for event in episode.events), default=0)
-            return await self._play(add_checkpoints(episode, self._between, before=last), self.observer)
+            return await self._play(add_checkpoints(episode, self._evolve_at, before=last), self.observer)
         for cycle in range(1, 1 + _cycles(self.config)):
-            heard: list[tuple[Probe, Reply]] = []
-            await self._play(add_checkpoints(episode, self._listening(heard)))
-            step = await self._step(self.steps[-1].kinds, heard)
+            answered: list[tuple[Probe, Reply]] = []
+            await self._play(add_checkpoints(episode, self._collect(answered)))
+            step = await self._evolve(self.steps[-1].kinds, answered)
             if step is not None:
                 self.steps.append(replace(step, cycle=cycle))
         return await self._play(episode, self.observer)
 
     async def _play(self, episode: Episode, observer: PlayObserver | None = None) -> PlayedEpisode:
-        memory = _evolving(self.remember(EntryStore()))
+        memory = _as_evolving(self.remember(EntryStore()))
         if not self.steps:
             self.steps.append(PolicyStep(memory.first))
         memory.follow(self.steps)
-        return await play(episode, memory, self.replier, self.lived, self.clock, observer=observer)
+        return await play(episode, memory, self.replier, self.on_event, self.clock, observer=observer)
 
-    def _between(self, episode: str, checkpoint: int) -> CheckpointHandler:
-        async def reached(living: Memory) -> None:
-            memory = _evolving(living)
-            step = await self._step(memory.policy, await self._ask(memory, episode, checkpoint))
+    def _evolve_at(self, episode: str, checkpoint: int) -> CheckpointHandler:
+        async def on_checkpoint(played_memory: Memory) -> None:
+            memory = _as_evolving(played_memory)
+            step = await self._evolve(memory.policy, await self._answer(memory, episode, checkpoint))
             if step is not None:
-                # The checkpoint keeps its policy; the next policy begins after it.
+                # The next policy begins after the checkpoint, whose probes see the present policy.
                 memory.store.advance(1)
                 memory.follow([step])
 
-        return reached
+        return on_checkpoint
 
-    def _listening(self, heard: list[tuple[Probe, Reply]]) -> Callable[[str, int], CheckpointHandler]:
-        def between(episode: str, checkpoint: int) -> CheckpointHandler:
-            async def reached(living: Memory) -> None:
-                heard.extend(await self._ask(living, episode, checkpoint))
+    def _collect(self, answered: list[tuple[Probe, Reply]]) -> Callable[[str, int], CheckpointHandler]:
+        def checkpoint_handler(episode: str, checkpoint: int) -> CheckpointHandler:
+            async def on_checkpoint(memory: Memory) -> None:
+                answered.extend(await self._answer(memory, episode, checkpoint))
 
-            return reached
+            return on_checkpoint
 
-        return between
+        return checkpoint_handler
 
-    async def _ask(self, memory: Memory, episode: str, checkpoint: int) -> list[tuple[Probe, Reply]]:
-        place, probes = self.environment, self.asked.get((episode, checkpoint), ())
-        replies = await asyncio.gather(
-            *(
-                answer_one(place.benchmark, place.domain, place.assistant, probe, memory, place.answering)
-                for probe in probes
-            )
-        )
+    async def _answer(self, memory: Memory, episode: str, checkpoint: int) -> list[tuple[Probe, Reply]]:
+        """Return the feedback probes of a checkpoint with the assistant's replies."""
+        environment, probes = self.environment, self.probes.get((episode, checkpoint), ())
+        answer = partial(answer_one, environment.benchmark, environment.domain, environment.assistant)
+        replies = await asyncio.gather(*(answer(probe, memory, environment.answering) for probe in probes))
         return list(zip(probes, replies, strict=True))
 
-    async def _step(self, policy: tuple[str, ...], heard: Sequence[tuple[Probe, Reply]]) -> PolicyStep | None:
+    async def _evolve(
+        self, policy: tuple[str, ...], answered: Sequence[tuple[Probe, Reply]]
+    ) -> PolicyStep | None:
         """Return the evolution step that follows `policy`; None if the benchmark has no feedback questions."""
-        if not heard:
+        if not answered:
             return None
-        place, probes, replies = self.environment, [one for one, _ in heard], [reply for _, reply in heard]
-        verdicts = await place.benchmark.verdicts(place.domain, probes, replies, MetricBackends())
+        environment = self.environment
+        probes, replies = [probe for probe, _ in answered], [reply for _, reply in answered]
+        verdicts = await environment.benchmark.verdicts(environment.domain, probes, replies, MetricBackends())
         metrics = {probe.probe_id: probe.metric for probe in probes}
         values = [row.value for row in verdicts if row.metric == metrics[row.probe_id]]
-        told = place.benchmark.build_evolution_feedback(
-            place.domain, str(self.config.values["feedback"]), probes, replies, place.turns
+        assert isinstance(
+            environment.benchmark, EvolutionFeedback
+        )  # only such a benchmark has feedback probes
+        feedback = environment.benchmark.build_evolution_feedback(
+            environment.domain, str(self.config.values["feedback"]), probes, replies, environment.turns
         )
-        if place.evolver is None:
+        if environment.evolver is None:
             raise BadSettings(
                 f"the memory {self.config.name} needs a chat model to evolve, but none is configured. "
                 "Configure one in memflow.toml."
             )
         prompt = limit_prompt(self.config.system.memory.prompt("evolve"), self.config.values)
-        answer = await ask(place.evolver, prompt, {"kinds": numbered_list(policy), "feedback": told})
+        answer = await ask(
+            environment.evolver, prompt, {"kinds": numbered_list(policy), "feedback": feedback}
+        )
         step = PolicyStep(
             kinds=policy,
             checkpoint=max(probe.checkpoint for probe in probes),
@@ -214,19 +222,19 @@ class _Evolution:
 
 
 def add_checkpoints(
-    episode: Episode, between: Callable[[str, int], CheckpointHandler], before: int | None = None
+    episode: Episode, handler_of: Callable[[str, int], CheckpointHandler], before: int | None = None
 ) -> Episode:
     """Return the episode with a checkpoint event at the end of each checkpoint below `before`."""
-    found: list[Event] = []
-    for checkpoint, lived in groupby(episode.events, key=lambda event: event.checkpoint):
-        found += lived
+    events: list[Event] = []
+    for checkpoint, checkpoint_events in groupby(episode.events, key=lambda event: event.checkpoint):
+        events += checkpoint_events
         if before is None or checkpoint < before:
-            reached = between(episode.episode_id, checkpoint)
-            found.append(Event(found[-1].number, checkpoint, "checkpoint", (), reached=reached))
-    return replace(episode, events=tuple(found))
+            on_checkpoint = handler_of(episode.episode_id, checkpoint)
+            events.append(Event(events[-1].number, checkpoint, "checkpoint", (), on_checkpoint=on_checkpoint))
+    return replace(episode, events=tuple(events))
 
 
-def _evolving(memory: Memory) -> EvolvingMemory:
+def _as_evolving(memory: Memory) -> EvolvingMemory:
     if not isinstance(memory, EvolvingMemory):
         raise BadInput(
             f"the memory {type(memory).__name__} has no policy that can evolve. Derive the class from EvolvingMemory."

@@ -1,7 +1,7 @@
 """The inputs of the measures of health: observations of all played episodes, and BM25 over their stored entries."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from memflow.errors import MemflowError
@@ -11,22 +11,19 @@ from memflow.memories.search import Bm25
 from memflow.memories.server.evidence import declared_capabilities
 from memflow.records import Probe, TranscriptMessage
 from memflow.run.context import StepContext
-from memflow.run.transcripts import episode_histories
+from memflow.run.transcripts import episode_batches, episode_histories
 from memflow.scoring.health.episodes import DomainMessages, observe
 from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
 
-EPISODES_AT_ONCE = 64
-"""Episodes whose entries are in memory at once."""
 
-
-def traits(context: StepContext, observed: Sequence[EpisodeObservation]) -> MemoryTraits:
+def traits(context: StepContext, observations: Sequence[EpisodeObservation]) -> MemoryTraits:
     """Return what is known of the assistant's memory beside its rows. A memory server declares its design itself."""
     memory = context.memory
-    declared = (episode.server.design for episode in observed if episode.server is not None)
+    designs = (episode.server.design for episode in observations if episode.server is not None)
     k = memory.values.get("k")
     return MemoryTraits(
         memory.system.name,
-        next(declared, memory.design),
+        next(designs, memory.design),
         k if type(k) is int else None,
         memory.system.memory.ranks_entries,
     )
@@ -34,7 +31,7 @@ def traits(context: StepContext, observed: Sequence[EpisodeObservation]) -> Memo
 
 def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
     """Return the observations of all played episodes."""
-    said = DomainMessages.of(context.stream("memory.transcripts"))
+    messages = DomainMessages.of(context.stream("memory.transcripts"))
     probes: dict[str, list[Probe]] = defaultdict(list)
     for probe in context.test_probes():
         probes[probe.episode_id].append(probe)
@@ -45,31 +42,31 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
         except (MemflowError, KeyError):
             return probe.question  # its reply has the reason
 
-    observed = []
-    for episodes in _groups(said.starts):
+    observations = []
+    for episodes in episode_batches(messages.starts):
         lines = _by_episode(context, episodes)
-        pasts = episode_histories(
+        histories = episode_histories(
             context.stream("memory.indexes", vectors=False, episodes=episodes),
             chain(*lines.values()),
-            (probe for name in episodes for probe in probes[name]),
+            (probe for episode_id in episodes for probe in probes[episode_id]),
         )
         replies = {row.probe_id: row for row in context.stream("answer.replies", episodes=episodes)}
         attributions = {row.probe_id: row for row in context.stream("score.attributions", episodes=episodes)}
-        observed += [
+        observations += [
             observe(
                 context.memory.system,
-                name,
-                pasts[name],
-                lines[name],
-                probes[name],
+                episode_id,
+                histories[episode_id],
+                lines[episode_id],
+                probes[episode_id],
                 query,
                 replies,
                 attributions,
-                said,
+                messages,
             )
-            for name in episodes
+            for episode_id in episodes
         ]
-    return observed
+    return observations
 
 
 def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Mapping[str, bool]:
@@ -77,25 +74,25 @@ def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Ma
 
     For a memory server that does not export its items, BM25 searches the messages.
     """
-    places: dict[str, dict[int, list[ProbeRead]]] = defaultdict(lambda: defaultdict(list))
+    reads_by_moment: dict[str, dict[int, list[ProbeRead]]] = defaultdict(lambda: defaultdict(list))
     for read in reads:
         if read.evidence:
-            places[read.episode_id][read.sequence].append(read)
+            reads_by_moment[read.episode_id][read.sequence].append(read)
     ignored = context.memory.system.kinds_without_evidence
     hits: dict[str, bool] = {}
-    for episodes in _groups(places):
+    for episodes in episode_batches(reads_by_moment):
         lines = _by_episode(context, episodes)
-        pasts = episode_histories(
+        histories = episode_histories(
             context.stream("memory.indexes", vectors=False, episodes=episodes), chain(*lines.values()), ()
         )
-        for name in episodes:
-            items = [item for item in pasts[name].items if item.kind not in ignored]
-            if hides_items(pasts[name].items):
-                items = [_as_item(line) for line in lines[name]]
+        for episode_id in episodes:
+            items = [item for item in histories[episode_id].items if item.kind not in ignored]
+            if hides_items(histories[episode_id].items):
+                items = [_as_item(line) for line in lines[episode_id]]
             kinds = {item.kind for item in items}
-            for sequence, of_place in sorted(places[name].items()):
+            for sequence, moment_reads in sorted(reads_by_moment[episode_id].items()):
                 index = Bm25(EntryStore.restored(items, sequence), *kinds)
-                for read in of_place:
+                for read in moment_reads:
                     sources = {source for item in index.search(read.query, k) for source in item.sources}
                     hits[read.probe_id] = not sources.isdisjoint(read.evidence)
     return hits
@@ -103,8 +100,10 @@ def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Ma
 
 def hides_items(items: Iterable[Item]) -> bool:
     """Return whether the entries are of a memory server that does not export its items."""
-    declared = (declared_capabilities(item.kind, item.meta) for item in items)
-    return any(can.export == "none" for can in declared if can is not None)
+    server_capabilities = (declared_capabilities(item.kind, item.meta) for item in items)
+    return any(
+        capabilities.export == "none" for capabilities in server_capabilities if capabilities is not None
+    )
 
 
 def _as_item(line: TranscriptMessage) -> Item:
@@ -120,9 +119,3 @@ def _by_episode(context: StepContext, episodes: Collection[str]) -> dict[str, li
         if line.reason is None and line.episode_id in episodes:
             lines[line.episode_id].append(line)
     return lines
-
-
-def _groups(names: Iterable[str]) -> Iterator[list[str]]:
-    names = list(names)
-    for start in range(0, len(names), EPISODES_AT_ONCE):
-        yield names[start : start + EPISODES_AT_ONCE]

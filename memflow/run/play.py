@@ -84,7 +84,7 @@ class SpokenMessage:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """The messages of a dialogue, and in `kept` a record that the benchmark stores with the dialogue."""
+    """The messages of a dialogue, and a record (`kept`) that the benchmark stores with the dialogue."""
 
     spoken: Sequence[SpokenMessage]
     kept: Any = None
@@ -95,8 +95,9 @@ class Event:
     """Messages that arrive together. In an exchange, the assistant replies to each message in turn.
 
     Given messages are written in groups of `together`; 0 writes all at once. A checkpoint has no messages; the player
-    calls `reached` with the memory. A dialogue starts without messages; `lead` generates them. Consecutive dialogues of
-    one checkpoint run concurrently on the memory before the first, and are then written in order, each in one write.
+    calls `on_checkpoint` with the memory. A dialogue starts without messages; `lead` generates them. Consecutive
+    dialogues of one checkpoint run concurrently on the memory before the first dialogue. Then each is written in order,
+    in one write.
     """
 
     number: int
@@ -106,7 +107,7 @@ class Event:
     follow_ups: int = 0
     follow_up: FollowUp | None = None
     together: int = 0
-    reached: CheckpointHandler | None = None
+    on_checkpoint: CheckpointHandler | None = None
     lead: DialogueRunner | None = None
 
 
@@ -167,7 +168,9 @@ class Replier:
 
 
 @dataclass
-class _Stage:
+class _EpisodePlay:
+    """An episode that is being played: its memory and replier, the messages so far, and records of dialogues."""
+
     episode: Episode
     memory: Memory
     replier: Replier | None
@@ -181,74 +184,74 @@ class _Stage:
         if queries and isinstance(self.memory, ExternalMemory):
             await self.memory.on_checkpoint(queries)
 
-    async def live(self, event: Event) -> None:
-        if event.reached is not None:
-            await event.reached(self.memory)
+    async def process(self, event: Event) -> None:
+        """Process an event that is not a dialogue."""
+        if event.on_checkpoint is not None:
+            await event.on_checkpoint(self.memory)
             return
         if event.kind == "given":
-            given = [SpokenMessage(message, "given") for message in event.messages]
-            size = event.together or len(given)
-            for first in range(0, len(given), size):
-                await self._write(event, given[first : first + size], first=first)
+            spoken = [SpokenMessage(message, "given") for message in event.messages]
+            group_size = event.together or len(spoken)
+            for first in range(0, len(spoken), group_size):
+                await self._write(event, spoken[first : first + group_size], first=first)
             return
-        said: list[Message] = []
+        history: list[Message] = []
         for message in event.messages:
-            answered = await self._exchange(event, SpokenMessage(message, "given"), said)
+            replied = await self._exchange(event, SpokenMessage(message, "given"), history)
             for _ in range(event.follow_ups):
-                if not answered or event.follow_up is None:
+                if not replied or event.follow_up is None:
                     break
-                answer = await event.follow_up(said)
-                following = self._spoken(event, "simulator", answer, message, said)
+                answer = await event.follow_up(history)
+                follow_up = self._spoken_message(event, "simulator", answer, message, history)
                 if answer.value is None:
-                    self._lose(event, following, len(said))
+                    self._record_lost(event, follow_up, len(history))
                     break
-                answered = await self._exchange(event, following, said)
+                replied = await self._exchange(event, follow_up, history)
 
-    async def lead(self, events: Sequence[Event], lived: Callable[[], None]) -> None:
+    async def run_dialogues(self, events: Sequence[Event], on_event: Callable[[], None]) -> None:
         """Run dialogues concurrently on the unchanged memory, then write their messages to the memory."""
         replier = self._require_replier()
-
-        failed: list[str] = []
+        failures: list[str] = []
 
         async def read(query: str) -> Recall:
             recall = await self._recall(query)
-            failed.extend(recall.failed)
+            failures.extend(recall.failed)
             return recall
 
-        async def one(event: Event) -> Dialogue:
+        async def run_dialogue(event: Event) -> Dialogue:
             if event.lead is None:
                 raise BadInput(
                     f"event {event.number} of episode {self.episode.episode_id} is a dialogue without a user "
                     "(`lead` is None). Fix the benchmark's episodes."
                 )
-            led = await event.lead(read, replier.chat)
-            lived()
-            return led
+            dialogue = await event.lead(read, replier.chat)
+            on_event()
+            return dialogue
 
-        dialogues = await asyncio.gather(*map(one, events))
-        self._record_failures(sorted(failed))  # sorted, since the order of concurrent reads varies
-        for event, led in zip(events, dialogues, strict=True):
-            came = [spoken for spoken in led.spoken if spoken.reason is None]
-            if came:
-                await self._write(event, came)
-            for place, lost in enumerate(one for one in led.spoken if one.reason is not None):
-                self._lose(event, lost, len(came) + place)
-            self.kept.append(led.kept)
+        dialogues = await asyncio.gather(*map(run_dialogue, events))
+        self._record_failures(sorted(failures))  # sorted, since the order of concurrent reads varies
+        for event, dialogue in zip(events, dialogues, strict=True):
+            messages = [spoken for spoken in dialogue.spoken if spoken.reason is None]
+            if messages:
+                await self._write(event, messages)
+            for index, failed in enumerate(spoken for spoken in dialogue.spoken if spoken.reason is not None):
+                self._record_lost(event, failed, len(messages) + index)
+            self.kept.append(dialogue.kept)
 
-    async def _exchange(self, event: Event, spoken: SpokenMessage, said: list[Message]) -> bool:
+    async def _exchange(self, event: Event, spoken: SpokenMessage, history: list[Message]) -> bool:
         """Recall, reply, and write both messages. If the reply fails, write the user's message and return False."""
         replier = self._require_replier()
-        # What reading changes belongs to this message, not to the checkpoint that may lie before it.
+        # Changes by the read belong to this message, not to a checkpoint before it.
         self.memory.store.advance(1)
         answer = await self._reply(replier, spoken.message)
-        said.append(spoken.message)
-        reply = self._spoken(event, "assistant", answer, spoken.message, said)
+        history.append(spoken.message)
+        reply = self._spoken_message(event, "assistant", answer, spoken.message, history)
         if answer.value is None:
-            await self._write(event, [spoken], first=len(said) - 1, counted=1)
-            self._lose(event, reply, len(said))
+            await self._write(event, [spoken], first=len(history) - 1, already_counted=1)
+            self._record_lost(event, reply, len(history))
             return False
-        said.append(reply.message)
-        await self._write(event, [spoken, reply], first=len(said) - 2, counted=1)
+        history.append(reply.message)
+        await self._write(event, [spoken, reply], first=len(history) - 2, already_counted=1)
         return True
 
     def _require_replier(self) -> Replier:
@@ -262,8 +265,8 @@ class _Stage:
     async def _reply(self, replier: Replier, message: Message) -> Answer[str]:
         try:
             recall = await self._recall(message.text, frozen=False)
-        except RecallFailed as failed:
-            return Answer(None, str(failed))
+        except RecallFailed as error:
+            return Answer(None, str(error))
         self._record_failures(recall.failed)
         return await replier.reply(recall, message)
 
@@ -272,23 +275,29 @@ class _Stage:
             self.memory.store.add(FAILURE, reason, sources=())
 
     async def _write(
-        self, event: Event, round_: Sequence[SpokenMessage], first: int = 0, counted: int = 0
+        self, event: Event, messages: Sequence[SpokenMessage], first: int = 0, already_counted: int = 0
     ) -> None:
-        """Write messages to the memory. The sequence number already includes the first `counted` messages."""
-        sequence = self.memory.store.sequence - counted
+        """Write messages to the memory. The sequence number already includes the first `already_counted` messages."""
+        sequence = self.memory.store.sequence - already_counted
         # A probe that follows a message within the write sees the memory before the write.
-        following = [self.queries.messages.get(one.message.message_id, ()) for one in round_]
+        following = [self.queries.messages.get(spoken.message.message_id, ()) for spoken in messages]
         await self.announce([query for texts in following[:-1] for query in texts])
-        for index, one in enumerate(round_):
-            line = PlayedMessage(
-                one.message, event, first + index, sequence + index, one.origin, one.completion, cut=one.cut
+        for index, spoken in enumerate(messages):
+            played = PlayedMessage(
+                spoken.message,
+                event,
+                first + index,
+                sequence + index,
+                spoken.origin,
+                spoken.completion,
+                cut=spoken.cut,
             )
-            self.lines.append(line)
-        self.memory.store.advance(len(round_) - counted)
-        _, took = await timed(self._remember([one.message for one in round_]), self.clock)
-        if took is not None:
+            self.lines.append(played)
+        self.memory.store.advance(len(messages) - already_counted)
+        _, timer = await timed(self._remember([spoken.message for spoken in messages]), self.clock)
+        if timer is not None:
             self.lines[-1] = replace(
-                self.lines[-1], models_s=took.models, own_s=took.own, model_calls=took.calls
+                self.lines[-1], models_s=timer.models, own_s=timer.own, model_calls=timer.calls
             )
         await self.announce(following[-1])
 
@@ -310,51 +319,51 @@ class _Stage:
         except FatalChatError:
             raise
         except ChatError as error:
-            self.memory.store.add(FAILURE, str(error), sources=[one.message_id for one in messages])
+            self.memory.store.add(FAILURE, str(error), sources=[message.message_id for message in messages])
 
-    def _lose(self, event: Event, lost: SpokenMessage, position: int) -> None:
+    def _record_lost(self, event: Event, spoken: SpokenMessage, position: int) -> None:
         sequence = self.memory.store.sequence
-        reason = lost.reason or "no answer"
+        reason = spoken.reason or "no answer"
         self.lines.append(
-            PlayedMessage(lost.message, event, position, sequence, lost.origin, lost.completion, reason)
+            PlayedMessage(spoken.message, event, position, sequence, spoken.origin, spoken.completion, reason)
         )
 
-    def _spoken(
-        self, event: Event, origin: Origin, answer: Answer[str], after: Message, said: Sequence[Message]
+    def _spoken_message(
+        self, event: Event, origin: Origin, answer: Answer[str], after: Message, history: Sequence[Message]
     ) -> SpokenMessage:
         role: Literal["user", "assistant"] = "assistant" if origin == "assistant" else "user"
-        message = Message(self._next_id(event, said), role, answer.value or "", sent_at=after.sent_at)
+        message = Message(self._next_id(event, history), role, answer.value or "", sent_at=after.sent_at)
         digest = answer.completion.digest if answer.completion else None
         return SpokenMessage(message, origin, digest, answer.reason, answer.cut)
 
-    def _next_id(self, event: Event, said: Sequence[Message]) -> str:
-        return f"{event.messages[0].message_id}+{len(said)}"
+    def _next_id(self, event: Event, history: Sequence[Message]) -> str:
+        return f"{event.messages[0].message_id}+{len(history)}"
 
 
 async def play(
     episode: Episode,
     memory: Memory,
     replier: Replier | None,
-    lived: Callable[[], None] = lambda: None,
+    on_event: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-    ended: AfterCheckpoint | None = None,
+    on_checkpoint: AfterCheckpoint | None = None,
     queries: EpisodeQueries | None = None,
     is_base: bool = False,
     observer: PlayObserver | None = None,
 ) -> PlayedEpisode:
     """Play one episode in order, and return the played episode.
 
-    `lived` is called after every event except checkpoints, `ended` after the last event of each checkpoint. With a
-    `clock`, writes are timed. A memory with state outside its store gets `queries` when they are asked, and whether
-    the episode `is_base` of another. The `observer` reads the memory.
+    `on_event` is called after every event except checkpoints, `on_checkpoint` after the last event of each checkpoint.
+    With a `clock`, writes are timed. A memory with state outside its store gets the `queries` of each checkpoint, and
+    whether the episode `is_base` of another. The `observer` reads the memory.
     """
     EPISODE.set(episode.episode_id)
-    stage = _Stage(episode, memory, replier, clock, queries or EpisodeQueries())
+    state = _EpisodePlay(episode, memory, replier, clock, queries or EpisodeQueries())
     if not isinstance(memory, ExternalMemory):
-        return await _play(stage, lived, ended, observer)
+        return await _play(state, on_event, on_checkpoint, observer)
     try:
         await memory.on_start(episode.episode_id)
-        played = await _play(stage, lived, ended, observer)
+        played = await _play(state, on_event, on_checkpoint, observer)
         await memory.on_end(is_base)
     except BaseException:
         memory.on_abort()
@@ -363,37 +372,37 @@ async def play(
 
 
 async def _play(
-    stage: _Stage,
-    lived: Callable[[], None],
-    ended: AfterCheckpoint | None,
+    state: _EpisodePlay,
+    on_event: Callable[[], None],
+    on_checkpoint: AfterCheckpoint | None,
     observer: PlayObserver | None,
 ) -> PlayedEpisode:
-    events, memory, episode_id = stage.episode.events, stage.memory, stage.episode.episode_id
-    played = PlayedEpisode(episode_id, stage.lines, memory.store, stage.kept)
+    events, memory, episode_id = (state.episode.events, state.memory, state.episode.episode_id)
+    played = PlayedEpisode(episode_id, state.lines, memory.store, state.kept)
     remaining = len(events)
     first = events[0].checkpoint if events else LAST
-    await stage.announce(stage.queries.between(0, first))
-    for checkpoint, following, of_checkpoint in _checkpoints(events):
-        for kind, group in groupby(of_checkpoint, key=lambda event: event.kind):
+    await state.announce(state.queries.between(0, first))
+    for checkpoint, following, checkpoint_events in _checkpoints(events):
+        for kind, group in groupby(checkpoint_events, key=lambda event: event.kind):
             REMAINING.set(remaining)
             if kind == "dialogue":
                 dialogues = list(group)
-                await stage.lead(dialogues, lived)
+                await state.run_dialogues(dialogues, on_event)
                 remaining -= len(dialogues)
                 continue
             for event in group:
                 REMAINING.set(remaining)
-                await stage.live(event)
+                await state.process(event)
                 if observer is not None and remaining == len(events):
                     await observer.after_first_event(memory, episode_id)
                 remaining -= 1
                 if kind != "checkpoint":
-                    lived()
-        await stage.announce(stage.queries.between(checkpoint, following))
+                    on_event()
+        await state.announce(state.queries.between(checkpoint, following))
         if observer is not None:
             await observer.at_checkpoint(memory, episode_id, checkpoint)
-        if ended is not None:
-            ended(played, checkpoint, following)
+        if on_checkpoint is not None:
+            on_checkpoint(played, checkpoint, following)
     if observer is not None:
         await observer.at_end(memory, episode_id)
     return played
@@ -401,10 +410,12 @@ async def _play(
 
 def _checkpoints(events: Sequence[Event]) -> Iterator[tuple[int, int, list[Event]]]:
     """Yield (checkpoint, next checkpoint, events of the checkpoint) for each checkpoint."""
-    groups = [(at, list(group)) for at, group in groupby(events, key=lambda event: event.checkpoint)]
+    groups = [(number, list(group)) for number, group in groupby(events, key=lambda event: event.checkpoint)]
     # An episode without events has no group, and LAST alone follows.
-    for (at, group), following in zip(groups, [*(at for at, _ in groups[1:]), LAST], strict=False):
-        yield at, following, group
+    for (number, group), following in zip(
+        groups, [*(number for number, _ in groups[1:]), LAST], strict=False
+    ):
+        yield number, following, group
 
 
 async def play_all(
@@ -412,17 +423,17 @@ async def play_all(
     remember: Callable[[EntryStore], Memory],
     replier: Replier | None,
     *,
-    lived: Callable[[], None] = lambda: None,
+    on_event: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-    ended: AfterCheckpoint | None = None,
+    on_checkpoint: AfterCheckpoint | None = None,
     queries: Mapping[str, EpisodeQueries] = MappingProxyType({}),
     observer: PlayObserver | None = None,
 ) -> list[PlayedEpisode]:
     """Play episodes concurrently in this event loop, and return them in order; the chat limits concurrent requests.
 
     An episode with a base waits for the base and continues from a copy of its final store. `remember` creates a memory
-    on a store. `lived`, `clock`, `ended`, `observer` and the `queries` of an episode are passed to `play`. Raises
-    BadInput for an unknown base.
+    on a store. `on_event`, `clock`, `on_checkpoint`, `observer` and the `queries` of an episode are passed to `play`.
+    Raises BadInput for an unknown base.
     """
     episodes = list(episodes)
     bases = {episode.base for episode in episodes}
@@ -437,9 +448,16 @@ async def play_all(
                     "Add the base episode before the episode."
                 )
             store = (await running[episode.base]).store.fork()
-        of_episode, is_base = queries.get(episode.episode_id), episode.episode_id in bases
         return await play(
-            episode, remember(store), replier, lived, clock, ended, of_episode, is_base, observer
+            episode,
+            remember(store),
+            replier,
+            on_event,
+            clock,
+            on_checkpoint,
+            queries.get(episode.episode_id),
+            is_base=episode.episode_id in bases,
+            observer=observer,
         )
 
     for episode in episodes:

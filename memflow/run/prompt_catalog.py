@@ -1,4 +1,4 @@
-"""All prompts of benchmarks, memories, annotation and repeated requests, by name, with the roles that receive them.
+"""All prompts of benchmarks, memories and repeated requests, by name, with the roles that receive them.
 
 chat/prompts.py loads single prompts.
 """
@@ -17,8 +17,6 @@ from memflow.pipeline import WRITERS
 ANY_ROLE = "any"
 """The role of a prompt that every model may receive."""
 PROMPT_ROLES = ("simulator", "judge", "annotator", "assistant", "memory", ANY_ROLE)
-SHARED = {"memflow.chat": ANY_ROLE, "memflow.annotation": "judge"}
-"""The packages with prompts that belong to no benchmark or memory, and the role of these prompts."""
 
 
 @dataclass(frozen=True)
@@ -46,32 +44,31 @@ def prompt_catalog(own: Mapping[str, UserMemory] | None = None) -> dict[str, Cat
 
     If packages have a prompt of the same name, a benchmark's prompt has priority over a memory's or a shared prompt.
     """
-    found: dict[str, CatalogPrompt] = {}
+    catalog: dict[str, CatalogPrompt] = {}
 
     def add(package: str, default: str, roles: Mapping[str, tuple[str, ...]]) -> None:
         for stem in prompt_stems(package):
             prompt = load_packaged(package, stem)
-            of_prompt = roles.get(prompt.name, (default,))
-            found.setdefault(prompt.name, CatalogPrompt(package, stem, of_prompt, prompt))
+            prompt_roles = roles.get(prompt.name, (default,))
+            catalog.setdefault(prompt.name, CatalogPrompt(package, stem, prompt_roles, prompt))
 
     for benchmark in registry.benchmarks():
         root = type(benchmark).__module__.rpartition(".")[0]
         roles = _benchmark_roles(benchmark)
-        for package in _with_prompts(root) if root else ():
+        for package in _packages_with_prompts(root) if root else ():
             add(package, "assistant" if package == root else _common_role(package, roles), roles)
     for package in _memory_packages(own or {}):
         add(package, "memory", {})
-    for package, role in SHARED.items():
-        add(package, role, {})
-    return dict(sorted(found.items()))
+    add("memflow.chat", ANY_ROLE, {})  # the prompts of no benchmark or memory
+    return dict(sorted(catalog.items()))
 
 
-def _with_prompts(package: str) -> Iterator[str]:
+def _packages_with_prompts(package: str) -> Iterator[str]:
     if has_prompts(package):
         yield package
     for item in files(package).iterdir():
         if item.is_dir() and item.joinpath("__init__.py").is_file():
-            yield from _with_prompts(f"{package}.{item.name}")
+            yield from _packages_with_prompts(f"{package}.{item.name}")
 
 
 def _benchmark_roles(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
@@ -81,29 +78,31 @@ def _benchmark_roles(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
     prompts: dict[str, Iterable[Prompt]] = {
         "simulator": benchmark.simulator_prompts(),
         "judge": [
-            each for domain in domains for table in tables for each in benchmark.judge_prompts(domain, table)
+            item for domain in domains for table in tables for item in benchmark.judge_prompts(domain, table)
         ],
-        "annotator": [each for domain in domains for each in benchmark.annotation_prompts(domain)],
+        "annotator": [prompt for domain in domains for prompt in benchmark.annotation_prompts(domain)],
     }
     roles: dict[str, tuple[str, ...]] = {}
-    for role, of_role in prompts.items():
-        for prompt_name in {each.name for each in of_role}:
+    for role, role_prompts in prompts.items():
+        for prompt_name in {prompt.name for prompt in role_prompts}:
             roles[prompt_name] = (*roles.get(prompt_name, ()), role)
     return roles
 
 
 def _common_role(package: str, roles: Mapping[str, tuple[str, ...]]) -> str:
     """Return the role that all prompts of a benchmark's subpackage share; `assistant` without a shared role."""
-    named = [
+    role_sets = [
         set(roles[name])
         for stem in prompt_stems(package)
         if (name := load_packaged(package, stem).name) in roles
     ]
-    common = set.intersection(*named) if named else set()
+    common = set.intersection(*role_sets) if role_sets else set()
     return min(common, default="assistant")
 
 
 def _memory_packages(own: Mapping[str, UserMemory]) -> Iterable[str]:
-    users = [each.system for each in resolve_user_memories(own).values() if isinstance(each, MemoryConfig)]
-    systems = [each for each in (*shipped_systems(), *users) if each.needs_chat]
-    return dict.fromkeys(each.memory.package() for each in systems)
+    user_systems = [
+        config.system for config in resolve_user_memories(own).values() if isinstance(config, MemoryConfig)
+    ]
+    systems = [system for system in (*shipped_systems(), *user_systems) if system.needs_chat]
+    return dict.fromkeys(system.memory.package() for system in systems)

@@ -87,27 +87,27 @@ class RecordedMessage(_Shape):
     sent_at: str | None = Field(None, max_length=100)
 
 
-def recording_text(made: RecordedRun, said: Iterable[TranscriptMessage]) -> str:
+def recording_text(run: RecordedRun, transcript: Iterable[TranscriptMessage]) -> str:
     """Return the text of a recorded run's file. Raises BadInput if the transcript has no message."""
-    said = list(said)
-    lines = [_line(row) for row in said if row.reason is None]
+    transcript = list(transcript)
+    lines = [_line(row) for row in transcript if row.reason is None]
     if not lines:
         raise BadInput(
-            f"the assistant {made.assistant} has no messages in the domain {made.domain}. Rerun the domain with a "
+            f"the assistant {run.assistant} has no messages in the domain {run.domain}. Rerun the domain with a "
             "memory that plays episodes."
         )
-    first = {(row.episode_id, row.event): row.message_id for row in said if row.position == 0}
-    cut = [first[row.episode_id, row.event] for row in said if row.reason is not None]
+    first_ids = {(row.episode_id, row.event): row.message_id for row in transcript if row.position == 0}
+    cut = [first_ids[row.episode_id, row.event] for row in transcript if row.reason is not None]
     header = Header(
         format="memflow transcript",
         version=1,
-        **dict(made),
+        **dict(run),
         episodes=len({line.episode_id for line in lines}),
         messages=len(lines),
         digest=_digest(lines),
         cut=list(dict.fromkeys(cut)),
     )
-    return "".join(f"{_json(each)}\n" for each in (header, *lines))
+    return "".join(f"{_json(line)}\n" for line in (header, *lines))
 
 
 def is_recording(text: str) -> bool:
@@ -169,11 +169,11 @@ def _json(value: BaseModel) -> str:
     return json.dumps(value.model_dump(), ensure_ascii=False)
 
 
-def _read(shape: type[T], text: str, number: int) -> T:
+def _read(model: type[T], text: str, number: int) -> T:
     try:
-        return shape.model_validate_json(text)
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        where = f"the recorded run is invalid at line {number}{f', {place}' if place else ''}"
-        raise BadInput(f"{where}: {first['msg']}. Fix this line, or export the run again.") from wrong
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        location = ".".join(str(part) for part in first["loc"])
+        message = f"the recorded run is invalid at line {number}{f', {location}' if location else ''}"
+        raise BadInput(f"{message}: {first['msg']}. Fix this line, or export the run again.") from error

@@ -41,8 +41,8 @@ Query = Callable[[str, int, int], str | None]
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """What a prompt would contain of a recall, or the error of the read."""
+class _RecallContent:
+    """The content of a recall that a prompt would contain, or the error of the read."""
 
     notes: str = ""
     messages: tuple[ChatMessage, ...] = ()
@@ -51,31 +51,31 @@ class _Seen:
 
     def __eq__(self, other: object) -> bool:
         """Ignore the order of lines, messages and entries: entries of equal similarity have no defined order."""
-        return isinstance(other, _Seen) and self._sorted() == other._sorted()
+        return isinstance(other, _RecallContent) and self._sorted() == other._sorted()
 
     def __hash__(self) -> int:
         return hash(self._sorted())
 
     def _sorted(self) -> tuple[object, ...]:
-        said = sorted((message.role, message.content) for message in self.messages)
-        return sorted(self.notes.splitlines()), said, sorted(self.texts), self.error
+        turns = sorted((message.role, message.content) for message in self.messages)
+        return sorted(self.notes.splitlines()), turns, sorted(self.texts), self.error
 
     @property
     def empty(self) -> bool:
         return not (self.messages or self.texts)
 
-    def beyond(self, other: "_Seen") -> str:
+    def beyond(self, other: "_RecallContent") -> str:
         """Return the first lines that only this recall has, or its error, shortened for a message."""
-        there = set(other._lines())
-        return _short(self.error or "\n".join(line for line in self._lines() if line not in there))
+        other_lines = set(other._lines())
+        return _short(self.error or "\n".join(line for line in self._lines() if line not in other_lines))
 
     def _lines(self) -> list[str]:
-        said = [message.content for message in self.messages]
-        return "\n".join(filter(None, (self.notes, *said))).splitlines() or list(self.texts)
+        turns = [message.content for message in self.messages]
+        return "\n".join(filter(None, (self.notes, *turns))).splitlines() or list(self.texts)
 
 
 @dataclass(frozen=True)
-class _Point:
+class _SampledRead:
     """A moment of an episode, a query, and what the playing memory recalled for it."""
 
     episode_id: str
@@ -83,7 +83,7 @@ class _Point:
     """None for the moment after the first event."""
     sequence: int
     query: str
-    seen: _Seen
+    content: _RecallContent
 
     @property
     def moment(self) -> str:
@@ -103,8 +103,8 @@ class RestoredMemoryCheck:
     queries: Mapping[tuple[str, int], str]
     compared: int = 0
     """The number of comparisons so far."""
-    _points: dict[str, list[_Point]] = field(default_factory=dict)
-    _early: set[str] = field(default_factory=set)
+    _reads: dict[str, list[_SampledRead]] = field(default_factory=dict)
+    _compared_early: set[str] = field(default_factory=set)
     _isolated: bool = False
     _indexes: dict[str, dict[Any, Any]] = field(default_factory=lambda: defaultdict(dict))
     """What the search indexes of an episode's restored memories share (EntryStore.indexes)."""
@@ -118,96 +118,96 @@ class RestoredMemoryCheck:
         """Read the playing memory after the first event of an episode, if it is sampled."""
         if episode_id == self.first_episode and not memory.calls.chat_read:
             query = next(query for (episode, _), query in self.queries.items() if episode == episode_id)
-            await self._see(memory, episode_id, None, query)
+            await self._record(memory, episode_id, None, query)
 
     async def at_checkpoint(self, memory: Memory, episode_id: str, checkpoint: int) -> None:
         """Read the playing memory at the end of a checkpoint, if it is sampled, and compare an earlier one once."""
         query = self.queries.get((episode_id, checkpoint))
         if query is None:
             return
-        if episode_id in self._points and episode_id not in self._early:
-            self._early.add(episode_id)  # a run with paid models should fail early
-            await self._compare(memory, self._points[episode_id][0])
-        await self._see(memory, episode_id, checkpoint, query)
+        if episode_id in self._reads and episode_id not in self._compared_early:
+            self._compared_early.add(episode_id)  # a run with paid models should fail early
+            await self._compare(memory, self._reads[episode_id][0])
+        await self._record(memory, episode_id, checkpoint, query)
         if not self._isolated:
             self._isolated = True
-            await self._check_isolation(memory, self._points.get(episode_id, [])[-1:])
+            await self._check_isolation(memory, self._reads.get(episode_id, [])[-1:])
 
     async def at_end(self, memory: Memory, episode_id: str) -> None:
         """Compare every sampled moment of a played episode with the memory restored as of that moment."""
-        for point in self._points.pop(episode_id, []):
-            await self._compare(memory, point)
+        for sampled in self._reads.pop(episode_id, []):
+            await self._compare(memory, sampled)
         self._indexes.pop(episode_id, None)
 
-    async def _see(self, memory: Memory, episode_id: str, checkpoint: int | None, query: str) -> None:
-        seen = await _read(memory, query)
-        if seen is not None:
-            point = _Point(episode_id, checkpoint, memory.store.sequence, query, seen)
-            self._points.setdefault(episode_id, []).append(point)
+    async def _record(self, memory: Memory, episode_id: str, checkpoint: int | None, query: str) -> None:
+        content = await _read(memory, query)
+        if content is not None:
+            read = _SampledRead(episode_id, checkpoint, memory.store.sequence, query, content)
+            self._reads.setdefault(episode_id, []).append(read)
 
-    async def _compare(self, memory: Memory, point: _Point) -> None:
-        restored = self.remember(self._restored_store(memory, point))
-        seen = await _read(restored, point.query)
-        if seen is None:
+    async def _compare(self, memory: Memory, sampled: _SampledRead) -> None:
+        restored = self.remember(self._restored_store(memory, sampled))
+        content = await _read(restored, sampled.query)
+        if content is None:
             return
         self.compared += 1
-        if seen != point.seen:
-            await self._require_repeatable(restored, seen, point)
+        if content != sampled.content:
+            await self._require_repeatable(restored, content, sampled)
             raise self._differs(
-                f"for the query {_short(point.query)} ({point.moment}), what only the playing memory recalled is "
-                f"{point.seen.beyond(seen)}, and what only the memory restored from its entries recalled is "
-                f"{seen.beyond(point.seen)}"
+                f"for the query {_short(sampled.query)} ({sampled.moment}), what only the playing memory recalled is "
+                f"{sampled.content.beyond(content)}, and what only the memory restored from its entries recalled is "
+                f"{content.beyond(sampled.content)}"
             )
 
-    def _restored_store(self, memory: Memory, point: _Point) -> EntryStore:
-        shared = self._indexes[point.episode_id]
-        return EntryStore.restored(list(memory.store), point.sequence, shared)
+    def _restored_store(self, memory: Memory, sampled: _SampledRead) -> EntryStore:
+        indexes = self._indexes[sampled.episode_id]
+        return EntryStore.restored(list(memory.store), sampled.sequence, indexes)
 
-    async def _check_isolation(self, memory: Memory, points: Sequence[_Point]) -> None:
+    async def _check_isolation(self, memory: Memory, reads: Sequence[_SampledRead]) -> None:
         """Raise if an empty memory recalls what this one stored, or one copy of it what is written to another."""
-        for point in points:
+        for sampled in reads:
             empty = self.remember(EntryStore())
             if empty.calls.chat_read:  # its read may ask the model; without one, it fails and is not compared
                 empty.tools = replace(empty.tools, chat=None)
-            seen = await _read(empty, point.query)
-            if seen is not None and not seen.empty:
+            content = await _read(empty, sampled.query)
+            if content is not None and not content.empty:
                 raise self._differs(
-                    f"a new memory without entries recalls {seen.beyond(_Seen())} for the query "
-                    f"{_short(point.query)} ({point.moment})"
+                    f"a new memory without entries recalls {content.beyond(_RecallContent())} for the query "
+                    f"{_short(sampled.query)} ({sampled.moment})"
                 )
             if memory.calls == Calls():  # else a write would call a model
-                await self._check_copies(memory, point)
+                await self._check_copies(memory, sampled)
 
-    async def _check_copies(self, memory: Memory, point: _Point) -> None:
-        shared = self._indexes[point.episode_id]
-        first, second, third = (self.remember(memory.store.fork(shared)) for _ in range(3))
+    async def _check_copies(self, memory: Memory, sampled: _SampledRead) -> None:
+        indexes = self._indexes[sampled.episode_id]
+        first, second, third = (self.remember(memory.store.fork(indexes)) for _ in range(3))
         before = await _read(first, CANARY)
         if before is not None:
-            await self._require_repeatable(first, before, replace(point, query=CANARY))
+            await self._require_repeatable(first, before, replace(sampled, query=CANARY))
         del first  # so that the third takes over its search index
         second.store.advance(1)
-        with suppress(Exception):  # what a message of no benchmark costs says nothing about the state
+        with suppress(Exception):  # the memory may reject a message that is in no benchmark
             await second.write([Message("memflow-isolation-test", "user", CANARY)])
         after = await _read(third, CANARY)
         if before is not None and after is not None and after != before:
             raise self._differs(
                 f"after a message was written to one copy of it, another copy also recalls {after.beyond(before)} "
-                f"({point.moment})"
+                f"({sampled.moment})"
             )
 
-    async def _require_repeatable(self, memory: Memory, seen: _Seen, point: _Point) -> None:
-        """Raise if a second read of a memory recalls something else than the first one, `seen`."""
-        if await _read(memory, point.query) != seen:
+    async def _require_repeatable(self, memory: Memory, content: _RecallContent, read: _SampledRead) -> None:
+        """Raise if a second read of a memory recalls something else than the first read, `content`."""
+        if await _read(memory, read.query) != content:
             raise RestoredMemoryDiffers(
                 f"the memory {self.name} recalls other text each time it is read, as for the query "
-                f"{_short(point.query)} ({point.moment}), so its scores are refused. Remove randomness and clocks "
+                f"{_short(read.query)} ({read.moment}), so its scores are refused. Remove randomness and clocks "
                 "from `read` (time is `self.store.sequence`), and run a service that changes meanwhile as a memory "
                 "server (docs/how-to/memory_server.md)."
             )
 
-    def _differs(self, what: str) -> RestoredMemoryDiffers:
+    def _differs(self, difference: str) -> RestoredMemoryDiffers:
         return RestoredMemoryDiffers(
-            f"the memory {self.name} keeps state outside its EntryStore: {what}. Probes are asked of restored "
+            f"the memory {self.name} keeps state outside its EntryStore: {difference}. Probes are asked of restored "
             "memories, so its answers would use other messages than those before their checkpoint, and its scores are "
             "refused. "
             "Keep all state in `self.store`, or run a service as a memory server (docs/how-to/memory_server.md)."
@@ -229,13 +229,13 @@ def restored_memory_check(
     """
     if issubclass(memory.system.memory, ExternalMemory):
         return None
-    known: dict[str, list[Probe]] = defaultdict(list)
+    test_probes: dict[str, list[Probe]] = defaultdict(list)
     for probe in probes:
         if probe.split == "test" and probe.reason is None and probe.after is None:
-            known[probe.episode_id].append(probe)
+            test_probes[probe.episode_id].append(probe)
     calls = memory.system.memory.calls
     texts: dict[tuple[str, int], str] = {}
-    if not known and not calls.chat_read + calls.embed_read:
+    if not test_probes and not calls.chat_read + calls.embed_read:
         texts = {
             (episode.episode_id, event.checkpoint): event.messages[-1].text
             for episode in episodes
@@ -244,7 +244,7 @@ def restored_memory_check(
         }
 
     def query(episode_id: str, checkpoint: int, following: int) -> str | None:
-        for probe in known.get(episode_id, ()):
+        for probe in test_probes.get(episode_id, ()):
             if checkpoint <= probe.checkpoint < following:
                 with suppress(MemflowError, KeyError):  # its reply will have the reason
                     return benchmark.question(domain, probe, Recall(), None).query
@@ -267,20 +267,24 @@ def sample_checkpoints(
             spans[episode.episode_id, checkpoint] = following
 
     def sample(moments: Iterable[tuple[str, int]], count: int) -> dict[tuple[str, int], str]:
-        found: dict[tuple[str, int], str] = {}
-        for at in sorted(moments, key=lambda at: digest("restored memory", *at)):
-            if len(found) == count:
+        queries: dict[tuple[str, int], str] = {}
+        for moment in sorted(moments, key=lambda moment: digest("restored memory", *moment)):
+            if len(queries) == count:
                 break
-            if (text := query(*at, spans[at])) is not None:
-                found[at] = text
-        return found
+            if (query_text := query(*moment, spans[moment])) is not None:
+                queries[moment] = query_text
+        return queries
 
-    opening = next((at[0] for at, following in spans.items() if query(*at, following) is not None), None)
-    of_first = sample((at for at in spans if at[0] == opening), first)
-    return dict(sorted(of_first.items())) | sample((at for at in spans if at[0] != opening), others)
+    first_episode = next(
+        (moment[0] for moment, following in spans.items() if query(*moment, following) is not None), None
+    )
+    of_first = sample((moment for moment in spans if moment[0] == first_episode), first)
+    return dict(sorted(of_first.items())) | sample(
+        (moment for moment in spans if moment[0] != first_episode), others
+    )
 
 
-async def _read(memory: Memory, query: str) -> _Seen | None:
+async def _read(memory: Memory, query: str) -> _RecallContent | None:
     """Return the recall for a query; None if the memory's model or server failed, which the reply's row reports."""
     try:
         recall: Recall = await memory.read(query, frozen=True)
@@ -289,8 +293,8 @@ async def _read(memory: Memory, query: str) -> _Seen | None:
     except MemflowError:
         return None
     except Exception as error:  # noqa: BLE001  (a restored memory without its external state may raise anything)
-        return _Seen(error=f"an exception, {type(error).__name__}: {error}")
-    return _Seen(recall.notes, recall.messages, tuple(entry.text for entry in recall.entries))
+        return _RecallContent(error=f"an exception, {type(error).__name__}: {error}")
+    return _RecallContent(recall.notes, recall.messages, tuple(entry.text for entry in recall.entries))
 
 
 def _short(text: str) -> str:

@@ -2,7 +2,7 @@
 
 `SHIFTED` as the `model` of a scripted model selects it. As the simulator it words the options of generated AMemGym
 questions so that the scripted assistant cannot read them; as the assistant it always chooses the first option; as the
-judge it finds nothing. Every other prompt is answered as by the usual scripted chat.
+judge it gives the lowest score. Every other prompt is answered as by the usual scripted chat.
 """
 
 from collections.abc import Mapping
@@ -28,16 +28,16 @@ FLOORS: Mapping[str, Mapping[str, Any]] = {
 
 def shifted_handlers(handlers: Mapping[str, Handler]) -> dict[str, Handler]:
     """Return the handlers of the shifted scripted chat."""
-    found = dict(handlers)
+    shifted = dict(handlers)
     for name in MIRRORED:
-        found[name] = _mirrored(handlers[name])
-    found[READ_BACK] = _reading_mirrored(handlers[READ_BACK])
+        shifted[name] = _mirrored(handlers[name])
+    shifted[READ_BACK] = _reading_mirrored(handlers[READ_BACK])
     for name in handlers:
         if name.partition("/")[2].startswith("choice"):
-            found[name] = _first_option(handlers[name])
+            shifted[name] = _first_option(handlers[name])
     for name, floor in FLOORS.items():
-        found[name] = _lowest(handlers[name], floor)
-    return found
+        shifted[name] = _lowest(handlers[name], floor)
+    return shifted
 
 
 def _mirrored(handler: Handler) -> Handler:
@@ -74,13 +74,13 @@ def _lowest(handler: Handler, floor: Mapping[str, Any]) -> Handler:
 def _with_values(answer: BaseModel | str, change: Any) -> BaseModel | str:
     """Return an answer with every value of its fields and lists replaced by `change(field, value)`."""
 
-    def changed(name: str, value: Any) -> Any:
+    def changed_value(name: str, value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: changed(key, each) for key, each in value.items()}
+            return {key: changed_value(key, item) for key, item in value.items()}
         if isinstance(value, list):
-            return [changed(name, each) for each in value]
+            return [changed_value(name, item) for item in value]
         return change(name, value)
 
     if isinstance(answer, str):
         return answer
-    return type(answer).model_validate(changed("", answer.model_dump()))
+    return type(answer).model_validate(changed_value("", answer.model_dump()))

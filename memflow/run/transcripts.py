@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ from memflow.memories.evolving import policy_step
 from memflow.records import Claim, Entry, Policy, Probe, TranscriptMessage
 from memflow.run.answer import EpisodeHistory
 from memflow.run.play import PlayedEpisode
+
+EPISODES_AT_ONCE = 64
+"""Episodes whose stored entries are in memory at once."""
 
 
 def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[TranscriptMessage]:
@@ -70,11 +73,11 @@ def policy_rows(
     domain: str, assistant: str, values: Mapping[str, Any], played: Iterable[PlayedEpisode]
 ) -> list[Policy]:
     """Return the policy rows of played episodes; `values` contains the memory's parameters."""
-    found = []
+    rows = []
     for episode in played:
-        kept = [(item, policy_step(item)) for item in sorted(episode.store, key=lambda item: item.order)]
-        steps = [(item, step) for item, step in kept if step is not None]
-        found += [
+        recorded = [(item, policy_step(item)) for item in sorted(episode.store, key=lambda item: item.order)]
+        steps = [(item, step) for item, step in recorded if step is not None]
+        rows += [
             Policy(
                 domain=domain,
                 assistant=assistant,
@@ -95,54 +98,61 @@ def policy_rows(
             )
             for number, (item, step) in enumerate(steps)
         ]
-    return found
+    return rows
 
 
 def episode_histories(
-    entries: Iterable[Entry], said: Iterable[TranscriptMessage], probes: Iterable[Probe | Claim]
+    entries: Iterable[Entry], transcript: Iterable[TranscriptMessage], probes: Iterable[Probe | Claim]
 ) -> dict[str, EpisodeHistory]:
     """Return the history of every played episode, with the checkpoints and messages that `probes` or claims refer to.
 
     A checkpoint without events has the sequence number of the preceding checkpoint.
     """
-    asked: dict[str, int] = defaultdict(int)
-    named: set[str] = set()
+    last_checkpoints: dict[str, int] = defaultdict(int)
+    followed_ids: set[str] = set()
     for probe in probes:
-        asked[probe.episode_id] = max(asked[probe.episode_id], probe.checkpoint)
+        last_checkpoints[probe.episode_id] = max(last_checkpoints[probe.episode_id], probe.checkpoint)
         if isinstance(probe, Probe) and probe.after is not None:
-            named.add(probe.after)
+            followed_ids.add(probe.after)
     items: dict[str, list[Item]] = defaultdict(list)
     for row in entries:
         items[row.episode_id].append(_item(row, len(items[row.episode_id])))
-    reached: dict[str, dict[int, int]] = defaultdict(dict)
+    ends: dict[str, dict[int, int]] = defaultdict(dict)
     messages: dict[str, dict[str, int]] = defaultdict(dict)
-    for line in said:
+    for line in transcript:
         if line.reason is None:
-            sequences = reached[line.episode_id]
+            sequences = ends[line.episode_id]
             sequences[line.checkpoint] = max(sequences.get(line.checkpoint, 0), line.sequence + 1)
-            if line.message_id in named:
+            if line.message_id in followed_ids:
                 messages[line.episode_id][line.message_id] = line.sequence + 1
-    pasts = {}
-    for episode, sequences in reached.items():
-        filled, last = {}, 0
-        for checkpoint in range(max(asked[episode], *sequences) + 1):
+    histories = {}
+    for episode, sequences in ends.items():
+        checkpoints, last = {}, 0
+        for checkpoint in range(max(last_checkpoints[episode], *sequences) + 1):
             last = max(last, sequences.get(checkpoint, last))
-            filled[checkpoint] = last
-        pasts[episode] = EpisodeHistory(items[episode], filled, messages[episode])
-    return pasts
+            checkpoints[checkpoint] = last
+        histories[episode] = EpisodeHistory(items[episode], checkpoints, messages[episode])
+    return histories
+
+
+def episode_batches(episodes: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the ids of EPISODES_AT_ONCE episodes at a time, in order."""
+    episodes = list(episodes)
+    for start in range(0, len(episodes), EPISODES_AT_ONCE):
+        yield episodes[start : start + EPISODES_AT_ONCE]
 
 
 def memory_texts(
-    pasts: Mapping[str, EpisodeHistory], claims: Iterable[Claim], passed_over: Collection[str]
+    histories: Mapping[str, EpisodeHistory], claims: Iterable[Claim], ignored_kinds: Collection[str]
 ) -> dict[tuple[str, int], str]:
-    """Return the text of all entries at each checkpoint with claims, without entries of the kinds `passed_over`."""
-    places = dict.fromkeys((claim.episode_id, claim.checkpoint) for claim in claims)
+    """Return the text of all entries at each checkpoint with claims, without entries of the kinds `ignored_kinds`."""
+    moments = dict.fromkeys((claim.episode_id, claim.checkpoint) for claim in claims)
     return {
         (episode, checkpoint): "\n".join(
-            item.text for item in pasts[episode].at(checkpoint).live() if item.kind not in passed_over
+            item.text for item in histories[episode].at(checkpoint).live() if item.kind not in ignored_kinds
         )
-        for episode, checkpoint in places
-        if episode in pasts
+        for episode, checkpoint in moments
+        if episode in histories
     }
 
 

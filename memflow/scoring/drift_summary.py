@@ -128,12 +128,12 @@ def grouped(rows: Iterable[Drift]) -> list[DomainDrift]:
     for row in rows:
         key = (row.published_at, row.domain, row.before_at, *row.changes)
         groups.setdefault(key, []).append(row)
-    found = [
-        DomainDrift(domain, published, before, changes, each)
-        for (published, domain, before, *changes), each in groups.items()
+    drifts = [
+        DomainDrift(domain, published, before, changes, rows_of_change)
+        for (published, domain, before, *changes), rows_of_change in groups.items()
     ]
-    found.sort(key=lambda each: (not each.moved, each.domain))
-    return sorted(found, key=lambda each: each.published_at, reverse=True)
+    drifts.sort(key=lambda drift: (not drift.moved, drift.domain))
+    return sorted(drifts, key=lambda drift: drift.published_at, reverse=True)
 
 
 def origin(rows: Sequence[Drift]) -> str:
@@ -182,11 +182,11 @@ def cells(row: Drift) -> tuple[str, ...]:
 def markdown(drifts: Sequence[DomainDrift]) -> str:
     """Return the drifts as Markdown: per domain a sentence, then a table of its scores."""
     parts = []
-    for of_domain in drifts:
-        rows = [cells(row) for row in of_domain.shown()]
+    for drift in drifts:
+        rows = [cells(row) for row in drift.shown()]
         table = f"\n\n{markdown_table(COLUMNS, rows)}" if rows else ""
-        parts.append(f"**{of_domain.domain}**: {of_domain.sentence()}{table}")
-    if any(of_domain.moved for of_domain in drifts):
+        parts.append(f"**{drift.domain}**: {drift.sentence()}{table}")
+    if any(drift.moved for drift in drifts):
         parts.append(f"{escape(MOVED.strip())} beyond noise. change = users + answers + judging.")
     return "\n\n".join(parts) or "No model, prompt, parameter or code has changed between two publications."
 

@@ -78,8 +78,10 @@ def with_pair_health(rows: Iterable[Comparison], health: Mapping[str, AssistantH
 
 def _with_pair_health(row: Comparison, health: Mapping[str, AssistantHealth]) -> Comparison:
     pair = {name: health[name] for name in (row.a, row.b) if name in health}
-    faults = [f"{name} is {NOT_MEASURED}: {each.statement}" for name, each in pair.items() if each.is_faulty]
-    states = {name: each.state for name, each in pair.items()}
+    faults = [
+        f"{name} is {NOT_MEASURED}: {health.statement}" for name, health in pair.items() if health.is_faulty
+    ]
+    states = {name: health.state for name, health in pair.items()}
     stated = replace(row, health_a=states.get(row.a), health_b=states.get(row.b))
     return replace(stated, reason="; ".join(faults)) if faults else stated
 
@@ -108,9 +110,9 @@ def flagged(assistant: str, scores: Iterable[Score | None]) -> str:
 
 def health_alarms(scores: Iterable[Score]) -> list[HealthAlarm]:
     """Return the faulty and suspect assistants of scores, faulty ones first."""
-    found = {
+    states = {
         HealthAlarm(score.domain, score.assistant, score.health, score.health_reason or "")
         for score in scores
         if score.health in ALARMS
     }
-    return sorted(found, key=lambda alarm: (ALARMS.index(alarm.state), alarm.domain, alarm.assistant))
+    return sorted(states, key=lambda alarm: (ALARMS.index(alarm.state), alarm.domain, alarm.assistant))

@@ -1,6 +1,6 @@
 """The models of a run: one event loop, the clients on it, the ledger and started servers.
 
-clients.py opens the models of the settings; vllm.py starts servers.
+clients.py opens the models of the settings; resources/vllm_servers/ starts servers.
 """
 
 import asyncio

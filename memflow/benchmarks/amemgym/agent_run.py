@@ -61,33 +61,33 @@ class AgentRun:
     @classmethod
     def read(cls, folder: Path) -> "AgentRun":
         """Return the results in an agent's folder. Raises BadInput for no results and for several agents."""
-        found = sorted({path.parent for name in (OVERALL, DIAGNOSIS) for path in folder.glob(f"*/{name}")})
-        if not found:
+        folders = sorted({path.parent for name in (OVERALL, DIAGNOSIS) for path in folder.glob(f"*/{name}")})
+        if not folders:
             raise BadInput(
                 f"{folder} has no folder of a user with {OVERALL}. Use the folder that the published code wrote for "
                 "one agent."
             )
-        sums: dict[str, str] = {}
+        checksums: dict[str, str] = {}
         faults: list[str] = []
         users, configs = {}, {}
-        for user in found:
-            files = _UserFiles(user, sums, faults)
+        for user in folders:
+            files = _UserFiles(user, checksums, faults)
             if (config := files.json(CONFIG)) is not None:
                 try:
                     configs[user.name] = AgentConfig.model_validate(config)
-                except ValidationError as wrong:
-                    faults.append(f"user {user.name}: {CONFIG}: {first_error(wrong)}")
+                except ValidationError as error:
+                    faults.append(f"user {user.name}: {CONFIG}: {first_error(error)}")
             results = UserResults.of(files.periods(OVERALL), files.periods(DIAGNOSIS))
             faults += [f"user {user.name}: {fault}" for fault in results.faults]
             users[user.name] = results
         if not configs:
             raise BadInput(f"{folder} has no valid {CONFIG}, which names the agent and its model. Add it.")
-        config, *others = dict.fromkeys(json.dumps(each.settings()) for each in configs.values())
+        config, *others = dict.fromkeys(json.dumps(settings.settings()) for settings in configs.values())
         if others:
             raise BadInput(
                 f"{folder} has results of different agents: {config} and {others[0]}. Use one folder per agent."
             )
-        return cls(next(iter(configs.values())), users, digest(sums), faults)
+        return cls(next(iter(configs.values())), users, digest(checksums), faults)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class _UserFiles:
     """The reader of one user's files. An invalid file is read as None and adds a message to `faults`."""
 
     folder: Path
-    sums: dict[str, str]
+    checksums: dict[str, str]
     faults: list[str]
 
     def json(self, name: str) -> Any:
@@ -104,17 +104,19 @@ class _UserFiles:
         if not path.is_file():
             return None
         content = path.read_bytes()
-        self.sums[f"{self.folder.name}/{name}"] = hashlib.sha256(content).hexdigest()
+        self.checksums[f"{self.folder.name}/{name}"] = hashlib.sha256(content).hexdigest()
         try:
             return json.loads(content)
-        except (ValueError, RecursionError) as wrong:
-            self.faults.append(f"user {self.folder.name}: {name} is truncated or invalid JSON ({wrong})")
+        except (ValueError, RecursionError) as error:
+            self.faults.append(f"user {self.folder.name}: {name} is truncated or invalid JSON ({error})")
             return None
 
     def periods(self, name: str) -> Any:
         """Return the results in a file, one list per period; None for a missing or invalid file."""
-        found = self.json(name)
-        if found is None or (isinstance(found, list) and all(isinstance(each, list) for each in found)):
-            return found
+        content = self.json(name)
+        if content is None or (
+            isinstance(content, list) and all(isinstance(results, list) for results in content)
+        ):
+            return content
         self.faults.append(f"user {self.folder.name}: {name} is not a list of periods with lists of results")
         return None

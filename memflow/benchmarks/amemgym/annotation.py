@@ -23,85 +23,87 @@ from memflow.records import TranscriptMessage, Turn
 
 
 def _exposure(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
-    for history, turn in _openings(tables):
-        before = history.periods[turn.checkpoint - 1] if turn.checkpoint else {}
+    for history, turn in _exposing_openings(tables):
+        previous_state = history.periods[turn.checkpoint - 1] if turn.checkpoint else {}
         items = []
         for variable, value in _exposed(turn).items():
             facts = [Part(title=f"{variable} {config.shown['now']}", text=value)]
-            if variable in before:
-                facts.append(Part(title=config.shown["before"], text=before[variable]))
+            if variable in previous_state:
+                facts.append(Part(title=config.shown["before"], text=previous_state[variable]))
             facts.append(Part(title=config.shown["choices"], text=", ".join(history.schema[variable])))
             name = f"{turn.message_id}#{variable}"
             items.append(Item(id=name, asks=config.asks, facts=facts, labels=config.labels))
-        yield Candidate(_message(config, turn, items))
+        yield Candidate(_message_unit(config, turn, items))
 
 
 def _exposure_blind(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
-    for history, turn in _openings(tables):
-        items, key = [], {}
+    for history, turn in _exposing_openings(tables):
+        items, gold = [], {}
         for variable, value in _exposed(turn).items():
             name = f"{turn.message_id}#{variable}"
             options = _options(name, history.schema[variable])
             facts = [Part(title=config.shown["variable"], text=variable)]
             items.append(Item(id=name, asks=config.asks, facts=facts, labels=[*options, *config.labels]))
-            key[name] = _named(options, value)
-        yield Candidate(_message(config, turn, items), key)
+            gold[name] = _option_name(options, value)
+        yield Candidate(_message_unit(config, turn, items), gold)
 
 
 def _integrity(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     """Yield each session with at least two user messages, with all current states of the user."""
     histories_by_user = histories(tables.states)
     sessions: dict[tuple[str, int], list[TranscriptMessage]] = {}
-    for said in tables.said:
-        sessions.setdefault((said.episode_id, said.event), []).append(said)
-    for (episode, event), lines in sessions.items():
-        spoken = [said for said in sorted(lines, key=lambda said: said.position) if said.role == "user"]
+    for message in tables.said:
+        sessions.setdefault((message.episode_id, message.event), []).append(message)
+    for (episode, event), messages in sessions.items():
+        user_turns = [
+            turn for turn in sorted(messages, key=lambda turn: turn.position) if turn.role == "user"
+        ]
         if (
             episode not in histories_by_user
-            or len(spoken) < 2
-            or any(said.reason is not None for said in lines)
+            or len(user_turns) < 2
+            or any(message.reason is not None for message in messages)
         ):
             continue
-        state = histories_by_user[episode].periods[spoken[0].checkpoint]
-        shown = [
-            Part(title=f"{config.shown['message']} {number}", text=_bare(said))
-            for number, said in enumerate(spoken, 1)
+        state = histories_by_user[episode].periods[user_turns[0].checkpoint]
+        parts = [
+            Part(title=f"{config.shown['message']} {number}", text=_text_without_time(message))
+            for number, message in enumerate(user_turns, 1)
         ]
         items = [
             Item(
-                id=f"{spoken[0].message_id}#{variable}",
+                id=f"{user_turns[0].message_id}#{variable}",
                 asks=config.asks,
                 facts=[Part(title=variable, text=value)],
                 labels=config.labels,
             )
             for variable, value in state.items()
         ]
-        yield Candidate(_unit(f"{episode}/{event}", episode, shown, items))
+        yield Candidate(_unit(f"{episode}/{event}", episode, parts, items))
 
 
 def _reliability(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     """Yield one item for each question and gold option: the first probe of the question with this gold."""
-    seen: set[tuple[str, str, str]] = set()
+    seen_variants: set[tuple[str, str, str]] = set()
     for probe in sorted(tables.probes, key=lambda probe: (probe.episode_id, probe.checkpoint)):
         variant = (probe.episode_id, probe.question, probe.gold)
-        if probe.kind != "choice" or probe.reason is not None or variant in seen:
+        if probe.kind != "choice" or probe.reason is not None or variant in seen_variants:
             continue
-        seen.add(variant)
+        seen_variants.add(variant)
         options = _options(probe.probe_id, probe.options)
         facts = "\n".join(f"{name}: {value}" for name, value in json.loads(probe.revealed).items())
-        shown = [
+        parts = [
             Part(title=config.shown["question"], text=probe.question),
             Part(title=config.shown["facts"], text=facts),
         ]
         item = Item(id=probe.probe_id, asks=config.asks, labels=[*options, *config.labels])
-        unit = _unit(probe.probe_id, probe.episode_id, shown, [item], language=language_of(probe.question))
-        yield Candidate(unit, {item.id: _named(options, probe.options[int(probe.gold) - 1])})
+        unit = _unit(probe.probe_id, probe.episode_id, parts, [item], language=language_of(probe.question))
+        yield Candidate(unit, {item.id: _option_name(options, probe.options[int(probe.gold) - 1])})
 
 
-_TELLINGS = read_kind_configs("memflow.benchmarks.amemgym")
+_CONFIGS = read_kind_configs("memflow.benchmarks.amemgym")
 
 KINDS: dict[str, Kind] = {
-    name: Kind(name, "amemgym", _TELLINGS[name], candidates)
+    name: Kind(name, "amemgym", _CONFIGS[name], candidates)
     for name, candidates in {
         "exposure": _exposure,
         "exposure_blind": _exposure_blind,
@@ -111,7 +113,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def _openings(tables: DomainTables) -> Iterator[tuple[History, Turn]]:
+def _exposing_openings(tables: DomainTables) -> Iterator[tuple[History, Turn]]:
     """Yield the first message of each session that exposes state values, with the user's states over time."""
     histories_by_user = histories(tables.states)
     for turn in tables.turns:
@@ -124,28 +126,28 @@ def _exposed(turn: Turn) -> dict[str, str]:
     return exposed
 
 
-def _message(config: KindConfig, turn: Turn, items: Sequence[Item]) -> Unit:
-    shown = [Part(title=config.shown["message"], text=_bare(turn))]
-    return _unit(turn.message_id, turn.episode_id, shown, items)
+def _message_unit(config: KindConfig, turn: Turn, items: Sequence[Item]) -> Unit:
+    parts = [Part(title=config.shown["message"], text=_text_without_time(turn))]
+    return _unit(turn.message_id, turn.episode_id, parts, items)
 
 
-def _unit(name: str, episode: str, shown: list[Part], items: Sequence[Item], language: str = "") -> Unit:
+def _unit(name: str, episode: str, parts: list[Part], items: Sequence[Item], language: str = "") -> Unit:
     """Return an annotation unit. Without `language`, the language is detected from the text of the unit."""
-    language = language or language_of(" ".join(part.text for part in shown))
-    return Unit(id=name, episode=episode, language=language, shown=shown, items=list(items))
+    language = language or language_of(" ".join(part.text for part in parts))
+    return Unit(id=name, episode=episode, language=language, shown=parts, items=list(items))
 
 
 def _options(name: str, texts: Sequence[str]) -> list[Label]:
     """Return the texts as options, shuffled with a seed that depends only on the item's name."""
-    mixed = list(texts)
-    random.Random(seeded("annotation options", name)).shuffle(mixed)
-    return [Label(name=f"option_{number}", says=text) for number, text in enumerate(mixed, 1)]
+    shuffled = list(texts)
+    random.Random(seeded("annotation options", name)).shuffle(shuffled)
+    return [Label(name=f"option_{number}", says=text) for number, text in enumerate(shuffled, 1)]
 
 
-def _named(options: Iterable[Label], text: str) -> str:
+def _option_name(options: Iterable[Label], text: str) -> str:
     return next(option.name for option in options if option.says == text)
 
 
-def _bare(message: Turn | TranscriptMessage) -> str:
+def _text_without_time(message: Turn | TranscriptMessage) -> str:
     """Return the message text without the line that gives the simulated time."""
     return message.text.removeprefix(f"[Current Time: {message.sent_at}]\n")

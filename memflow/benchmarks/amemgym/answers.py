@@ -140,9 +140,9 @@ class Updates(_Bounded):
 
     def fault(self) -> str | None:
         """Return an error where a variable changes more than once."""
-        named = [move.variable for move in self.moves]
-        twice = [name for name in dict.fromkeys(named) if named.count(name) > 1]
-        return f"{', '.join(twice)}: more than once" if twice else None
+        variables = [move.variable for move in self.moves]
+        repeated = [name for name in dict.fromkeys(variables) if variables.count(name) > 1]
+        return f"{', '.join(repeated)}: more than once" if repeated else None
 
 
 class Group(_Bounded):
@@ -159,12 +159,12 @@ class Groups(_Bounded):
 
     def fault(self, variables: Iterable[str]) -> str | None:
         """Return an error unless each of `variables` is in exactly one group and all texts differ."""
-        named = [name for group in self.groups for name in group.variables]
+        names = [name for group in self.groups for name in group.variables]
         texts = [group.text for group in self.groups]
-        if missing := [name for name in variables if name not in named]:
+        if missing := [name for name in variables if name not in names]:
             return f"no group names {', '.join(missing)}"
-        if twice := [name for name in variables if named.count(name) > 1]:
-            return f"more than one group names {', '.join(twice)}"
+        if repeated := [name for name in variables if names.count(name) > 1]:
+            return f"more than one group names {', '.join(repeated)}"
         if len(set(texts)) < len(texts):
             return "two groups have the same text"
         return None
@@ -212,13 +212,15 @@ def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
     """Return Values with one of its values for each variable of `schema`; `optional` allows null as well."""
     types = {name: literal(values, optional=optional) for name, values in schema.items()}
     core = model_core("Values", Values, {name: core for name, (core, _) in types.items()}, Values.of)
-    properties = {name: shown for name, (_, shown) in types.items()}
+    properties = {name: json_ for name, (_, json_) in types.items()}
     return cast(type[Values], Narrowed(Values, core, model_json("Values", Values, properties)))
 
 
 def refinement_of(names: tuple[str, ...]) -> type[Refinement]:
     """Return Refinement of exactly these old names."""
-    fields: dict[str, Any] = {f"variable_{at}": (Name, Field(alias=name)) for at, name in enumerate(names)}
+    fields: dict[str, Any] = {
+        f"variable_{index}": (Name, Field(alias=name)) for index, name in enumerate(names)
+    }
     return _narrowed(Refinement, **fields)
 
 
@@ -231,46 +233,46 @@ def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
     return _narrowed(Choices, **fields)
 
 
-def updates_of(schema: Schema, fewest: int, most: int) -> type[Updates]:
+def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updates]:
     """Return Updates of `fewest` to `most` of these variables, to these values."""
     moves: list[tuple[str, CoreSchema]] = []
-    shown: dict[str, dict[str, Any]] = {}
+    definitions: dict[str, dict[str, Any]] = {}
     for name, values in schema.items():
         # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
         title = f"Move_{digest(name, tuple(values))[:8]}"
         (variable, variable_json), (value, value_json) = literal((name,)), literal(values)
         moves.append((title, model_core(title, Move, {"variable": variable, "value": value})))
-        shown[title] = model_json(title, Move, {"variable": variable_json, "value": value_json})
+        definitions[title] = model_json(title, Move, {"variable": variable_json, "value": value_json})
     core = model_core(
         "Updates",
         Updates,
         {
             "summary": _SUMMARY.core_schema,
-            "moves": core_schema.list_schema(union(moves), min_length=fewest, max_length=most),
+            "moves": core_schema.list_schema(union(moves), min_length=min_changes, max_length=max_changes),
         },
     )
-    places = [{"$ref": f"#/$defs/{title}"} for title in shown]
-    items = places[0] if len(places) == 1 else {"anyOf": places}
+    references = [{"$ref": f"#/$defs/{title}"} for title in definitions]
+    items = references[0] if len(references) == 1 else {"anyOf": references}
     properties = {
         "summary": _SUMMARY.json_schema(),
-        "moves": {"items": items, "maxItems": most, "minItems": fewest, "type": "array"},
+        "moves": {"items": items, "maxItems": max_changes, "minItems": min_changes, "type": "array"},
     }
-    whole = {"$defs": dict(sorted(shown.items())), **model_json("Updates", Updates, properties)}
-    return cast(type[Updates], Narrowed(Updates, core, whole))
+    json_schema = {"$defs": dict(sorted(definitions.items())), **model_json("Updates", Updates, properties)}
+    return cast(type[Updates], Narrowed(Updates, core, json_schema))
 
 
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Return Groups over exactly these variables."""
-    most, (variable, shown) = min(3, len(variables)), literal(variables)
+    max_variables, (variable, variable_json) = min(3, len(variables)), literal(variables)
     group = {
-        "variables": core_schema.list_schema(variable, min_length=1, max_length=most),
+        "variables": core_schema.list_schema(variable, min_length=1, max_length=max_variables),
         "text": _TEXT.core_schema,
     }
     groups = core_schema.list_schema(
         model_core("Group", Group, group), min_length=1, max_length=len(variables)
     )
     group_json = {
-        "variables": {"items": shown, "maxItems": most, "minItems": 1, "type": "array"},
+        "variables": {"items": variable_json, "maxItems": max_variables, "minItems": 1, "type": "array"},
         "text": _TEXT.json_schema(),
     }
     groups_json = {
@@ -279,11 +281,11 @@ def groups_of(variables: tuple[str, ...]) -> type[Groups]:
         "minItems": 1,
         "type": "array",
     }
-    whole = {
+    json_schema = {
         "$defs": {"Group": model_json("Group", Group, group_json)},
         **model_json("Groups", Groups, {"groups": groups_json}),
     }
-    return cast(type[Groups], Narrowed(Groups, model_core("Groups", Groups, {"groups": groups}), whole))
+    return cast(type[Groups], Narrowed(Groups, model_core("Groups", Groups, {"groups": groups}), json_schema))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What AMemGym's assistants are compared under: the metrics of verdicts, and the memory score with its upper bounds.
+"""The comparison of AMemGym's assistants: by the metrics of verdicts, and by the memory score with its upper bounds.
 
 The memory score is no mean over probes, so the bootstrap draws users and pools their probes per period again. Factual
 recall is not compared, because its items are claims about the memory and not probes.
@@ -28,11 +28,11 @@ PARTS = 4
 def probe_slices(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
     """Return the probe ids of all periods, of each period, and by whether the gold has changed."""
     choices = [probe for probe in probes if probe.kind == "choice"]
-    found: dict[str, Sequence[Probe]] = {"all": probes}
+    probes_by_slice: dict[str, Sequence[Probe]] = {"all": probes}
     for period in sorted({probe.checkpoint for probe in probes}):
-        found[f"period {period}"] = [probe for probe in probes if probe.checkpoint == period]
-    found |= change_slices(choices)
-    return {name: frozenset(probe.probe_id for probe in each) for name, each in found.items()}
+        probes_by_slice[f"period {period}"] = [probe for probe in probes if probe.checkpoint == period]
+    probes_by_slice |= change_slices(choices)
+    return {name: frozenset(probe.probe_id for probe in members) for name, members in probes_by_slice.items()}
 
 
 def memory_score_measures(values: VerdictValues) -> Iterator[AggregateMeasure]:
@@ -48,30 +48,30 @@ def memory_score_measures(values: VerdictValues) -> Iterator[AggregateMeasure]:
     cells = user.ravel() * len(periods) + period.ravel()
 
     def sums(mask: Mask, rows: Sequence[Array]) -> Array:
-        parts = [np.bincount(cells[mask], each[mask], len(users) * len(periods)) for each in rows]
-        return np.concatenate([part.reshape(len(users), -1) for part in parts], axis=1)
+        totals_by_row = [np.bincount(cells[mask], row[mask], len(users) * len(periods)) for row in rows]
+        return np.concatenate([totals.reshape(len(users), -1) for totals in totals_by_row], axis=1)
 
     def pair(a: int, b: int) -> PairedSums:
-        known = []
-        for at in (a, b):
-            bound = bounds[at]
+        answered = []
+        for index in (a, b):
+            bound = bounds[index]
             assert bound is not None
-            known.append(np.isfinite(accuracy[at]) & np.isfinite(accuracy[bound]) & np.isfinite(chance))
-        both = known[0] & known[1]
-        kept = np.isin(np.arange(len(users)), user.ravel()[both])
-        of_a, of_b = (
-            sums(both, (accuracy[at], accuracy[bounds[at]], chance, np.ones(chance.size)))[kept]
-            for at in (a, b)
+            answered.append(np.isfinite(accuracy[index]) & np.isfinite(accuracy[bound]) & np.isfinite(chance))
+        common = answered[0] & answered[1]
+        shared = np.isin(np.arange(len(users)), user.ravel()[common])
+        sums_a, sums_b = (
+            sums(common, (accuracy[index], accuracy[bounds[index]], chance, np.ones(chance.size)))[shared]
+            for index in (a, b)
         )
-        n = int(both.sum())
-        return PairedSums(of_a, of_b, n, int(known[0].sum()) - n, int(known[1].sum()) - n)
+        n = int(common.sum())
+        return PairedSums(sums_a, sums_b, n, int(answered[0].sum()) - n, int(answered[1].sum()) - n)
 
     yield AggregateMeasure(
         "memory_score",
         STANDARD,
         pair,
         _score,
-        {at: NO_ORACLE for at, bound in enumerate(bounds) if bound is None},
+        {index: NO_ORACLE for index, bound in enumerate(bounds) if bound is None},
     )
 
 

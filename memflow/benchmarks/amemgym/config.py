@@ -49,13 +49,13 @@ class AMemGymConfig(BaseModel):
     """Maximum number of rewrites of a message or an answer from which the simulator recovers the wrong state; the
     published code allows 20."""
     quarantine: Literal["item", "user"] = "item"
-    """What is quarantined if a message or an answer remains wrong: it and what depends on it, or its user (published
+    """The quarantine for a message or an answer that remains wrong: the item and its dependents, or its user (published
     code)."""
     change_limit: Literal["enforced", "advised"] = "enforced"
     """Whether a variable with `max_changes_per_variable` changes is offered again only if too few others remain, or
-    always, and the simulator is told the counts (published code)."""
+    always, with the counts in the simulator's prompt (published code)."""
     draw: Literal["seed", "file"] = "seed"
-    """Whether personas are sampled with the domain's seed, or taken in file order."""
+    """Whether personas are sampled with the domain's seed, or selected in file order."""
     dates_in_notes: bool = False
     """Whether memories receive the simulated date of every message (not in the paper or the published code). The first
     message of a session contains its time either way."""
@@ -80,11 +80,11 @@ def parse_config(domain: Domain) -> AMemGymConfig:
             f"domain {domain.name}, parameter start_date: the day of the month is above 28. Use a day "
             "from 1 to 28."
         )
-    possible = config.choices_per_variable**config.variables_per_question
-    if config.min_variants > possible:
+    variant_count = config.choices_per_variable**config.variables_per_question
+    if config.min_variants > variant_count:
         raise BadSettings(
-            f"domain {domain.name}, parameter min_variants: the value is above the {possible} "
-            f"possible variants. Set it to at most {possible}."
+            f"domain {domain.name}, parameter min_variants: the value is above the {variant_count} "
+            f"possible variants. Set it to at most {variant_count}."
         )
     if config.user_model == "published_code" and config.user_context != PUBLISHED_CONTEXT:
         raise BadSettings(

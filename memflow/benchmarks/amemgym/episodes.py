@@ -76,12 +76,12 @@ def make_user_model(config: AMemGymConfig, history: History, turn: Turn, simulat
     """
     published = config.user_model == "published_code"
     stem = "follow_up_published" if published else "follow_up"
-    fixed = _fields(history, turn, published=published)
+    fields = _fields(history, turn, published=published)
 
-    async def follow_up(said: Sequence[Message]) -> Answer[str]:
-        seen = said[-config.user_context :] if config.user_context else said
-        context = "\n".join(f"{message.role}: {message.text}" for message in seen)
-        return await ask(simulator, prompt(stem, language=config.language), {**fixed, "context": context})
+    async def follow_up(messages: Sequence[Message]) -> Answer[str]:
+        shown_messages = messages[-config.user_context :] if config.user_context else messages
+        context = "\n".join(f"{message.role}: {message.text}" for message in shown_messages)
+        return await ask(simulator, prompt(stem, language=config.language), {**fields, "context": context})
 
     return follow_up
 

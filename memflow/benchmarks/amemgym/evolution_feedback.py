@@ -23,28 +23,30 @@ def make_evolution_feedback(
     if feedback == "questions":
         return written({"questions": list(dict.fromkeys(probe.question for probe in probes))})
     complete = feedback == "complete"
-    given = {reply.probe_id: reply.parsed for reply in replies}
-    asked: dict[str, dict[str, Any]] = {}
+    answers = {reply.probe_id: reply.parsed for reply in replies}
+    questions: dict[str, dict[str, Any]] = {}
     for probe in probes:
         options = {str(number): option for number, option in enumerate(probe.options, 1)}
-        one = asked.setdefault(probe.question, {"question": probe.question, "options": options, "asked": []})
-        answered = given.get(probe.probe_id)
-        became: dict[str, Any] = {"period": probe.checkpoint, "answered": answered}
+        entry = questions.setdefault(
+            probe.question, {"question": probe.question, "options": options, "asked": []}
+        )
+        answer = answers.get(probe.probe_id)
+        answer_entry: dict[str, Any] = {"period": probe.checkpoint, "answered": answer}
         if complete:
-            became["right"] = probe.gold
-        elif answered is not None:
-            became["answered"] = str(int(answered) + 1)
-        one["asked"].append(became)
-    feedback_content: dict[str, Any] = {"questions": [*asked.values()]}
+            answer_entry["right"] = probe.gold
+        elif answer is not None:
+            answer_entry["answered"] = str(int(answer) + 1)
+        entry["asked"].append(answer_entry)
+    feedback_content: dict[str, Any] = {"questions": [*questions.values()]}
     if complete:
         feedback_content["told"] = _revealed_values(probes, turns)
     return written(feedback_content)
 
 
 def _revealed_values(probes: Sequence[Probe], turns: Sequence[Turn]) -> dict[str, dict[str, str]]:
-    told: dict[str, dict[str, str]] = {str(probe.checkpoint): {} for probe in probes}
+    values_by_period: dict[str, dict[str, str]] = {str(probe.checkpoint): {} for probe in probes}
     users = {probe.episode_id for probe in probes}
     for turn in turns:
-        if turn.episode_id in users and turn.reason is None and str(turn.checkpoint) in told:
-            told[str(turn.checkpoint)] |= json.loads(turn.exposes or "{}")
-    return told
+        if turn.episode_id in users and turn.reason is None and str(turn.checkpoint) in values_by_period:
+            values_by_period[str(turn.checkpoint)] |= json.loads(turn.exposes or "{}")
+    return values_by_period

@@ -61,25 +61,25 @@ def export_users(states: States, turns: Sequence[Turn], probes: Sequence[Probe])
     """
     histories_by_user = histories(states)
     users: list[dict[str, Any]] = []
-    left_out: list[OmittedItem] = []
+    omitted: list[OmittedItem] = []
     for profile in states.profiles:
         user_id = profile.user_id
-        said = sorted((turn for turn in turns if turn.episode_id == user_id), key=lambda turn: turn.event)
-        asked = [probe for probe in probes if probe.episode_id == user_id and probe.kind == "choice"]
+        openings = sorted((turn for turn in turns if turn.episode_id == user_id), key=lambda turn: turn.event)
+        user_probes = [probe for probe in probes if probe.episode_id == user_id and probe.kind == "choice"]
         reason = profile.reason
-        for turn in said:
+        for turn in openings:
             if reason is None and turn.reason is not None:
                 reason = f"message {turn.message_id} is quarantined: {turn.reason}"
         if reason is not None:
-            left_out.append(OmittedItem(user_id, None, reason))
+            omitted.append(OmittedItem(user_id, None, reason))
             continue
-        questions, without = _questions(asked, len(histories_by_user[user_id].periods))
-        left_out += without
+        questions, omitted_questions = _questions(user_probes, len(histories_by_user[user_id].periods))
+        omitted += omitted_questions
         if not questions:
-            left_out.append(OmittedItem(user_id, None, "the user has no valid question"))
+            omitted.append(OmittedItem(user_id, None, "the user has no valid question"))
             continue
-        users.append(_user(histories_by_user[user_id], said, questions))
-    return UserExport(users, left_out)
+        users.append(_user(histories_by_user[user_id], openings, questions))
+    return UserExport(users, omitted)
 
 
 def _user(history: History, turns: Sequence[Turn], questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -99,20 +99,20 @@ def _user(history: History, turns: Sequence[Turn], questions: Sequence[Mapping[s
 def _profile(history: History) -> dict[str, Any]:
     """Return the profile with the traits parsed from its lines. A missing trait is null."""
     lines: dict[str, str] = {}
-    rest = []
+    other_lines = []
     for line in history.profile.profile.split("\n"):
         label, colon, value = line.partition(": ")
         trait = label.strip().lower().replace(" ", "_")
         if colon and trait in PROFILE_TRAITS and trait not in lines:
             lines[trait] = value
         else:
-            rest.append(line)
+            other_lines.append(line)
     info = PROFILE_TRAITS[-1]
-    more = "\n".join([*([lines[info]] if info in lines else []), *rest])
+    additional_info = "\n".join([*([lines[info]] if info in lines else []), *other_lines])
     traits: dict[str, Any] = {
         **dict.fromkeys(PROFILE_TRAITS),
         **lines,
-        info: more or None,
+        info: additional_info or None,
         "name": history.profile.name,
     }
     if traits["age"] is not None and traits["age"].isdecimal():
@@ -123,9 +123,9 @@ def _profile(history: History) -> dict[str, Any]:
 def _period(history: History, period: int, turns: Sequence[Turn]) -> dict[str, Any]:
     counts = Counter(row.variable for rows in history.changes[1:] for row in rows)
     state = history.periods[period]
-    if lost := [name for name in history.schema if name not in state]:
+    if missing := [name for name in history.schema if name not in state]:
         raise BadInput(
-            f"user {history.profile.user_id}: the variable {lost[0]} has no value in period {period}. "
+            f"user {history.profile.user_id}: the variable {missing[0]} has no value in period {period}. "
             "Run `memflow checks state/changes`."
         )
     return {
@@ -141,8 +141,8 @@ def _period(history: History, period: int, turns: Sequence[Turn]) -> dict[str, A
 
 def _session(history: History, turn: Turn) -> dict[str, Any]:
     exposes = json.loads(turn.exposes or "{}")
-    before = with_time(turn.sent_at or "", "")
-    if not turn.text.startswith(before):
+    time_line = with_time(turn.sent_at or "", "")
+    if not turn.text.startswith(time_line):
         raise BadInput(
             f"message {turn.message_id} does not start with the time at which it was sent, "
             f"{turn.sent_at}. Rebuild utterance/turns."
@@ -151,36 +151,38 @@ def _session(history: History, turn: Turn) -> dict[str, Any]:
     return {
         "event": next((events[name] for name in exposes if events.get(name) is not None), None),
         "exposed_states": exposes,
-        "query": turn.text.removeprefix(before),
+        "query": turn.text.removeprefix(time_line),
         "messages": [],
         "session_time": turn.sent_at,
     }
 
 
-def _questions(asked: Sequence[Probe], periods: int) -> tuple[list[dict[str, Any]], list[OmittedItem]]:
+def _questions(probes: Sequence[Probe], periods: int) -> tuple[list[dict[str, Any]], list[OmittedItem]]:
     by_question: dict[str, list[Probe]] = {}
-    for probe in asked:
+    for probe in probes:
         by_question.setdefault(probe.question, []).append(probe)
-    made, left_out = [], []
-    for question, probes in by_question.items():
-        first = probes[0]
-        reason = next((probe.reason for probe in probes if probe.reason is not None), None)
+    questions, omitted = [], []
+    for question, question_probes in by_question.items():
+        first = question_probes[0]
+        reason = next((probe.reason for probe in question_probes if probe.reason is not None), None)
         if reason is not None:
-            left_out.append(OmittedItem(first.episode_id, question, reason))
+            omitted.append(OmittedItem(first.episode_id, question, reason))
             continue
-        if len(probes) != periods or len(first.variants) != len(first.options):
+        if len(question_probes) != periods or len(first.variants) != len(first.options):
             raise BadInput(
                 f"probe {first.probe_id}: its question does not have one probe per period ({periods}) and "
                 "one state per option. Rebuild question/probes."
             )
-        lived = {int(probe.gold) for probe in probes}
+        gold_options = {int(probe.gold) for probe in question_probes}
         choices = [
             {
                 "state": json.loads(variant),
                 "answer": option,
-                "type": "experience" if number in lived else "random",
+                "type": "experience" if number in gold_options else "random",
             }
             for number, (variant, option) in enumerate(zip(first.variants, first.options, strict=True), 1)
         ]
-        made.append({"query": question, "required_info": list(first.variables), "answer_choices": choices})
-    return made, left_out
+        questions.append(
+            {"query": question, "required_info": list(first.variables), "answer_choices": choices}
+        )
+    return questions, omitted

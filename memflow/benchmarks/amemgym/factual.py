@@ -14,8 +14,9 @@ from dataclasses import replace
 from memflow.benchmarks.amemgym.answers import findings_of
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.amemgym.wording import number_options, prompt
-from memflow.benchmarks.api import MemorySnapshots, States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.step_values import MemorySnapshots
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.judges.cases import JudgeCase, load_cases
@@ -25,13 +26,13 @@ from memflow.tokens import estimate
 
 def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
     """Return a claim for every value that a state takes in a period, by user, period and variable."""
-    stated: dict[tuple[str, int, str], Turn] = {}
+    exposing: dict[tuple[str, int, str], Turn] = {}
     unknown: dict[tuple[str, int], Turn] = {}
     for turn in turns:
         if turn.position == 0 and turn.exposes is None:
             unknown[turn.episode_id, turn.checkpoint] = turn
         for name in json.loads(turn.exposes or "{}"):
-            stated[turn.episode_id, turn.checkpoint, name] = turn
+            exposing[turn.episode_id, turn.checkpoint, name] = turn
     return [
         Claim(
             domain=domain.name,
@@ -41,7 +42,7 @@ def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[
             checkpoint=period,
             text=f"{change.variable}: {change.value}".replace("_", " "),
             reason=_missing_statement(
-                stated.get((user_id, period, change.variable), unknown.get((user_id, period)))
+                exposing.get((user_id, period, change.variable), unknown.get((user_id, period)))
             ),
         )
         for user_id, history in histories(states).items()
@@ -61,30 +62,32 @@ def judge_cases() -> Sequence[JudgeCase]:
     return load_cases("memflow.benchmarks.amemgym", {"claims": prompt("claims", findings_of(2))})
 
 
-async def judge_claims(claims: Sequence[Claim], held: MemorySnapshots, judge: Chat) -> list[Claim]:
+async def judge_claims(claims: Sequence[Claim], texts: MemorySnapshots, judge: Chat) -> list[Claim]:
     """Return the claims with their values. The judge gets one request for each user and period."""
     groups: dict[tuple[str, int], list[Claim]] = {}
     for claim in claims:
         if claim.reason is None:
             groups.setdefault((claim.episode_id, claim.checkpoint), []).append(claim)
-    judged = await asyncio.gather(*(_judged(group, held.get(at, ""), judge) for at, group in groups.items()))
-    found = {claim.claim_id: claim for group in judged for claim in group}
-    return [found.get(claim.claim_id, claim) for claim in claims]
+    judged = await asyncio.gather(
+        *(_judge_group(group, texts.get(key, ""), judge) for key, group in groups.items())
+    )
+    judged_claims = {claim.claim_id: claim for group in judged for claim in group}
+    return [judged_claims.get(claim.claim_id, claim) for claim in claims]
 
 
-async def _judged(claims: Sequence[Claim], held: str, judge: Chat) -> list[Claim]:
-    tokens = estimate(held)
-    if not held:
+async def _judge_group(claims: Sequence[Claim], memory_text: str, judge: Chat) -> list[Claim]:
+    tokens = estimate(memory_text)
+    if not memory_text:
         return [replace(claim, value=0.0, held_tokens=tokens) for claim in claims]
-    fields = {"held": held, "claims": number_options([claim.text for claim in claims])}
+    fields = {"held": memory_text, "claims": number_options([claim.text for claim in claims])}
     answer = await ask(judge, prompt("claims", findings_of(len(claims))), fields)
     digest = (answer.completion.digest or None) if answer.completion else None
-    stamped = [
+    judged = [
         replace(claim, held_tokens=tokens, completion=digest, model=judge.fingerprint) for claim in claims
     ]
     if answer.value is None:
-        return [replace(claim, reason=answer.reason or "no answer") for claim in stamped]
+        return [replace(claim, reason=answer.reason or "no answer") for claim in judged]
     return [
-        replace(claim, value=float(said == "yes"))
-        for claim, said in zip(stamped, answer.value.supported, strict=True)
+        replace(claim, value=float(supported == "yes"))
+        for claim, supported in zip(judged, answer.value.supported, strict=True)
     ]

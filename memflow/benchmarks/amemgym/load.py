@@ -57,7 +57,7 @@ def _parse_user(content: Any) -> tuple[str, Any]:
 def count_contents(records: Sequence[Record]) -> Contents:
     """Return the numbers of published users, sessions and questions; for other files, the number of records."""
     contents = [json.loads(record.content) for record in valid_records(records)]
-    users = [PublishedUser.model_validate(each) for each in contents if "state_schema" in each]
+    users = [PublishedUser.model_validate(content) for content in contents if "state_schema" in content]
     if not users:
         return Contents({"records": len(records)})
     return Contents(

@@ -5,7 +5,7 @@ from memflow.scoring.metric import Metric
 
 NAME, FACTUAL_RECALL, PREVIOUS_STATE = "amemgym", "factual_recall", "previous_state"
 METRICS = (
-    *(each.primary_in(NAME) for each in (ACCURACY, RANDOM, UPPER_BOUND)),
+    *(metric.primary_in(NAME) for metric in (ACCURACY, RANDOM, UPPER_BOUND)),
     Metric(
         PREVIOUS_STATE,
         "Previous state",
@@ -27,7 +27,7 @@ METRICS = (
             "chance_for_unparsed": "an unparsed reply counts 1 / options",
         },
     ).primary_in(NAME),
-    *(each.primary_in(NAME) for each in FAILURES),
+    *(metric.primary_in(NAME) for metric in FAILURES),
     Metric(
         FACTUAL_RECALL,
         "Factual recall",

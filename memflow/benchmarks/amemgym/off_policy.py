@@ -38,10 +38,10 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
                 'run. Set the parameter policy to "off", or remove that data set.'
             )
         return users
-    named = ", ".join(domain.datasets)
+    dataset_names = ", ".join(domain.datasets)
     if not runs:
         raise BadInput(
-            f"domain {domain.name} is off-policy, but none of its data sets ({named}) is a recorded "
+            f"domain {domain.name} is off-policy, but none of its data sets ({dataset_names}) is a recorded "
             "run. Record one with `memflow export transcript`; `memflow data` shows the path to save "
             "it at."
         )
@@ -53,7 +53,7 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
     users = users or recorded_users(records)
     if not users:
         raise BadInput(
-            f"domain {domain.name} has a recorded run, but none of its data sets ({named}) contains "
+            f"domain {domain.name} has a recorded run, but none of its data sets ({dataset_names}) contains "
             "users, or results with which to rebuild users. Add the data set of the run's users."
         )
     return users
@@ -68,22 +68,22 @@ def recorded_turns(
     file, user, period, session and fault if the run does not match the users or the number of rounds.
     """
     run = _RecordedRun(domain, config, records)
-    sound: dict[tuple[str, int], list[Turn]] = {}
+    valid_openings: dict[tuple[str, int], list[Turn]] = {}
     for turn in openings:
         if turn.reason is None:
-            sound.setdefault((turn.episode_id, turn.checkpoint), []).append(turn)
-    run.check_users(sound)
+            valid_openings.setdefault((turn.episode_id, turn.checkpoint), []).append(turn)
+    run.check_users(valid_openings)
     sessions = {
         message: session
-        for (user, period), turns in sound.items()
+        for (user, period), turns in valid_openings.items()
         if run.reason(user, period) is None
         for message, session in run.sessions(user, period, turns).items()
     }
-    reasons = {place: run.reason(*place) for place in sound}
+    reasons = {user_and_period: run.reason(*user_and_period) for user_and_period in valid_openings}
     return [
         row
         for turn in openings
-        for row in _given_turns(
+        for row in _recorded_session_turns(
             replace(turn, reason=turn.reason or reasons.get((turn.episode_id, turn.checkpoint))),
             sessions.get(turn.message_id, []),
         )
@@ -94,11 +94,11 @@ class _RecordedRun:
     def __init__(self, domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> None:
         self.config = config
         self.users = _user_ids(domain, user_records(domain, records))
-        mine = [record for record in records if record.record_id.startswith(PREFIX)]
-        self.dataset = mine[0].dataset
+        dialogue_records = [record for record in records if record.record_id.startswith(PREFIX)]
+        self.dataset = dialogue_records[0].dataset
         self.read_dialogues: dict[tuple[str, int], tuple[str, RecordedDialogue]] = {}
         self.quarantined: dict[str, str] = {}
-        for record in mine:
+        for record in dialogue_records:
             if record.reason is not None:
                 user = record.record_id.removeprefix(PREFIX).partition("/")[0]
                 self.quarantined.setdefault(user, f"{record.source}, {record.reason}")
@@ -113,23 +113,23 @@ class _RecordedRun:
             return None
         return f"the recorded dialogue is quarantined: {self.quarantined[user]}"
 
-    def check_users(self, played: Collection[tuple[str, int]]) -> None:
+    def check_users(self, domain_periods: Collection[tuple[str, int]]) -> None:
         """Raise BadInput if the run has users or periods that the domain lacks.
 
         `played` are the users and periods of the domain within its limit. The periods of other users are not checked.
         """
-        strangers = dict.fromkeys(user for user, _ in self.read_dialogues if user not in self.users)
-        selected_users = {user for user, _ in played}
+        unknown_users = dict.fromkeys(user for user, _ in self.read_dialogues if user not in self.users)
+        selected_users = {user for user, _ in domain_periods}
         for (user, period), (source, _) in self.read_dialogues.items():
-            place = f"{self.dataset}: {source}: "
-            if user in strangers:
+            location = f"{self.dataset}: {source}: "
+            if user in unknown_users:
                 raise BadInput(
-                    f"{place}{len(strangers)} users of the run are not among the {len(self.users)} users of the "
+                    f"{location}{len(unknown_users)} users of the run are not among the {len(self.users)} users of the "
                     f"domain, for example {user}. Use the data set of users with which the run was recorded."
                 )
-            if user in selected_users and (user, period) not in played:
+            if user in selected_users and (user, period) not in domain_periods:
                 raise BadInput(
-                    f"{place}the run has period {period} of user {user}, but the domain does not. Use the "
+                    f"{location}the run has period {period} of user {user}, but the domain does not. Use the "
                     "data set and parameters with which the run was recorded."
                 )
 
@@ -148,49 +148,53 @@ class _RecordedRun:
                 "whole run again."
             )
         source, dialogue = self.read_dialogues[user, period]
-        place = f"{self.dataset}: {source}: user {user}, period {period}"
+        location = f"{self.dataset}: {source}: user {user}, period {period}"
         if len(dialogue.sessions) != len(openings):
             raise BadInput(
-                f"{place}: the run has {len(dialogue.sessions)} sessions, but the domain has "
+                f"{location}: the run has {len(dialogue.sessions)} sessions, but the domain has "
                 f"{len(openings)}. Use the parameters with which the run was recorded."
             )
         for number, (opening, session) in enumerate(zip(openings, dialogue.sessions, strict=True)):
             fault = self._session_error(opening, session, number in dialogue.cut)
             if fault:
-                raise BadInput(f"{place}, session {number}: {fault}. Record the run again.")
+                raise BadInput(f"{location}, session {number}: {fault}. Record the run again.")
         return {
             opening.message_id: session for opening, session in zip(openings, dialogue.sessions, strict=True)
         }
 
     def _session_error(self, opening: Turn, session: Sequence[RecordedMessage], cut: bool) -> str | None:
-        wanted = 2 * self.config.rounds(opening.checkpoint)
+        expected_length = 2 * self.config.rounds(opening.checkpoint)
         if not session or session[0].content != opening.text:
-            said = json.dumps(session[0].content[:SHOWN_CHARACTERS] if session else "", ensure_ascii=False)
-            begins = json.dumps(opening.text[:SHOWN_CHARACTERS], ensure_ascii=False)
-            return f"the recorded session starts with {said}, but the user's session starts with {begins}"
+            recorded = json.dumps(
+                session[0].content[:SHOWN_CHARACTERS] if session else "", ensure_ascii=False
+            )
+            expected = json.dumps(opening.text[:SHOWN_CHARACTERS], ensure_ascii=False)
+            return (
+                f"the recorded session starts with {recorded}, but the user's session starts with {expected}"
+            )
         for number, message in enumerate(session):
             role = "assistant" if number % 2 else "user"
             if message.role != role:
                 return f"message {number} has the role {message.role} instead of {role}"
-        if len(session) != wanted and not (cut and len(session) < wanted):
-            return f"the recorded session has {len(session)} messages, but the domain's rounds need {wanted}"
+        if len(session) != expected_length and not (cut and len(session) < expected_length):
+            return f"the recorded session has {len(session)} messages, but the domain's rounds need {expected_length}"
         return None
 
 
 def _user_ids(domain: Domain, users: Sequence[Record]) -> list[str]:
     """Return the ids of all users in the domain's data sets; the limit is ignored."""
     if is_generated(domain):
-        return [person.persona.id for person in select_personas(domain.limited(0), users)]
+        return [persona.persona.id for persona in select_personas(domain.limited(0), users)]
     return [record.record_id for record in users]
 
 
-def _given_turns(opening: Turn, session: Sequence[RecordedMessage]) -> Iterator[Turn]:
+def _recorded_session_turns(opening: Turn, session: Sequence[RecordedMessage]) -> Iterator[Turn]:
     """Yield the turns of a recorded session. The message ids equal the ids of an on-policy session."""
-    first = replace(opening, kind="given", follow_ups=0)
-    yield first
+    first_turn = replace(opening, kind="given", follow_ups=0)
+    yield first_turn
     for position, message in enumerate(session[1:], 1):
         yield replace(
-            first,
+            first_turn,
             position=position,
             message_id=f"{opening.message_id}+{position}",
             role=message.role,

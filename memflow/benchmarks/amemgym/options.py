@@ -40,8 +40,8 @@ class QuestionOptions:
 
         Return "" if no option has these values or if the question is quarantined.
         """
-        wanted = tuple(values[name] for name in self.variables)
-        return "" if self.reason or wanted not in self.variants else str(1 + self.variants.index(wanted))
+        variant = tuple(values[name] for name in self.variables)
+        return "" if self.reason or variant not in self.variants else str(1 + self.variants.index(variant))
 
 
 def published_options(record: Record) -> list[QuestionOptions]:
@@ -63,13 +63,15 @@ async def generated_options(domain: Domain, history: History, simulator: Chat) -
     With `quarantine = "user"`, one failed question quarantines all questions of the user.
     """
     config = parse_config(domain)
-    author = OptionWriter(domain, config, history, simulator)
-    made = await asyncio.gather(*(author.write(question) for question in history.questions))
-    failed = next((each for each in made if each.reason is not None), None)
+    writer = OptionWriter(domain, config, history, simulator)
+    options = await asyncio.gather(*(writer.write(question) for question in history.questions))
+    failed = next(
+        (written_options for written_options in options if written_options.reason is not None), None
+    )
     if config.quarantine == "item" or failed is None:
-        return made
+        return options
     reason = f"the user is dropped: question {failed.question!r}: {failed.reason}"
-    return [replace(each, reason=each.reason or reason) for each in made]
+    return [replace(written_options, reason=written_options.reason or reason) for written_options in options]
 
 
 @dataclass
@@ -85,28 +87,33 @@ class OptionWriter:
         """Return the question with one option per variant, or with a reason if an option failed."""
         variables = self.history.questions[question]
         variants = self._variants(question, variables)
-        named = [dict(zip(variables, variant, strict=True)) for variant in variants]
+        values_by_variant = [dict(zip(variables, variant, strict=True)) for variant in variants]
         fields = {
             "question": question,
-            "variants": _listed(named),
-            "count": len(named),
+            "variants": _variant_list(values_by_variant),
+            "count": len(values_by_variant),
         }
         answer = await ask(
             self.simulator,
-            prompt("answers", answers_of(len(named)), self.config.language),
+            prompt("answers", answers_of(len(values_by_variant)), self.config.language),
             fields,
-            check=_wrong_answers,
+            check=_duplicate_answers,
         )
         if answer.value is None:
             return QuestionOptions(question, variables, variants, [], answer.reason)
         drafts = enumerate(answer.value.answers)
-        settled = await asyncio.gather(*(self._recoverable(question, named, at, text) for at, text in drafts))
-        contradictions = [reason for _, reason in settled if reason is not None]
+        recovered = await asyncio.gather(
+            *(
+                self._refine_until_recovered(question, values_by_variant, index, text)
+                for index, text in drafts
+            )
+        )
+        contradictions = [reason for _, reason in recovered if reason is not None]
         return QuestionOptions(
             question,
             variables,
             variants,
-            [text for text, _ in settled],
+            [text for text, _ in recovered],
             contradictions[0] if contradictions else None,
         )
 
@@ -119,44 +126,44 @@ class OptionWriter:
         def order(variant: Variant) -> str:
             return digest(self.domain.seed, self.history.profile.user_id, question, variant)
 
-        lived = {tuple(state[name] for name in variables) for state in self.history.periods}
-        others = set(product(*(self.history.schema[name] for name in variables))) - lived
-        missing = max(0, self.config.min_variants - len(lived))
-        return [*sorted(lived, key=order), *sorted(others, key=order)[:missing]]
+        period_variants = {tuple(state[name] for name in variables) for state in self.history.periods}
+        other_variants = set(product(*(self.history.schema[name] for name in variables))) - period_variants
+        missing_count = max(0, self.config.min_variants - len(period_variants))
+        return [*sorted(period_variants, key=order), *sorted(other_variants, key=order)[:missing_count]]
 
-    async def _recoverable(
-        self, question: str, named: Sequence[Mapping[str, str]], at: int, text: str
+    async def _refine_until_recovered(
+        self, question: str, variants: Sequence[Mapping[str, str]], index: int, text: str
     ) -> tuple[str, str | None]:
         """Return `text`, rewritten until the simulator recovers variant `at` from the text alone.
 
         The second item is a reason if the simulator never recovers the variant, otherwise None.
         """
-        reader = prompt("recover", choice_of(len(named)), self.config.language)
+        reader = prompt("recover", choice_of(len(variants)), self.config.language)
         writer = prompt("answer_again", language=self.config.language)
         for refinement in range(self.config.refinements + 1):
-            fields = {"question": question, "answer": text, "variants": _listed(named)}
-            picked = await ask(self.simulator, reader, fields)
-            if picked.value is None:
-                return text, picked.reason
-            taken_for = picked.value.answer - 1
-            if taken_for == at:
+            fields = {"question": question, "answer": text, "variants": _variant_list(variants)}
+            recovery = await ask(self.simulator, reader, fields)
+            if recovery.value is None:
+                return text, recovery.reason
+            recovered = recovery.value.answer - 1
+            if recovered == index:
                 return text, None
             if refinement < self.config.refinements:
-                fields |= {"meant": written(named[at]), "taken": written(named[taken_for])}
-                again = await ask(self.simulator, writer, fields)
-                if again.value is None:
-                    return text, again.reason
-                text = again.value.answer
-        meant, taken_as = (", ".join(named[number].values()) for number in (at, taken_for))
+                fields |= {"meant": written(variants[index]), "taken": written(variants[recovered])}
+                rewrite = await ask(self.simulator, writer, fields)
+                if rewrite.value is None:
+                    return text, rewrite.reason
+                text = rewrite.value.answer
+        expected, actual = (", ".join(variants[number].values()) for number in (index, recovered))
         return (
             text,
-            f"after {self.config.refinements} refinements the answer for ({meant}) is still recovered as ({taken_as})",
+            f"after {self.config.refinements} refinements the answer for ({expected}) is still recovered as ({actual})",
         )
 
 
-def _listed(named: Sequence[Mapping[str, str]]) -> str:
-    return number_options([json.dumps(variant, ensure_ascii=False) for variant in named])
+def _variant_list(named_variants: Sequence[Mapping[str, str]]) -> str:
+    return number_options([json.dumps(variant, ensure_ascii=False) for variant in named_variants])
 
 
-def _wrong_answers(answers: AnswerTexts) -> str | None:
+def _duplicate_answers(answers: AnswerTexts) -> str | None:
     return None if len(set(answers.answers)) == len(answers.answers) else "two variants have the same answer"

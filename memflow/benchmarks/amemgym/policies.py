@@ -35,13 +35,13 @@ class Answered:
 
     def settings(self) -> dict[str, set[str]]:
         """Return the fingerprints of the chat model and the digests of the prompts, by the name of the setting."""
-        found: dict[str, set[str]] = {}
+        settings: dict[str, set[str]] = {}
         for reply in self.replies:
             if reply.model is not None and reply.prompt is not None:
-                found.setdefault("the chat model", set()).add(reply.model)
+                settings.setdefault("the chat model", set()).add(reply.model)
                 name, _, digest = reply.prompt.partition("@")
-                found.setdefault(f"the prompt {name}", set()).add(digest)
-        return found
+                settings.setdefault(f"the prompt {name}", set()).add(digest)
+        return settings
 
 
 @dataclass(frozen=True)
@@ -87,41 +87,48 @@ def compare(on: Side, off: Side) -> list[Compared]:
     Rows are sorted by on-policy score, best first, with the bounds last. Raises BadInput if users, probes, models or
     prompts differ.
     """
-    _comparable(on, off)
-    both = [assistant for assistant in on.answered if assistant in off.answered]
-    return [row for metric in METRICS for row in _ranked([_compared(on, off, name, metric) for name in both])]
+    _check_comparable(on, off)
+    assistants = [assistant for assistant in on.answered if assistant in off.answered]
+    return [
+        row
+        for metric in METRICS
+        for row in _add_ranks([_compare_assistant(on, off, name, metric) for name in assistants])
+    ]
 
 
-def _comparable(on: Side, off: Side) -> None:
+def _check_comparable(on: Side, off: Side) -> None:
     for side, policy in ((on, "on"), (off, "off")):
         if parse_config(side.domain).policy != policy:
             raise BadInput(
                 f"{side.domain.name} is not {policy}-policy. Give the on-policy domain first and the "
                 "off-policy domain second."
             )
-    names = f"{on.domain.name} and {off.domain.name}"
-    here, there = ({probe.episode_id for probe in side.probes} for side in (on, off))
-    if here != there:
+    domains = f"{on.domain.name} and {off.domain.name}"
+    on_users, off_users = ({probe.episode_id for probe in side.probes} for side in (on, off))
+    if on_users != off_users:
         raise BadInput(
-            f"{names} do not have the same users ({len(here)} users and {len(there)} users): "
-            f"only one domain has user {min(here ^ there)}. Rerun both with the same data and the same --limit."
+            f"{domains} do not have the same users ({len(on_users)} users and {len(off_users)} users): "
+            f"only one domain has user {min(on_users ^ off_users)}. Rerun both with the same data and the same --limit."
         )
-    asked, other = ({probe.probe_id: _content(probe) for probe in side.probes} for side in (on, off))
-    differing = sorted(name for name in asked.keys() | other.keys() if asked.get(name) != other.get(name))
+    on_probes, off_probes = ({probe.probe_id: _content(probe) for probe in side.probes} for side in (on, off))
+    differing = sorted(
+        name for name in on_probes.keys() | off_probes.keys() if on_probes.get(name) != off_probes.get(name)
+    )
     if differing:
         raise BadInput(
-            f"{names} do not have the same probes: {len(differing)} probes differ, for example {differing[0]}. "
+            f"{domains} do not have the same probes: {len(differing)} probes differ, for example {differing[0]}. "
             "Give both domains the same data set of users and the same parameters."
         )
-    for assistant, answered in on.answered.items():
+    for assistant, on_results in on.answered.items():
         if assistant in off.answered:
-            mine, its = answered.settings(), off.answered[assistant].settings()
-            for term in sorted(mine.keys() & its.keys()):
-                if mine[term] != its[term]:
+            on_settings, off_settings = on_results.settings(), off.answered[assistant].settings()
+            for term in sorted(on_settings.keys() & off_settings.keys()):
+                if on_settings[term] != off_settings[term]:
+                    on_digests, off_digests = map(_short_digests, (on_settings[term], off_settings[term]))
                     raise BadInput(
-                        f"{assistant} has different settings in {names}: {term} is {_named(mine[term])} on-policy "
-                        f"and {_named(its[term])} off-policy. Rerun both with the same settings, or select other "
-                        "assistants with --assistant."
+                        f"{assistant} has different settings in {domains}: {term} is {on_digests} on-policy and "
+                        f"{off_digests} off-policy. Rerun both with the same settings, or select other assistants with "
+                        "--assistant."
                     )
     if not on.answered.keys() & off.answered.keys():
         measured = "; ".join(
@@ -136,70 +143,70 @@ def _comparable(on: Side, off: Side) -> None:
 _content = attrgetter(
     "episode_id", "checkpoint", "kind", "metric", "question", "options", "gold", "revealed", "reason"
 )
-"""What a probe asks, without its domain, data set and evidence."""
+"""The columns of a probe that must be equal in both domains: not its domain, data set and evidence."""
 
 
-def _named(digests: set[str]) -> str:
+def _short_digests(digests: set[str]) -> str:
     return ", ".join(sorted(digest[:8] for digest in digests))
 
 
-def _compared(on: Side, off: Side, assistant: str, metric: str) -> Compared:
-    asked = [probe for probe in on.probes if probe.kind == "choice"]
-    _, at, model = assistant.partition("@")
-    needed: list[Mapping[str, float]] = []
-    for side in (on, off):
-        needed.append(_values(side.answered[assistant]))
-        bound = side.answered.get(f"oracle{at}{model}")
-        needed.append({} if bound is None else _values(bound))
-    unbound = metric == "memory_score" and not (needed[1] and needed[3])
-    wanted = needed if metric == "memory_score" else needed[::2]
-    scored = [probe for probe in asked if all(probe.probe_id in values for values in wanted)]
+def _compare_assistant(on: Side, off: Side, assistant: str, metric: str) -> Compared:
+    choices = [probe for probe in on.probes if probe.kind == "choice"]
+    _, separator, model = assistant.partition("@")
+    value_maps: list[Mapping[str, float]] = []
+    for side in (on, off):  # the assistant and its upper bound on-policy, then off-policy
+        value_maps.append(_values(side.answered[assistant]))
+        oracle = side.answered.get(f"oracle{separator}{model}")
+        value_maps.append({} if oracle is None else _values(oracle))
+    lacks_oracle = metric == "memory_score" and not (value_maps[1] and value_maps[3])
+    required = value_maps if metric == "memory_score" else value_maps[::2]
+    scored = [probe for probe in choices if all(probe.probe_id in by_probe for by_probe in required)]
     users = list(dict.fromkeys(probe.episode_id for probe in scored))
-    sample = Sample(len(asked), len(scored), len(users))
-    pair = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE)
-    reason = NO_ORACLE if unbound else sample.shortage("probes of both domains")
+    sample = Sample(len(choices), len(scored), len(users))
+    intervals = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE)
+    reason = NO_ORACLE if lacks_oracle else sample.shortage("probes of both domains")
     if reason is None:
-        sums = [_sums(scored, users, needed[0], needed[1]), _sums(scored, users, needed[2], needed[3])]
-        statistics = [each.memory_score if metric == "memory_score" else each.accuracy for each in sums]
-        pair = paired_intervals(statistics[0], statistics[1], len(users), seed=on.domain.seed)
+        sums = [_sums(scored, users, *value_maps[:2]), _sums(scored, users, *value_maps[2:])]
+        statistics = [counts.memory_score if metric == "memory_score" else counts.accuracy for counts in sums]
+        intervals = paired_intervals(statistics[0], statistics[1], len(users), seed=on.domain.seed)
         if metric == "accuracy":
-            pair = pair._replace(
+            intervals = intervals._replace(
                 on=proportion_interval(sums[0].units()), off=proportion_interval(sums[1].units())
             )
-        if pair.difference.value is None:
-            pair, reason = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE), NO_SCALE
-    return Compared(metric, assistant, *pair, sample.n, sample.episodes, sample.coverage, reason=reason)
+        if intervals.difference.value is None:
+            intervals, reason = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE), NO_SCALE
+    return Compared(metric, assistant, *intervals, sample.n, sample.episodes, sample.coverage, reason=reason)
 
 
-def _values(answered: Answered) -> dict[str, float]:
+def _values(results: Answered) -> dict[str, float]:
     return {
         row.probe_id: row.value
-        for row in answered.verdicts
+        for row in results.verdicts
         if row.metric == "accuracy" and row.variant == "standard" and row.value is not None
     }
 
 
 def _sums(
-    scored: Sequence[Probe], users: Sequence[str], right: Mapping[str, float], bound: Mapping[str, float]
+    probes: Sequence[Probe], users: Sequence[str], correct: Mapping[str, float], bound: Mapping[str, float]
 ) -> PolicyCounts:
-    periods = sorted({probe.checkpoint for probe in scored})
-    rows = {user: place for place, user in enumerate(users)}
-    columns = {period: place for place, period in enumerate(periods)}
-    summed = np.zeros((4, len(users), len(periods)))
-    for probe in scored:
+    periods = sorted({probe.checkpoint for probe in probes})
+    rows = {user: index for index, user in enumerate(users)}
+    columns = {period: index for index, period in enumerate(periods)}
+    sums = np.zeros((4, len(users), len(periods)))
+    for probe in probes:
         key = probe.probe_id
-        numbers = (right[key], bound.get(key, np.nan), 1 / len(probe.options), 1.0)
-        summed[:, rows[probe.episode_id], columns[probe.checkpoint]] += numbers
-    return PolicyCounts(*summed)
+        numbers = (correct[key], bound.get(key, np.nan), 1 / len(probe.options), 1.0)
+        sums[:, rows[probe.episode_id], columns[probe.checkpoint]] += numbers
+    return PolicyCounts(*sums)
 
 
-def _ranked(rows: Sequence[Compared]) -> list[Compared]:
+def _add_ranks(rows: Sequence[Compared]) -> list[Compared]:
     """Return the rows with their ranks. Bounds get no rank."""
     systems = [row for row in rows if row.assistant.partition("@")[0] not in BOUNDS]
     on, off = (ranks([getattr(row, side).value for row in systems]) for side in ("on", "off"))
-    placed = [
+    ranked = [
         replace(row, rank_on=first, rank_off=second, rise=rise)
         for row, first, second, rise in zip(systems, on, off, rank_changes(on, off), strict=True)
     ]
-    placed.sort(key=lambda row: (row.rank_on is None, row.rank_on or 0, row.assistant))
-    return [*placed, *(row for row in rows if row not in systems)]
+    ranked.sort(key=lambda row: (row.rank_on is None, row.rank_on or 0, row.assistant))
+    return [*ranked, *(row for row in rows if row not in systems)]

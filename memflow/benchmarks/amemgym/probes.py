@@ -32,24 +32,24 @@ async def make_probes(
     histories_by_user = histories(states)
     if is_generated(domain):
         datasets = {
-            person.persona.id: person.dataset
-            for person in select_personas(domain, user_records(domain, records))
+            persona.persona.id: persona.dataset
+            for persona in select_personas(domain, user_records(domain, records))
         }
-        asked = await gather_bounded(
+        questions_by_user = await gather_bounded(
             lambda history: generated_options(domain, history, simulator),
             [*histories_by_user.values()],
             TEXT_USERS_AT_ONCE,
         )
     else:
-        mine = {record.record_id: record for record in selected_users(domain, records)}
-        datasets = {user_id: record.dataset for user_id, record in mine.items()}
-        asked = [published_options(mine[user_id]) for user_id in histories_by_user]
+        published_users = {record.record_id: record for record in selected_users(domain, records)}
+        datasets = {user_id: record.dataset for user_id, record in published_users.items()}
+        questions_by_user = [published_options(published_users[user_id]) for user_id in histories_by_user]
     turns_by_user: dict[str, list[Turn]] = {}
     for turn in turns:
         turns_by_user.setdefault(turn.episode_id, []).append(turn)
     return [
         probe
-        for (user_id, history), questions in zip(histories_by_user.items(), asked, strict=True)
+        for (user_id, history), questions in zip(histories_by_user.items(), questions_by_user, strict=True)
         for probe in _probes(
             domain,
             datasets[user_id],
@@ -69,23 +69,25 @@ def _probes(
 ) -> Iterator[Probe]:
     stated_by: dict[str, Sequence[Turn]] = {}
     config = parse_config(domain)
-    dropped = next((asked.reason for asked in questions), None) if config.quarantine == "user" else None
-    needed = [name for name in history.schema if any(name in asked.variables for asked in questions)]
+    reason = next((question.reason for question in questions), None) if config.quarantine == "user" else None
+    names = [name for name in history.schema if any(name in question.variables for question in questions)]
     for period in range(len(history.periods)):
-        said = [turn for turn in turns if turn.checkpoint == period and turn.position == 0]
-        if unknown := [turn for turn in said if turn.exposes is None]:
-            stated_by.update((change.variable, unknown) for change in history.changes[period])
-        for turn in said:
+        openings = [turn for turn in turns if turn.checkpoint == period and turn.position == 0]
+        if unknown_openings := [turn for turn in openings if turn.exposes is None]:
+            stated_by.update((change.variable, unknown_openings) for change in history.changes[period])
+        for turn in openings:
             stated_by.update((name, [turn]) for name in json.loads(turn.exposes or "{}"))
-        at = _ProbeBuilder(domain, dataset, history, period, stated_by)
-        for number, asked in enumerate(questions):
-            choice = at.choice(number, asked)
+        builder = _ProbeBuilder(domain, dataset, history, period, stated_by)
+        for number, question in enumerate(questions):
+            choice = builder.choice(number, question)
             yield choice
             if config.state_probes == "question":
-                yield replace(at.state(f"s{number}", asked.variables, asked.reason), parent=choice.probe_id)
+                yield replace(
+                    builder.state(f"s{number}", question.variables, question.reason), parent=choice.probe_id
+                )
         if config.state_probes == "variable":
-            for number, name in enumerate(needed):
-                yield at.state(f"v{number}", [name], dropped)
+            for number, name in enumerate(names):
+                yield builder.state(f"v{number}", [name], reason)
 
 
 @dataclass(frozen=True)
@@ -101,17 +103,17 @@ class _ProbeBuilder:
     period: int
     stated_by: Mapping[str, Sequence[Turn]]
 
-    def choice(self, number: int, asked: QuestionOptions) -> Probe:
-        values = self._values(asked.variables)
+    def choice(self, number: int, question: QuestionOptions) -> Probe:
+        values = self._values(question.variables)
         return replace(
-            self._probe(f"q{number}", asked.variables, asked.reason),
+            self._probe(f"q{number}", question.variables, question.reason),
             question_id=f"{self.history.profile.user_id}/q{number}",
             kind="choice",
             metric="accuracy",
-            question=asked.question,
-            options=list(asked.options),
-            gold=asked.gold(values),
-            variants=[json.dumps(variant, ensure_ascii=False) for variant in asked.variants],
+            question=question.question,
+            options=list(question.options),
+            gold=question.gold(values),
+            variants=[json.dumps(variant, ensure_ascii=False) for variant in question.variants],
         )
 
     def state(self, label: str, variables: Sequence[str], reason: str | None = None) -> Probe:

@@ -80,34 +80,34 @@ class PublishedUser(_PublishedModel):
 
     def _period_faults(self) -> Iterator[str]:
         state: dict[str, str] = {}
-        before: str | None = None
+        previous: str | None = None
         for number, period in enumerate(self.periods):
-            place = f"periods.{number}"
+            path = f"periods.{number}"
             state = state | {name: update.new for name, update in period.updates.items()}
             if set(period.state) != set(self.state_schema):
-                yield f"{place}.state: the variables differ from state_schema"
+                yield f"{path}.state: the variables differ from state_schema"
             for name in dict.fromkeys([*period.state, *state]):
-                told, made = period.state.get(name), state.get(name)
-                if told != made:
-                    yield f"{place}.state.{name}: the value is {told!r}, but the updates so far give {made!r}"
-            if period.period_start is not None and period.period_start != before:
-                yield f"{place}.period_start: the date is not the end of the previous period, {before}"
-            before = period.period_end
+                stated, updated = period.state.get(name), state.get(name)
+                if stated != updated:
+                    yield f"{path}.state.{name}: the value is {stated!r}, but the updates so far give {updated!r}"
+            if period.period_start is not None and period.period_start != previous:
+                yield f"{path}.period_start: the date is not the end of the previous period, {previous}"
+            previous = period.period_end
 
     def _question_faults(self) -> Iterator[str]:
-        for number, asked in enumerate(self.qas):
-            place = f"qas.{number}"
-            unknown = [name for name in asked.required_info if name not in self.state_schema]
+        for number, question in enumerate(self.qas):
+            path = f"qas.{number}"
+            unknown = [name for name in question.required_info if name not in self.state_schema]
             if unknown:
-                yield f"{place}: required_info names {unknown[0]!r}, which state_schema lacks"
+                yield f"{path}: required_info names {unknown[0]!r}, which state_schema lacks"
                 continue
-            lived = [[period.state.get(name) for name in asked.required_info] for period in self.periods]
-            for at, choice in enumerate(asked.answer_choices):
-                if len(choice.state) != len(asked.required_info):
-                    yield f"{place}.answer_choices.{at}.state: the values do not match required_info"
-                elif choice.type is not None and (choice.type == "experience") != (choice.state in lived):
-                    there = "some" if choice.state in lived else "no"
+            states = [[period.state.get(name) for name in question.required_info] for period in self.periods]
+            for position, choice in enumerate(question.answer_choices):
+                if len(choice.state) != len(question.required_info):
+                    yield f"{path}.answer_choices.{position}.state: the values do not match required_info"
+                elif choice.type is not None and (choice.type == "experience") != (choice.state in states):
+                    count = "some" if choice.state in states else "no"
                     yield (
-                        f"{place}.answer_choices.{at}.type: the type is {choice.type}, but {there} period "
+                        f"{path}.answer_choices.{position}.type: the type is {choice.type}, but {count} period "
                         "has its state"
                     )

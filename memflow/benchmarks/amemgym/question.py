@@ -38,7 +38,7 @@ class _QuestionTemplate(NamedTuple):
 def _question_template(
     kind: str, language: str, question: str, options: tuple[str, ...]
 ) -> _QuestionTemplate:
-    """Return the same part of a question for every period in which it is asked."""
+    """Return the part of a question that is equal in all periods, cached."""
     fields = {"schema": question}
     if kind == "choice":
         fields = {"question": question, "options": number_options(options)}

@@ -90,16 +90,16 @@ def _id(dialogue: RecordedDialogue) -> str:
 
 def _published_dialogues(user: str, period: str | None, file: File) -> Iterator[RawRecord]:
     """Yield the dialogues of a published file: those of one period, or of all periods if `period` is None."""
-    whole = file.whole("")
-    if whole.fault is not None or (period is None and not isinstance(whole.content, dict)):
-        fault = whole.fault or "the file is not a JSON object of dialogues by period"
-        yield replace(whole, record_id=f"{PREFIX}{user}/{period or 'all periods'}", fault=fault)
+    document = file.whole("")
+    if document.fault is not None or (period is None and not isinstance(document.content, dict)):
+        fault = document.fault or "the file is not a JSON object of dialogues by period"
+        yield replace(document, record_id=f"{PREFIX}{user}/{period or 'all periods'}", fault=fault)
         return
-    by_period = whole.content if period is None else {f"period_{period}": whole.content}
-    named = (
+    by_period = document.content if period is None else {f"period_{period}": document.content}
+    periods = (
         RawRecord(name, (name, sessions), f"{PREFIX}{user}/{name}") for name, sessions in by_period.items()
     )
-    yield from parse_records(named, partial(_parse, user))
+    yield from parse_records(periods, partial(_parse, user))
 
 
 def _parse(user: str, content: tuple[str, Any]) -> tuple[str, Any]:
@@ -108,13 +108,13 @@ def _parse(user: str, content: tuple[str, Any]) -> tuple[str, Any]:
     if number is None:
         raise RecordFault(f"the key {name!r} names no period. Use keys such as period_00.")
     try:
-        said = _SESSIONS.validate_python(sessions)
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False, include_input=False)[0]
+        validated = _SESSIONS.validate_python(sessions)
+    except ValidationError as error:
+        first_error = error.errors(include_url=False, include_input=False)[0]
         names = ("session ", "message ", "", "")
-        place = ", ".join(f"{name}{part}" for name, part in zip(names, first["loc"], strict=False))
-        raise RecordFault(f"{place or 'the list of sessions'}: {first['msg']}") from wrong
-    dialogue = RecordedDialogue(user=user, period=int(number[1]), sessions=said)
+        location = ", ".join(f"{name}{index}" for name, index in zip(names, first_error["loc"], strict=False))
+        raise RecordFault(f"{location or 'the list of sessions'}: {first_error['msg']}") from error
+    dialogue = RecordedDialogue(user=user, period=int(number[1]), sessions=validated)
     return _id(dialogue), dialogue.model_dump()
 
 
@@ -122,9 +122,9 @@ def _own_dialogues(
     header: recording.Header, lines: Sequence[recording.RecordedMessage]
 ) -> list[RecordedDialogue]:
     cut = set(header.cut)
-    found: dict[tuple[str, int], dict[int, list[recording.RecordedMessage]]] = {}
+    by_period: dict[tuple[str, int], dict[int, list[recording.RecordedMessage]]] = {}
     for line in lines:
-        events = found.setdefault((line.episode_id, line.checkpoint), {})
+        events = by_period.setdefault((line.episode_id, line.checkpoint), {})
         events.setdefault(line.event, []).append(line)
     return [
         RecordedDialogue(
@@ -136,5 +136,5 @@ def _own_dialogues(
             ],
             cut=[number for number, session in enumerate(events.values()) if session[0].message_id in cut],
         )
-        for (user, period), events in found.items()
+        for (user, period), events in by_period.items()
     ]

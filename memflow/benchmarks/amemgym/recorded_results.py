@@ -97,7 +97,7 @@ class StateResult(_Result):
 
     @model_validator(mode="after")
     def _has_a_schema(self) -> "StateResult":
-        missing = [each.info_type for each in self.results if each.info_type not in self.schema_of_query()]
+        missing = [value.info_type for value in self.results if value.info_type not in self.schema_of_query()]
         if missing:
             raise ValueError(f"the query does not list the possible values of {missing[0]}")
         return self
@@ -105,25 +105,25 @@ class StateResult(_Result):
     def schema_of_query(self) -> Mapping[str, list[str]]:
         """Return the possible values by variable, with which the query begins; empty without such a beginning."""
         try:
-            found, _ = json.JSONDecoder().raw_decode(self.query)
+            schema, _ = json.JSONDecoder().raw_decode(self.query)
         except (ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return schema if isinstance(schema, dict) else {}
 
     @property
     def variables(self) -> list[str]:
         """The variables that the question requires, in order; a variable may occur twice."""
-        return [each.info_type for each in self.results]
+        return [value.info_type for value in self.results]
 
     @property
     def truth(self) -> dict[str, str]:
         """The true value of each variable."""
-        return {each.info_type: each.answer_state for each in self.results}
+        return {value.info_type: value.answer_state for value in self.results}
 
     @property
     def stated(self) -> dict[str, Any]:
         """The value of each variable that the model answered."""
-        return {each.info_type: each.response_state for each in self.results}
+        return {value.info_type: value.response_state for value in self.results}
 
 
 R = TypeVar("R", ChoiceResult, StateResult)
@@ -149,15 +149,15 @@ class UserResults:
 
 def results_file(source: str) -> tuple[str, str] | None:
     """Return the user and the file name in the path of a results file; None for other files."""
-    found = _FILE.search(source)
-    return None if found is None else (found["user"], found["name"])
+    match = _FILE.search(source)
+    return None if match is None else (match["user"], match["name"])
 
 
 def read_results(file: File) -> Iterator[RawRecord]:
     """Yield the record of a results file. It is invalid if the content is not a list of periods."""
-    named = results_file(file.source)
-    assert named is not None
-    user, name = named
+    user_and_name = results_file(file.source)
+    assert user_and_name is not None
+    user, name = user_and_name
 
     def parse(content: Any) -> tuple[str, Any]:
         if not isinstance(content, list) or not content:
@@ -170,21 +170,21 @@ def read_results(file: File) -> Iterator[RawRecord]:
     return parse_records([file.whole(f"{RESULTS}{user}/{name}")], parse)
 
 
-def _valid(shape: type[R], name: str, periods: Any, faults: list[str]) -> Iterator[tuple[tuple[int, int], R]]:
+def _valid(model: type[R], name: str, periods: Any, faults: list[str]) -> Iterator[tuple[tuple[int, int], R]]:
     """Yield ((period, question), result) per valid result of a file. Add a message to `faults` per other result."""
     if periods is None:
         faults.append(f"{name} is missing")
         return
     for period, results in enumerate(periods):
         for number, result in enumerate(results):
-            place = f"{name}: period {period}, question {number}"
+            location = f"{name}: period {period}, question {number}"
             if result is None:
-                faults.append(f"{place}: the run was interrupted before this answer")
+                faults.append(f"{location}: the run was interrupted before this answer")
                 continue
             try:
                 json.dumps(result, ensure_ascii=False).encode()
-                yield (period, number), shape.model_validate(result)
+                yield (period, number), model.model_validate(result)
             except UnicodeEncodeError:
-                faults.append(f"{place}: a text has half of a surrogate pair, so it is not Unicode")
-            except ValidationError as wrong:
-                faults.append(f"{place}: {first_error(wrong)}")
+                faults.append(f"{location}: a text has half of a surrogate pair, so it is not Unicode")
+            except ValidationError as error:
+                faults.append(f"{location}: {first_error(error)}")

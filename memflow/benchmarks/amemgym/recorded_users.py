@@ -39,25 +39,25 @@ def recorded_users(records: Sequence[Record]) -> list[Record]:
         elif record.record_id.startswith(PREFIX) and record.record_id != HEADER and record.reason is None:
             dialogue = RecordedDialogue.model_validate_json(record.content)
             dialogues.setdefault(dialogue.user, {})[dialogue.period] = dialogue
-    return [_rebuilt(user, mine, dialogues.get(user, {})) for user, mine in files.items()]
+    return [_rebuild(user, user_files, dialogues.get(user, {})) for user, user_files in files.items()]
 
 
-def _rebuilt(user: str, files: Mapping[str, Record], dialogues: Mapping[int, RecordedDialogue]) -> Record:
+def _rebuild(user: str, files: Mapping[str, Record], dialogues: Mapping[int, RecordedDialogue]) -> Record:
     """Return the record of a user, with a reason if the user cannot be rebuilt."""
     record = replace(next(iter(files.values())), record_id=user, content="null", reason=None)
-    if invalid := next((each for each in files.values() if each.reason is not None), None):
-        why = f"{invalid.source}, {invalid.reason}"
-        return replace(record, reason=f"the user cannot be rebuilt: {why}. Fix the files of the run.")
-    contents = {name: json.loads(each.content)["periods"] for name, each in files.items()}
+    if invalid := next((file for file in files.values() if file.reason is not None), None):
+        file_fault = f"{invalid.source}, {invalid.reason}"
+        return replace(record, reason=f"the user cannot be rebuilt: {file_fault}. Fix the files of the run.")
+    contents = {name: json.loads(file.content)["periods"] for name, file in files.items()}
     results = UserResults.of(contents.get(OVERALL), contents.get(DIAGNOSIS))
     try:
         content = _RebuiltUser(user, results, dialogues).content()
         PublishedUser.model_validate(content)
-    except ValidationError as wrong:
-        return replace(record, reason=f"the user cannot be rebuilt: {first_error(wrong)}. Fix the run.")
-    except BadInput as wrong:
-        more = f" ({results.faults[0]})" if results.faults else ""
-        reason = f"the user cannot be rebuilt: {wrong}{more}. Fix the files of the run."
+    except ValidationError as error:
+        return replace(record, reason=f"the user cannot be rebuilt: {first_error(error)}. Fix the run.")
+    except BadInput as error:
+        first_fault = f" ({results.faults[0]})" if results.faults else ""
+        reason = f"the user cannot be rebuilt: {error}{first_fault}. Fix the files of the run."
         return replace(record, reason=reason)
     return replace(record, content=json.dumps(content, ensure_ascii=False))
 
@@ -73,15 +73,15 @@ class _RebuiltUser:
         variables, schema = self._variables()
         states = [self._state(period, variables, schema) for period in self._periods()]
         sessions = [self._sessions(period) for period in range(len(states))]
-        ends = [each[-1]["session_time"][:DAY] for each in sessions]
-        before: list[dict[str, str]] = [{}, *states]
+        ends = [period_sessions[-1]["session_time"][:DAY] for period_sessions in sessions]
+        previous_states: list[dict[str, str]] = [{}, *states]
         updates = [
             {
                 name: {"old": old.get(name), "new": value}
                 for name, value in new.items()
                 if old.get(name) != value
             }
-            for old, new in zip(before, states, strict=False)
+            for old, new in zip(previous_states, states, strict=False)
         ]
         if not all(updates):
             raise BadInput(f"period {updates.index({})} changes no state value, which the format requires")
@@ -101,18 +101,18 @@ class _RebuiltUser:
                 }
                 for period, state in enumerate(states)
             ],
-            "qas": [self._question(number, needed) for number, needed in variables.items()],
+            "qas": [self._question(number, names) for number, names in variables.items()],
         }
 
     def _periods(self) -> range:
         """Return the range of periods. Raises BadInput for a period without dialogues or without results."""
-        recorded = {period for period, _ in (*self.results.choices, *self.results.states)}
+        periods_with_results = {period for period, _ in (*self.results.choices, *self.results.states)}
         if not self.dialogues:
             raise BadInput(f"the run has no dialogues of {self.user}")
-        periods = range(1 + max(recorded | set(self.dialogues)))
-        for found, what in ((self.dialogues, "dialogue"), (recorded, "result")):
-            if missing := [period for period in periods if period not in found]:
-                raise BadInput(f"the recorded run has no {what} of period {missing[0]}")
+        periods = range(1 + max(periods_with_results | set(self.dialogues)))
+        for recorded_periods, content in ((self.dialogues, "dialogue"), (periods_with_results, "result")):
+            if missing := [period for period in periods if period not in recorded_periods]:
+                raise BadInput(f"the recorded run has no {content} of period {missing[0]}")
         return periods
 
     def _variables(self) -> tuple[dict[int, list[str]], dict[str, list[str]]]:
@@ -135,12 +135,12 @@ class _RebuiltUser:
         """Return the true values after a period, from the results of all questions."""
         state: dict[str, str] = {}
         for number, names in variables.items():
-            stated = self.results.states.get((period, number))
-            chosen = self.results.choices.get((period, number))
-            found = [] if stated is None else [*stated.truth.items()]
-            if chosen is not None:
-                found += zip(names, chosen.answer_state, strict=False)
-            for name, value in found:
+            state_result = self.results.states.get((period, number))
+            choice_result = self.results.choices.get((period, number))
+            values = [] if state_result is None else [*state_result.truth.items()]
+            if choice_result is not None:
+                values += zip(names, choice_result.answer_state, strict=False)
+            for name, value in values:
                 if state.setdefault(name, value) != value:
                     raise BadInput(f"two results of period {period} contain different true values of {name}")
         if missing := [name for name in schema if name not in state]:
@@ -150,26 +150,26 @@ class _RebuiltUser:
     def _sessions(self, period: int) -> list[dict[str, Any]]:
         sessions = []
         for number, messages in enumerate(self.dialogues[period].sessions):
-            first = _FIRST.fullmatch(messages[0].content) if messages else None
-            if first is None:
+            match = _FIRST.fullmatch(messages[0].content) if messages else None
+            if match is None:
                 raise BadInput(f"session {number} of period {period} does not begin with [Current Time: ...]")
-            said = {"query": first["text"], "session_time": first["time"]}
-            sessions.append({"event": None, "exposed_states": None, **said})
+            opening = {"query": match["text"], "session_time": match["time"]}
+            sessions.append({"event": None, "exposed_states": None, **opening})
         if not sessions:
             raise BadInput(f"the recorded dialogue of period {period} has no sessions")
         return sessions
 
     def _question(self, number: int, variables: Sequence[str]) -> dict[str, Any]:
         """Return a question with each option that was gold or chosen in some period, ordered by option number."""
-        asked = [result for (_, at), result in self.results.choices.items() if at == number]
+        results = [result for (_, index), result in self.results.choices.items() if index == number]
         options: dict[int, list[Any]] = {}
-        for at, *option in (option for result in asked for option in result.options()):
-            if options.setdefault(at, option) != option:
-                raise BadInput(f"option {at} of question {number} has several texts or states")
-        if len({result.query for result in asked}) != 1:
+        for index, *option in (option for result in results for option in result.options()):
+            if options.setdefault(index, option) != option:
+                raise BadInput(f"option {index} of question {number} has several texts or states")
+        if len({result.query for result in results}) != 1:
             raise BadInput(f"question {number} has no text or several texts in {OVERALL}")
         return {
-            "query": asked[0].query,
+            "query": results[0].query,
             "required_info": list(variables),
             "answer_choices": [
                 {"state": list(state), "answer": text} for _, (state, text) in sorted(options.items())

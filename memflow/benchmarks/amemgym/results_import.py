@@ -81,20 +81,20 @@ class _Answers:
             for (period, _), result in results.choices.items()
         }
         numbers = {
-            (user, results.choices[at].query): at[1]
+            (user, results.choices[key].query): key[1]
             for user, results in self.users.items()
-            for at in results.choices
+            for key in results.choices
         }
         questions = {probe.probe_id: probe.question for probe in self.probes if probe.kind == "choice"}
         for probe in self.probes:
             if probe.kind == "choice":
-                chosen = choices.get((probe.episode_id, probe.checkpoint, probe.question))
-                yield self._missing(probe) if chosen is None else self._choice(probe, chosen)
+                choice = choices.get((probe.episode_id, probe.checkpoint, probe.question))
+                yield self._missing(probe) if choice is None else self._choice(probe, choice)
             else:
                 number = numbers.get((probe.episode_id, questions.get(probe.parent or "", "")))
-                found = self.users[probe.episode_id].states if probe.episode_id in self.users else {}
-                stated = None if number is None else found.get((probe.checkpoint, number))
-                yield self._missing(probe) if stated is None else self._state(probe, stated)
+                states = self.users[probe.episode_id].states if probe.episode_id in self.users else {}
+                state = None if number is None else states.get((probe.checkpoint, number))
+                yield self._missing(probe) if state is None else self._state(probe, state)
 
     def verdicts(self, replies: Sequence[Reply]) -> list[Verdict]:
         """Return the verdicts on the replies. A recorded answer with `json_error` counts as unparsed."""
@@ -105,7 +105,7 @@ class _Answers:
 
     def _choice(self, probe: Probe, result: ChoiceResult) -> Reply:
         usage = result.llm_usage_statistics
-        said = replace(
+        reply = replace(
             self._reply(probe, result.raw_response),
             attempts=1,
             prompt_tokens=usage.input_tokens,
@@ -113,24 +113,24 @@ class _Answers:
             latency_s=usage.time_elapsed,
         )
         if not probe.gold or probe.options[int(probe.gold) - 1] != result.answer_choice:
-            return replace(said, reason="the gold option of the recorded question is not that of the probe")
+            return replace(reply, reason="the gold option of the recorded question is not that of the probe")
         if result.response_choice not in probe.options:
-            return replace(said, reason="the recorded choice is not among the options of the probe")
+            return replace(reply, reason="the recorded choice is not among the options of the probe")
         if (result.response_choice == result.answer_choice) != (result.scores.accuracy == 1):
-            return replace(said, reason="the recorded score contradicts the recorded choice")
+            return replace(reply, reason="the recorded score contradicts the recorded choice")
         if result.json_error:
             self.unparsed.add(probe.probe_id)
-        return replace(said, parsed=str(1 + probe.options.index(result.response_choice)))
+        return replace(reply, parsed=str(1 + probe.options.index(result.response_choice)))
 
     def _state(self, probe: Probe, result: StateResult) -> Reply:
-        said = replace(self._reply(probe, result.raw_response), attempts=1)
+        reply = replace(self._reply(probe, result.raw_response), attempts=1)
         if result.truth != json.loads(probe.gold):
-            return replace(said, reason="the true values in the recorded answer are not those of the probe")
-        if any((each.answer_state == each.response_state) != (each.score == 1) for each in result.results):
-            return replace(said, reason="a recorded score contradicts the recorded value")
-        if any(each.json_error for each in result.results):
+            return replace(reply, reason="the true values in the recorded answer are not those of the probe")
+        if any((row.answer_state == row.response_state) != (row.score == 1) for row in result.results):
+            return replace(reply, reason="a recorded score contradicts the recorded value")
+        if any(row.json_error for row in result.results):
             self.unparsed.add(probe.probe_id)
-        return replace(said, parsed=json.dumps(result.stated, ensure_ascii=False))
+        return replace(reply, parsed=json.dumps(result.stated, ensure_ascii=False))
 
     def _missing(self, probe: Probe) -> Reply:
         return self._reply(probe, None, "the recorded run has no valid answer")

@@ -44,9 +44,9 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     slices: list[tuple[str, Sequence[int]]] = [("all", periods)]
     slices += [(f"period {period}", [period]) for period in periods]
     scores = [
-        score for name, within in slices for score in _PeriodSlice(domain, results, name, within).scores()
+        score for name, members in slices for score in _PeriodSlice(domain, results, name, members).scores()
     ]
-    overall = next(each for each in scores if (each.metric, each.slice) == ("accuracy", "all"))
+    overall = next(score for score in scores if (score.metric, score.slice) == ("accuracy", "all"))
     scores += change_scores(domain, results)
     return [*scores, *factual_recall(domain, results), *cycle_scores(domain, results, overall)]
 
@@ -74,20 +74,20 @@ class _PeriodSlice:
     def scores(self) -> Iterator[Score]:
         choices, states = self._probes("choice"), self._probes("state")
         chance = chance_values(choices)
-        correct, bound = (_values(rows, "accuracy") for rows in (self.results.verdicts, self.results.oracle))
-        guessed, bound_guessed = (
-            _guessed(rows, chance) for rows in (self.results.verdicts, self.results.oracle)
+        correct, oracle = (_values(rows, "accuracy") for rows in (self.results.verdicts, self.results.oracle))
+        with_chance, oracle_with_chance = (
+            _values_with_chance(rows, chance) for rows in (self.results.verdicts, self.results.oracle)
         )
-        unbound = None if bound or bound_guessed else NO_ORACLE
+        oracle_reason = None if oracle or oracle_with_chance else NO_ORACLE
         yield self._mean("accuracy", choices, correct)
-        yield self._mean("accuracy", choices, guessed, variant=CHANCE)
+        yield self._mean("accuracy", choices, with_chance, variant=CHANCE)
         yield self._mean("random", choices, chance)
         yield self._mean(PREVIOUS_STATE, choices, previous_state_values(choices))
-        yield self._mean("upper_bound", choices, bound, reason=unbound)
-        yield self._mean("upper_bound", choices, bound_guessed, variant=CHANCE, reason=unbound)
-        yield self._memory_score("standard", choices, correct, bound, chance)
-        yield self._memory_score("per_user_ratio", choices, correct, bound, chance)
-        yield self._memory_score(CHANCE, choices, guessed, bound_guessed, chance)
+        yield self._mean("upper_bound", choices, oracle, reason=oracle_reason)
+        yield self._mean("upper_bound", choices, oracle_with_chance, variant=CHANCE, reason=oracle_reason)
+        yield self._memory_score("standard", choices, correct, oracle, chance)
+        yield self._memory_score("per_user_ratio", choices, correct, oracle, chance)
+        yield self._memory_score(CHANCE, choices, with_chance, oracle_with_chance, chance)
         yield self._mean("state_match", states, verdict_values(self.results, "state_match"))
         unparsed = verdict_values(self.results, UNPARSED)
         yield self._mean(UNPARSED, choices, unparsed)
@@ -96,8 +96,8 @@ class _PeriodSlice:
             yield self._mean(metric, choices, verdict_values(self.results, metric))
 
     def _probes(self, kind: str) -> list[Probe]:
-        within = set(self.periods)
-        return [probe for probe in self.results.probes if probe.kind == kind and probe.checkpoint in within]
+        periods = set(self.periods)
+        return [probe for probe in self.results.probes if probe.kind == kind and probe.checkpoint in periods]
 
     def _mean(
         self,
@@ -118,27 +118,27 @@ class _PeriodSlice:
         variant: str,
         probes: Sequence[Probe],
         correct: Mapping[str, float],
-        bound: Mapping[str, float],
+        oracle: Mapping[str, float],
         chance: Mapping[str, float],
     ) -> Score:
         """Return the memory score over the probes that both the assistant and the oracle answered."""
-        scored = [probe for probe in probes if probe.probe_id in correct and probe.probe_id in bound]
-        users = list(dict.fromkeys(probe.episode_id for probe in scored))
+        answered = [probe for probe in probes if probe.probe_id in correct and probe.probe_id in oracle]
+        users = list(dict.fromkeys(probe.episode_id for probe in answered))
         sums = [np.zeros((len(users), len(self.periods))) for _ in range(4)]
-        for probe in scored:
+        for probe in answered:
             cell = users.index(probe.episode_id), self.periods.index(probe.checkpoint)
             key = probe.probe_id
-            for table, value in zip(sums, (correct[key], bound[key], chance[key], 1.0), strict=True):
+            for table, value in zip(sums, (correct[key], oracle[key], chance[key], 1.0), strict=True):
                 table[cell] += value
         rule = _per_user if variant == "per_user_ratio" else _pooled
         return estimate(
             MetricContext.of(self.domain, self.results),
             "memory_score",
-            Sample(len(probes), len(scored), len(users)),
+            Sample(len(probes), len(answered), len(users)),
             lambda: statistic_interval(rule(*sums), len(users), seed=self.domain.seed),
             slice_name=self.name,
             variant=variant,
-            reason=None if bound else NO_ORACLE,
+            reason=None if oracle else NO_ORACLE,
             undefined=NO_SCALE,
         )
 
@@ -169,14 +169,14 @@ def _factual_recall(
         mean_score(
             context,
             FACTUAL_RECALL,
-            sums_by_episode((claim.episode_id, claim.value) for claim in held if claim.value is not None),
-            len(held),
+            sums_by_episode((claim.episode_id, claim.value) for claim in members if claim.value is not None),
+            len(members),
             slice_name=name,
             variant=variant,
             items="claims",
         )
-        for name, held in slices.items()
-        if held
+        for name, members in slices.items()
+        if members
     ]
 
 
@@ -189,14 +189,14 @@ def cycle_scores(domain: Domain, results: AssistantResults, overall: Score) -> l
     cycles = sorted({step.cycle for step in steps})
     if not cycles:
         return []
-    found = []
+    scores = []
     for cycle in cycles:
         by_user: dict[str, tuple[float, int]] = {}
         for step in steps:
             if step.cycle == cycle:
                 total, count = by_user.get(step.episode_id, (0.0, 0))
                 by_user[step.episode_id] = total + step.correct, count + step.answered
-        found.append(
+        scores.append(
             mean_score(
                 MetricContext.of(domain, results),
                 "accuracy",
@@ -205,18 +205,18 @@ def cycle_scores(domain: Domain, results: AssistantResults, overall: Score) -> l
                 slice_name=f"cycle {cycle - 1}",
             )
         )
-    return [*found, replace(overall, slice=f"cycle {cycles[-1]}")]
+    return [*scores, replace(overall, slice=f"cycle {cycles[-1]}")]
 
 
 def _values(verdicts: Sequence[Verdict], metric: str) -> dict[str, float]:
     return {row.probe_id: row.value for row in verdicts if row.metric == metric and row.value is not None}
 
 
-def _guessed(verdicts: Sequence[Verdict], chance: Mapping[str, float]) -> dict[str, float]:
+def _values_with_chance(verdicts: Sequence[Verdict], chance: Mapping[str, float]) -> dict[str, float]:
     """Return the accuracy of each probe. A probe with an unparsed reply gets the accuracy of chance."""
     unparsed = _values(verdicts, UNPARSED)
-    guesses = {key: value for key, value in chance.items() if unparsed.get(key) == 1}
-    return _values(verdicts, "accuracy") | guesses
+    chance_values_ = {key: value for key, value in chance.items() if unparsed.get(key) == 1}
+    return _values(verdicts, "accuracy") | chance_values_
 
 
 def _pooled(overall: Array, upper: Array, random: Array, counts: Array) -> Callable[[Array], Array]:
@@ -226,8 +226,8 @@ def _pooled(overall: Array, upper: Array, random: Array, counts: Array) -> Calla
     """
 
     def statistic(weights: Array) -> Array:
-        asked = weights @ counts
-        return memory_score(weights @ overall / asked, weights @ upper / asked, weights @ random / asked)
+        total = weights @ counts
+        return memory_score(weights @ overall / total, weights @ upper / total, weights @ random / total)
 
     return statistic
 

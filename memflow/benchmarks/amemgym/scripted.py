@@ -44,11 +44,13 @@ LONGEST = 600
 """Maximum length of a scripted summary, in characters."""
 
 
-def _chance(request: ChatRequest) -> random.Random:
+def _rng(request: ChatRequest) -> random.Random:
     """Return a random generator whose seed is derived from the request and the model's seed."""
-    said = [message.content for message in request.messages]
+    contents = [message.content for message in request.messages]
     seed = request.sampling.seed
-    return random.Random(seeded(request.prompt, said) if seed is None else seeded(request.prompt, said, seed))
+    return random.Random(
+        seeded(request.prompt, contents) if seed is None else seeded(request.prompt, contents, seed)
+    )
 
 
 def _json(request: ChatRequest, field: str) -> Any:
@@ -56,27 +58,25 @@ def _json(request: ChatRequest, field: str) -> Any:
 
 
 def _portrait(request: ChatRequest) -> Portrait:
-    told = request.fields["told"] or request.fields["basics"]
-    name = _NAME.search(told)
-    about = " ".join(told.split())[:LONGEST]
-    return Portrait(
-        name=name[0] if name else _chance(request).choice(vocabulary_of(request).names), about=about
-    )
+    description = request.fields["told"] or request.fields["basics"]
+    name = _NAME.search(description)
+    about = " ".join(description.split())[:LONGEST]
+    return Portrait(name=name[0] if name else _rng(request).choice(vocabulary_of(request).names), about=about)
 
 
 def _questions(request: ChatRequest) -> DraftQuestions:
-    chance, vocabulary = _chance(request), vocabulary_of(request)
-    count, width, values = (int(request.fields[name]) for name in ("questions", "variables", "values"))
-    topics = chance.sample([*vocabulary.topics], min(count, len(vocabulary.topics)))
+    rng, vocabulary = _rng(request), vocabulary_of(request)
+    count, width, size = (int(request.fields[name]) for name in ("questions", "variables", "values"))
+    topics = rng.sample([*vocabulary.topics], min(count, len(vocabulary.topics)))
     topics += [vocabulary.further.format(number=number) for number in range(1, 1 + count - len(topics))]
     drafts = []
     for topic in topics:
         variables = [
             DraftVariable(
                 name=vocabulary.name.format(topic=topic.replace(" ", "_"), aspect=aspect),
-                values=chance.sample(vocabulary.aspects[aspect], values),
+                values=rng.sample(vocabulary.aspects[aspect], size),
             )
-            for aspect in chance.sample([*vocabulary.aspects], width)
+            for aspect in rng.sample([*vocabulary.aspects], width)
         ]
         question = vocabulary.topics.get(topic, vocabulary.further_question.format(topic=topic))
         drafts.append(DraftQuestion(question=question, variables=variables))
@@ -86,88 +86,89 @@ def _questions(request: ChatRequest) -> DraftQuestions:
 def _refine(request: ChatRequest) -> str:
     """Return the new name of each variable as JSON. One pair of similar variables is merged if the list is long."""
     names = request.fields["names"].split("\n")
-    joined = (
+    merged_names = (
         _mergeable_variables(vocabulary_of(request), _json(request, "questions"))
         if len(names) > SHORT
         else {}
     )
-    return json.dumps({name: joined.get(name, name) for name in names}, ensure_ascii=False)
+    return json.dumps({name: merged_names.get(name, name) for name in names}, ensure_ascii=False)
 
 
 def _mergeable_variables(
     vocabulary: ScriptVocabulary, questions: dict[str, dict[str, list[str]]]
 ) -> dict[str, str]:
     """Return a common name for the first two variables of different questions that can be merged, keyed by old name."""
-    variables = [(at, *each) for at, needed in enumerate(questions.values()) for each in needed.items()]
-    for (at, one, values), (other_at, other, others) in combinations(variables, 2):
+    variables = [
+        (index, *item) for index, question in enumerate(questions.values()) for item in question.items()
+    ]
+    for (index, first, values), (other_index, second, other_values) in combinations(variables, 2):
         aspect = next(
-            (each for each in vocabulary.aspects if one.endswith(each) and other.endswith(each)), None
+            (suffix for suffix in vocabulary.aspects if first.endswith(suffix) and second.endswith(suffix)),
+            None,
         )
-        if aspect is None or at == other_at or len({*values, *others}) > len(values) + 1:
+        if aspect is None or index == other_index or len({*values, *other_values}) > len(values) + 1:
             continue
-        topics = [name.removesuffix(aspect).removesuffix("_") for name in (one, other)]
-        both = vocabulary.both.format(one=topics[0], other=topics[1])
-        return dict.fromkeys((one, other), vocabulary.name.format(topic=both, aspect=aspect))
+        topics = [variable_name.removesuffix(aspect).removesuffix("_") for variable_name in (first, second)]
+        merged_topic = vocabulary.both.format(one=topics[0], other=topics[1])
+        return dict.fromkeys((first, second), vocabulary.name.format(topic=merged_topic, aspect=aspect))
     return {}
 
 
 def _unify(request: ChatRequest) -> str:
-    count = int(request.fields["values"])
+    value_count = int(request.fields["values"])
     merged = {
-        name: list(dict.fromkeys(value for values in uses.values() for value in values))[:count]
+        name: list(dict.fromkeys(value for values in uses.values() for value in values))[:value_count]
         for name, uses in _json(request, "merged").items()
     }
     return json.dumps(merged, ensure_ascii=False)
 
 
 def _initial_state(request: ChatRequest) -> str:
-    chance = _chance(request)
-    return json.dumps({name: chance.choice(values) for name, values in _json(request, "schema").items()})
+    rng = _rng(request)
+    return json.dumps({name: rng.choice(values) for name, values in _json(request, "schema").items()})
 
 
 def _updates(request: ChatRequest) -> str:
-    chance = _chance(request)
-    movable = _json(request, "schema")
-    moving = chance.sample([*movable], min(int(request.fields["changes"]), len(movable)))
-    moves = [{"variable": name, "value": chance.choice(movable[name])} for name in movable if name in moving]
+    rng = _rng(request)
+    choices = _json(request, "schema")
+    selected = rng.sample([*choices], min(int(request.fields["changes"]), len(choices)))
+    moves = [{"variable": name, "value": rng.choice(choices[name])} for name in choices if name in selected]
     vocabulary = vocabulary_of(request)
-    summary = vocabulary.summary.format(occasion=chance.choice(vocabulary.occasions))
+    summary = vocabulary.summary.format(occasion=rng.choice(vocabulary.occasions))
     return json.dumps({"summary": summary, "moves": moves}, ensure_ascii=False)
 
 
 def _events(request: ChatRequest) -> Groups:
-    chance, vocabulary = _chance(request), vocabulary_of(request)
+    rng, vocabulary = _rng(request), vocabulary_of(request)
     changes = _json(request, "changes")
 
     def event(names: Sequence[str]) -> str:
         moves = vocabulary.moves.join(
             _statement(vocabulary.move, name, changes[name]["to"]) for name in names
         )
-        return vocabulary.event.format(occasion=chance.choice(vocabulary.occasions), moves=moves)
+        return vocabulary.event.format(occasion=rng.choice(vocabulary.occasions), moves=moves)
 
-    return Groups(
-        groups=[Group(variables=names, text=event(names)) for names in _split(chance, [*changes], 2)]
-    )
+    return Groups(groups=[Group(variables=names, text=event(names)) for names in _split(rng, [*changes], 2)])
 
 
 def _opening(request: ChatRequest) -> Groups:
-    chance, vocabulary = _chance(request), vocabulary_of(request)
+    rng, vocabulary = _rng(request), vocabulary_of(request)
     state = _json(request, "state")
 
     def text(names: Sequence[str]) -> str:
-        told = [_statement(chance.choice(vocabulary.told), name, state[name]) for name in names]
-        return vocabulary.space.join([*told, chance.choice(vocabulary.asked)])
+        statements = [_statement(rng.choice(vocabulary.told), name, state[name]) for name in names]
+        return vocabulary.space.join([*statements, rng.choice(vocabulary.asked)])
 
-    return Groups(groups=[Group(variables=names, text=text(names)) for names in _split(chance, [*state], 3)])
+    return Groups(groups=[Group(variables=names, text=text(names)) for names in _split(rng, [*state], 3)])
 
 
 def _utterance(request: ChatRequest) -> Utterance:
-    chance, vocabulary = _chance(request), vocabulary_of(request)
-    told = [
-        _statement(chance.choice([*vocabulary.told, vocabulary.told_after]), name, move["to"], move["from"])
+    rng, vocabulary = _rng(request), vocabulary_of(request)
+    statements = [
+        _statement(rng.choice([*vocabulary.told, vocabulary.told_after]), name, move["to"], move["from"])
         for name, move in _json(request, "changes").items()
     ]
-    return Utterance(text=vocabulary.space.join([*told, chance.choice(vocabulary.asked)]))
+    return Utterance(text=vocabulary.space.join([*statements, rng.choice(vocabulary.asked)]))
 
 
 def _exposure(request: ChatRequest) -> str:
@@ -175,9 +176,9 @@ def _exposure(request: ChatRequest) -> str:
 
 
 def _utterance_again(request: ChatRequest) -> Utterance:
-    vocabulary, meant = vocabulary_of(request), _json(request, "meant")
+    vocabulary, values = vocabulary_of(request), _json(request, "meant")
     return Utterance(
-        text=vocabulary.space.join(_statement(vocabulary.told[0], *pair) for pair in meant.items())
+        text=vocabulary.space.join(_statement(vocabulary.told[0], *pair) for pair in values.items())
     )
 
 
@@ -192,48 +193,48 @@ def _answer_again(request: ChatRequest) -> AnswerText:
 
 def _recover(request: ChatRequest) -> ChoiceAnswer:
     variants = [json.loads(line.partition(": ")[2]) for line in request.fields["variants"].split("\n")]
-    best = best_options(
+    matches = best_options(
         request.fields["answer"], [_advice(vocabulary_of(request), variant) for variant in variants]
     )
-    return ChoiceAnswer(answer=1 + best[0])
+    return ChoiceAnswer(answer=1 + matches[0])
 
 
 def _choice(request: ChatRequest) -> ChoiceAnswer:
     options = [line.partition(": ")[2] for line in request.fields["options"].split("\n")]
-    best = best_options(_seen(request), options)
-    return ChoiceAnswer(answer=1 + (best[0] if len(best) == 1 else _chance(request).choice(best)))
+    matches = best_options(_visible_text(request), options)
+    return ChoiceAnswer(answer=1 + (matches[0] if len(matches) == 1 else _rng(request).choice(matches)))
 
 
 def _state(request: ChatRequest) -> str:
     schema = _json(request, "schema")
-    read = stated_values(_seen(request), schema)
-    if not all(read.values()):
-        chance = _chance(request)
-        read = {name: read[name] or chance.choice(values) for name, values in schema.items()}
-    return json.dumps(read)
+    values = stated_values(_visible_text(request), schema)
+    if not all(values.values()):
+        rng = _rng(request)
+        values = {name: values[name] or rng.choice(choices) for name, choices in schema.items()}
+    return json.dumps(values)
 
 
 def _claims(request: ChatRequest) -> Findings:
     claims = [line.partition(": ")[2] for line in request.fields["claims"].split("\n")]
-    named = [claim.partition(": ")[::2] for claim in claims]
-    held = request.fields["held"]
+    pairs = [claim.partition(": ")[::2] for claim in claims]
+    memory = request.fields["held"]
     return Findings(
-        supported=["yes" if latest_statement_is(held, name, value) else "no" for name, value in named]
+        supported=["yes" if latest_statement_is(memory, name, value) else "no" for name, value in pairs]
     )
 
 
-def _seen(request: ChatRequest) -> str:
+def _visible_text(request: ChatRequest) -> str:
     """Return the text about the user that the assistant sees: notes, history, and the gold context."""
-    before = [message.content for message in request.messages[:-1]]
-    return "\n".join([*before, request.fields.get("told", "")])
+    earlier_messages = [message.content for message in request.messages[:-1]]
+    return "\n".join([*earlier_messages, request.fields.get("told", "")])
 
 
 def _next(request: ChatRequest) -> str:
-    return _chance(request).choice(vocabulary_of(request).next)
+    return _rng(request).choice(vocabulary_of(request).next)
 
 
 def _reply(request: ChatRequest) -> str:
-    return _chance(request).choice(vocabulary_of(request).replies)
+    return _rng(request).choice(vocabulary_of(request).replies)
 
 
 def _statement(pattern: str, name: str, value: str, old: str = "") -> str:
@@ -241,19 +242,19 @@ def _statement(pattern: str, name: str, value: str, old: str = "") -> str:
 
 
 def _advice(vocabulary: ScriptVocabulary, variant: dict[str, str]) -> str:
-    told = vocabulary.circumstances.join(
+    circumstances = vocabulary.circumstances.join(
         _statement(vocabulary.circumstance, *pair) for pair in variant.items()
     )
-    return vocabulary.advice.format(circumstances=told)
+    return vocabulary.advice.format(circumstances=circumstances)
 
 
-def _split(chance: random.Random, names: list[T], most: int) -> list[list[T]]:
+def _split(rng: random.Random, names: list[T], max_size: int) -> list[list[T]]:
     """Return `names` in random order, split into groups of 1 to `most` names."""
-    left, groups = chance.sample(names, len(names)), []
-    while left:
-        size = chance.randint(1, most)
-        groups.append(left[:size])
-        left = left[size:]
+    remaining, groups = rng.sample(names, len(names)), []
+    while remaining:
+        size = rng.randint(1, max_size)
+        groups.append(remaining[:size])
+        remaining = remaining[size:]
     return groups
 
 

@@ -39,8 +39,8 @@ def latest_statement_is(text: str, variable: str, value: str) -> bool:
 @lru_cache(maxsize=_CACHED)
 def statements(option: str) -> Mapping[str, str]:
     """Return the pairs of variable and value, in words, for which a scripted option is the correct answer."""
-    found = _STATEMENT.findall(option.lower())
-    return {name or chinese: value or meant for name, value, chinese, meant in found}
+    matches = _STATEMENT.findall(option.lower())
+    return {name or chinese: value or chinese_value for name, value, chinese, chinese_value in matches}
 
 
 def best_options(text: str, options: Sequence[str]) -> list[int]:
@@ -76,10 +76,10 @@ def _last_stated(sentences: Sequence[str], variable: str, values: Sequence[str])
     for sentence in reversed(sentences):
         if name not in sentence or _position(sentence, name) < 0:
             continue
-        # If one value contains another, both end at the same place and the longer one is meant.
-        places = [(_position(sentence, in_words(value)), len(value), value) for value in values]
-        place, _, value = max(places, default=(-1, 0, ""))
-        if place >= 0:
+        # If one value contains another, both end at the same position, and the longer one counts.
+        positions = [(_position(sentence, in_words(value)), len(value), value) for value in values]
+        position, _, value = max(positions, default=(-1, 0, ""))
+        if position >= 0:
             return value
     return None
 

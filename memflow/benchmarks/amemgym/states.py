@@ -27,9 +27,9 @@ async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat
         users = [_published_states(domain, record) for record in _limited_users(domain, records)]
     else:
         config = parse_config(domain)
-        found = select_personas(domain, user_records(domain, records))
+        personas = select_personas(domain, user_records(domain, records))
         users = await gather_bounded(
-            lambda person: generate_user(domain, config, person.persona, simulator), found, USERS_AT_ONCE
+            lambda person: generate_user(domain, config, person.persona, simulator), personas, USERS_AT_ONCE
         )
     return States(
         [profile for user in users for profile in user.profiles],
@@ -78,15 +78,15 @@ class History:
 
 def histories(states: States) -> dict[str, History]:
     """Return the history of each user that is not quarantined, by user id."""
-    found = {}
+    by_user = {}
     for profile in states.profiles:
         if profile.reason is not None:
             continue
         variables = [row for row in states.variables if row.user_id == profile.user_id]
-        mine = [row for row in states.changes if row.user_id == profile.user_id]
+        changes = [row for row in states.changes if row.user_id == profile.user_id]
         by_period = [
-            [row for row in mine if row.period == period]
-            for period in range(1 + max(row.period for row in mine))
+            [row for row in changes if row.period == period]
+            for period in range(1 + max(row.period for row in changes))
         ]
         questions = {
             question: [row.variable for row in variables if question in row.questions]
@@ -98,29 +98,29 @@ def histories(states: States) -> dict[str, History]:
             state = state | {row.variable: row.value for row in rows}
             periods.append(state)
         schema = {row.variable: row.choices for row in variables}
-        found[profile.user_id] = History(profile, schema, questions, periods, by_period)
-    return found
+        by_user[profile.user_id] = History(profile, schema, questions, periods, by_period)
+    return by_user
 
 
 def _merge_orders(lists: Sequence[Sequence[str]]) -> list[str]:
     """Return all items of the lists without duplicates, in an order that preserves the order of each list."""
-    before: dict[str, list[str]] = {}
+    predecessors: dict[str, list[str]] = {}
     for items in lists:
-        for at, item in enumerate(items):
-            before.setdefault(item, []).extend(items[:at])
-    found: dict[str, None] = {}
-    entered: set[str] = set()
+        for index, item in enumerate(items):
+            predecessors.setdefault(item, []).extend(items[:index])
+    merged: dict[str, None] = {}
+    visited: set[str] = set()
 
-    def enter(item: str) -> None:
-        if item not in entered:
-            entered.add(item)
-            for earlier in before[item]:
-                enter(earlier)
-            found[item] = None
+    def visit(item: str) -> None:
+        if item not in visited:
+            visited.add(item)
+            for earlier in predecessors[item]:
+                visit(earlier)
+            merged[item] = None
 
-    for item in before:
-        enter(item)
-    return list(found)
+    for item in predecessors:
+        visit(item)
+    return list(merged)
 
 
 def _published_states(domain: Domain, record: Record) -> States:
@@ -152,7 +152,7 @@ def _published_states(domain: Domain, record: Record) -> States:
             user_id=user.id,
             variable=name,
             choices=values,
-            questions=[asked.query for asked in user.qas if name in asked.required_info],
+            questions=[question.query for question in user.qas if name in question.required_info],
         )
         for name, values in user.state_schema.items()
     ]

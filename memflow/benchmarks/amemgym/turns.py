@@ -54,24 +54,24 @@ async def _openings(
         ]
         return [turn for user in users for turn in _turns(domain, config, user.id, _published_sessions(user))]
     histories_by_user = histories(states)
-    made = await gather_bounded(
+    sessions_by_user = await gather_bounded(
         lambda history: _SessionWriter(domain, config, history, simulator).sessions(),
         [*histories_by_user.values()],
         TEXT_USERS_AT_ONCE,
     )
     return [
         turn
-        for user_id, periods in zip(histories_by_user, made, strict=True)
-        for turn in _quarantined_whole(config, _turns(domain, config, user_id, periods))
+        for user_id, periods in zip(histories_by_user, sessions_by_user, strict=True)
+        for turn in _quarantine_user(config, _turns(domain, config, user_id, periods))
     ]
 
 
-def _quarantined_whole(config: AMemGymConfig, turns: Sequence[Turn]) -> Sequence[Turn]:
+def _quarantine_user(config: AMemGymConfig, turns: Sequence[Turn]) -> Sequence[Turn]:
     """Return the turns of one user; with `quarantine = "user"`, one quarantined turn quarantines all of them."""
-    failed = next((turn for turn in turns if turn.reason is not None), None)
-    if config.quarantine == "item" or failed is None:
+    quarantined = next((turn for turn in turns if turn.reason is not None), None)
+    if config.quarantine == "item" or quarantined is None:
         return turns
-    reason = f"the user is dropped: message {failed.message_id}: {failed.reason}"
+    reason = f"the user is dropped: message {quarantined.message_id}: {quarantined.reason}"
     return [replace(turn, reason=turn.reason or reason) for turn in turns]
 
 
@@ -88,7 +88,7 @@ def _published_sessions(user: PublishedUser) -> list[list[DraftSession]]:
 def _turns(
     domain: Domain, config: AMemGymConfig, user_id: str, periods: Sequence[Sequence[DraftSession]]
 ) -> list[Turn]:
-    placed = [(number, session) for number, sessions in enumerate(periods) for session in sessions]
+    numbered_sessions = [(number, session) for number, sessions in enumerate(periods) for session in sessions]
     return [
         Turn(
             domain=domain.name,
@@ -105,7 +105,7 @@ def _turns(
             exposes=None if session.exposes is None else written(session.exposes),
             reason=session.reason,
         )
-        for event, (period, session) in enumerate(placed)
+        for event, (period, session) in enumerate(numbered_sessions)
     ]
 
 
@@ -118,9 +118,9 @@ class _SessionWriter:
 
     async def sessions(self) -> list[list[DraftSession]]:
         """Return the sessions of each period, with their times."""
-        later = (self._later_sessions(period) for period in range(1, len(self.history.periods)))
-        drafted = await asyncio.gather(self._opening(), *later)
-        return [self._assign_dates(period, sessions) for period, sessions in enumerate(drafted)]
+        later_sessions = (self._later_sessions(period) for period in range(1, len(self.history.periods)))
+        drafts = await asyncio.gather(self._opening(), *later_sessions)
+        return [self._assign_dates(period, sessions) for period, sessions in enumerate(drafts)]
 
     async def _opening(self) -> list[DraftSession]:
         state = self.history.periods[0]
@@ -153,14 +153,14 @@ class _SessionWriter:
             events.setdefault(change.event or "", {})[change.variable] = (change.old, change.value)
         return list(
             await asyncio.gather(
-                *(self._event_session(period, event, moves) for event, moves in events.items())
+                *(self._event_session(period, event, changes) for event, changes in events.items())
             )
         )
 
     async def _event_session(
-        self, period: int, event: str, moves: Mapping[str, tuple[str | None, str]]
+        self, period: int, event: str, changes: Mapping[str, tuple[str | None, str]]
     ) -> DraftSession:
-        exposes = {name: value for name, (_, value) in moves.items()}
+        exposes = {name: value for name, (_, value) in changes.items()}
         answer = await ask(
             self.simulator,
             prompt("utterance", language=self.config.language),
@@ -170,7 +170,7 @@ class _SessionWriter:
                 "date": self.history.end(period),
                 "event": event,
                 "changes": written(
-                    {name: {"from": old, "to": value} for name, (old, value) in moves.items()}
+                    {name: {"from": old, "to": value} for name, (old, value) in changes.items()}
                 ),
             },
         )
@@ -188,31 +188,31 @@ class _SessionWriter:
         writer = prompt("utterance_again", language=self.config.language)
         for refinement in range(self.config.refinements + 1):
             fields = {"text": text, "schema": written(schema)}
-            read = await ask(self.simulator, reader, fields)
-            if read.value is None:
-                return DraftSession(text, exposes, reason=read.reason)
-            understood = read.value.chosen()
-            if understood == dict(exposes):
+            recovery = await ask(self.simulator, reader, fields)
+            if recovery.value is None:
+                return DraftSession(text, exposes, reason=recovery.reason)
+            recovered = recovery.value.chosen()
+            if recovered == dict(exposes):
                 return DraftSession(text, exposes)
             if refinement < self.config.refinements:
-                now = written({name: understood.get(name) for name in exposes})
-                fields |= {"meant": written(exposes), "understood": now}
-                again = await ask(self.simulator, writer, fields)
-                if again.value is None:
-                    return DraftSession(text, exposes, reason=again.reason)
-                text = again.value.text
-        lost = [name for name in exposes if understood.get(name) != exposes[name]]
-        reason = f"after {self.config.refinements} refinements the text does not reveal: {', '.join(lost)}"
+                recovered_values = written({name: recovered.get(name) for name in exposes})
+                fields |= {"meant": written(exposes), "understood": recovered_values}
+                rewrite = await ask(self.simulator, writer, fields)
+                if rewrite.value is None:
+                    return DraftSession(text, exposes, reason=rewrite.reason)
+                text = rewrite.value.text
+        missing = [name for name in exposes if recovered.get(name) != exposes[name]]
+        reason = f"after {self.config.refinements} refinements the text does not reveal: {', '.join(missing)}"
         return DraftSession(text, exposes, reason=reason)
 
     def _assign_dates(self, period: int, sessions: Sequence[DraftSession]) -> list[DraftSession]:
         """Return each session with a time between 19:00 and 22:00, on consecutive days up to the period's last day."""
-        last = date.fromisoformat(self.history.end(period))
-        dated = []
+        last_day = date.fromisoformat(self.history.end(period))
+        sessions_with_dates = []
         for number, session in enumerate(sessions):
-            clock = random.Random(seeded(self.domain.seed, self.history.profile.user_id, period, number))
-            day = last - timedelta(days=len(sessions) - 1 - number)
-            moment = datetime.combine(day, time(19)) + timedelta(seconds=clock.randrange(3 * 60 * 60))
+            rng = random.Random(seeded(self.domain.seed, self.history.profile.user_id, period, number))
+            day = last_day - timedelta(days=len(sessions) - 1 - number)
+            moment = datetime.combine(day, time(19)) + timedelta(seconds=rng.randrange(3 * 60 * 60))
             sent_at = moment.isoformat(sep=" ")
-            dated.append(DraftSession(session.text, session.exposes, sent_at, session.reason))
-        return dated
+            sessions_with_dates.append(DraftSession(session.text, session.exposes, sent_at, session.reason))
+        return sessions_with_dates

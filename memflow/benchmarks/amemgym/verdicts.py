@@ -27,30 +27,30 @@ class _Grade:
 def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
     """Return two verdicts per state probe and five per choice probe, in the order of `probes`."""
     assistant = only_assistant(domain, replies)
-    given = {reply.probe_id: reply for reply in replies}
-    grades = {probe.probe_id: _grade(probe, given.get(probe.probe_id)) for probe in probes}
-    attributions = _attributions(probes, given, grades)
+    replies_by_probe = {reply.probe_id: reply for reply in replies}
+    grades = {probe.probe_id: _grade(probe, replies_by_probe.get(probe.probe_id)) for probe in probes}
+    attributions = _attributions(probes, replies_by_probe, grades)
 
     def verdict(probe: Probe, metric: str, grade: _Grade) -> Verdict:
         return verdict_row(domain, assistant, probe, metric, grade.value, grade.reason)
 
-    def of(probe: Probe) -> Iterator[Verdict]:
+    def verdicts_of(probe: Probe) -> Iterator[Verdict]:
         grade = grades[probe.probe_id]
         yield verdict(probe, probe.metric, grade)
-        yield verdict(probe, UNPARSED, _unparsed(probe, given.get(probe.probe_id), grade))
+        yield verdict(probe, UNPARSED, _unparsed(probe, replies_by_probe.get(probe.probe_id), grade))
         if probe.kind == "choice":
             for metric, share in _failure_grades(attributions[probe.probe_id]).items():
                 yield verdict(probe, metric, share)
 
-    return [row for probe in probes for row in of(probe)]
+    return [row for probe in probes for row in verdicts_of(probe)]
 
 
 def _grade(probe: Probe, reply: Reply | None) -> _Grade:
     if probe.kind == "choice":
         return _Grade(*graded(probe, reply))
-    why = unanswered(probe, reply)
-    if why is not None or reply is None or reply.parsed is None:
-        return _Grade(None, why)
+    reason = unanswered(probe, reply)
+    if reason is not None or reply is None or reply.parsed is None:
+        return _Grade(None, reason)
     return _Grade(float(json.loads(reply.parsed) == json.loads(probe.gold)))
 
 
@@ -61,53 +61,53 @@ def _unparsed(probe: Probe, reply: Reply | None, grade: _Grade) -> _Grade:
 
 
 def _attributions(
-    probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]
+    probes: Sequence[Probe], replies: Mapping[str, Reply], grades: Mapping[str, _Grade]
 ) -> dict[str, Attribution | Unattributed]:
     """Return the failure attribution of every choice probe, computed per user and question over all periods."""
     questions: dict[tuple[str, str], list[Probe]] = {}
     for probe in sorted(probes, key=lambda probe: probe.checkpoint):
         if probe.kind == "choice":
             questions.setdefault((probe.episode_id, probe.probe_id.rpartition("/")[2]), []).append(probe)
-    known = _StatedValues(probes, given, grades)
-    found: dict[str, Attribution | Unattributed] = {}
-    for asked in questions.values():
-        values = [grades[probe.probe_id].value for probe in asked]
+    stated_values = _StatedValues(probes, replies, grades)
+    attributions: dict[str, Attribution | Unattributed] = {}
+    for question_probes in questions.values():
+        values = [grades[probe.probe_id].value for probe in question_probes]
         shares = attribute_by_states(
-            [json.loads(probe.revealed) for probe in asked],
-            [known.of(probe) for probe in asked],
+            [json.loads(probe.revealed) for probe in question_probes],
+            [stated_values.of(probe) for probe in question_probes],
             [None if value is None else value == 1 for value in values],
         )
-        found.update(zip((probe.probe_id for probe in asked), shares, strict=True))
-    return found
+        attributions.update(zip((probe.probe_id for probe in question_probes), shares, strict=True))
+    return attributions
 
 
 class _StatedValues:
     """The variable values that an assistant states in its answers to state probes."""
 
     def __init__(
-        self, probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]
+        self, probes: Sequence[Probe], replies: Mapping[str, Reply], grades: Mapping[str, _Grade]
     ) -> None:
         self._by_question: dict[str, Mapping[str, str]] = {}
         self._by_variable: dict[tuple[str, int], dict[str, str]] = {}
         for probe in probes:
             if probe.kind != "state" or grades[probe.probe_id].value is None:
                 continue
-            said = json.loads(given[probe.probe_id].parsed or "{}")
+            values = json.loads(replies[probe.probe_id].parsed or "{}")
             if probe.parent is not None:
-                self._by_question[probe.parent] = said
+                self._by_question[probe.parent] = values
             else:
-                self._by_variable.setdefault((probe.episode_id, probe.checkpoint), {}).update(said)
+                self._by_variable.setdefault((probe.episode_id, probe.checkpoint), {}).update(values)
 
     def of(self, choice: Probe) -> Mapping[str, str] | None:
         """Return the values that the assistant states for a question's variables, or None if an answer is missing."""
         if choice.probe_id in self._by_question:
             return self._by_question[choice.probe_id]
-        said = self._by_variable.get((choice.episode_id, choice.checkpoint), {})
-        return said if said.keys() >= set(choice.variables) else None
+        values = self._by_variable.get((choice.episode_id, choice.checkpoint), {})
+        return values if values.keys() >= set(choice.variables) else None
 
 
-def _failure_grades(attributed: Attribution | Unattributed) -> dict[str, _Grade]:
-    if isinstance(attributed, Unattributed):
-        return dict.fromkeys(FAILURES.values(), _Grade(None, attributed.reason))
-    shares = asdict(attributed)
+def _failure_grades(attribution: Attribution | Unattributed) -> dict[str, _Grade]:
+    if isinstance(attribution, Unattributed):
+        return dict.fromkeys(FAILURES.values(), _Grade(None, attribution.reason))
+    shares = asdict(attribution)
     return {metric: _Grade(shares[name]) for name, metric in FAILURES.items()}

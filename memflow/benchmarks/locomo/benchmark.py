@@ -42,8 +42,8 @@ class LoCoMo(Benchmark):
         config = parse_config(domain)
         return [
             turn
-            for _, talk in load_conversations(domain, records)
-            for turn in make_turns(domain.name, talk, config)
+            for _, conversation in load_conversations(domain, records)
+            for turn in make_turns(domain.name, conversation, config)
         ]
 
     async def probes(
@@ -58,8 +58,8 @@ class LoCoMo(Benchmark):
         config = parse_config(domain)
         return [
             probe
-            for dataset, talk in load_conversations(domain, records)
-            for probe in make_probes(domain.name, dataset, talk, config)
+            for dataset, conversation in load_conversations(domain, records)
+            for probe in make_probes(domain.name, dataset, conversation, config)
         ]
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
@@ -77,12 +77,12 @@ class LoCoMo(Benchmark):
         return make_scores(domain, results)
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        found = {
+        probe_ids = {
             name: frozenset(probe.probe_id for probe in members)
             for name, members in probe_slices(probes).items()
         }
-        found.pop("all", None)
-        return found
+        probe_ids.pop("all", None)
+        return probe_ids
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return len(records)

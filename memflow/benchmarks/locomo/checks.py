@@ -27,24 +27,24 @@ def _categories(domain_categories: Sequence[int]) -> Rule:
 
 def probes_with_known_errors(probes: Sequence[Probe]) -> list[int]:
     """Return the positions of probes whose gold answer is known to be wrong."""
-    return [at for at, probe in enumerate(probes) if has_wrong_gold(probe.probe_id, probe.question)]
+    return [index for index, probe in enumerate(probes) if has_wrong_gold(probe.probe_id, probe.question)]
 
 
 def probes_with_missing_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
     """Return the positions of probes with evidence that is no message of their conversation."""
-    known = {(turn.episode_id, turn.message_id) for turn in turns}
+    message_ids = {(turn.episode_id, turn.message_id) for turn in turns}
     return [
-        at
-        for at, probe in enumerate(probes)
-        if any((probe.episode_id, message) not in known for message in probe.evidence)
+        position
+        for position, probe in enumerate(probes)
+        if any((probe.episode_id, message) not in message_ids for message in probe.evidence)
     ]
 
 
 def verdicts_without_label(verdicts: Sequence[Verdict]) -> list[int]:
     """Return the positions of judgments without a value, if their share is above the limit."""
-    judged = [at for at, row in enumerate(verdicts) if row.metric in CONTRACTS]
-    missing = [at for at in judged if verdicts[at].value is None]
-    return missing if len(missing) > MAX_UNLABELED * len(judged) else []
+    judgments = [position for position, row in enumerate(verdicts) if row.metric in CONTRACTS]
+    missing = [position for position in judgments if verdicts[position].value is None]
+    return missing if len(missing) > MAX_UNLABELED * len(judgments) else []
 
 
 EXPECTED = (

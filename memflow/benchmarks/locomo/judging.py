@@ -24,7 +24,7 @@ UNLABELED = "unlabeled_as_wrong"
 _BARE_OPTIONS = {"a": 0, "(a)": 0, "b": 1, "(b)": 1}
 
 
-def _whole(probe: Probe) -> str:
+def _whole_gold(probe: Probe) -> str:
     return probe.gold
 
 
@@ -39,12 +39,12 @@ class Contract:
 
     metric: str
     title: str
-    gold: Callable[[Probe], str] = _whole
+    gold: Callable[[Probe], str] = _whole_gold
 
 
 CONTRACTS = {
-    each.metric: each
-    for each in (
+    contract.metric: contract
+    for contract in (
         Contract("j_2025", "J, generous (2025)"),
         Contract("j_2026", "J, more generous (2026)", _first_alternative),
         Contract("j_strict", "J, strict"),
@@ -95,7 +95,7 @@ async def judge_runs(
         "answer": chosen_text(answer, probe.options),
     }
     judges: list[Chat] = [judge, *(RepeatedJudge.of(judge, run) for run in range(1, runs))]
-    return await asyncio.gather(*(_judge(contract, fields, each) for each in judges))
+    return await asyncio.gather(*(_judge(contract, fields, run_judge) for run_judge in judges))
 
 
 async def _judge(contract: Contract, fields: dict[str, str], judge: Chat) -> Judgment:
@@ -109,5 +109,5 @@ async def _judge(contract: Contract, fields: dict[str, str], judge: Chat) -> Jud
 
 def chosen_text(answer: str, options: Sequence[str]) -> str:
     """Return the text of the chosen option if the answer is the letter of one, otherwise the answer."""
-    place = _BARE_OPTIONS.get(answer.strip().rstrip(".").lower())
-    return options[place] if options and place is not None else answer
+    index = _BARE_OPTIONS.get(answer.strip().rstrip(".").lower())
+    return options[index] if options and index is not None else answer

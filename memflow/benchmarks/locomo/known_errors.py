@@ -20,8 +20,8 @@ _DIGITS = 8
 def known_errors() -> Mapping[str, tuple[str, str]]:
     """Return the kind of each error and the digits of its question's SHA-256, by probe id."""
     return {
-        f"{talk}/q{number}": (kind, question)
-        for talk, errors in load_yaml(__package__, "known_errors.yaml").items()
+        f"{conversation}/q{number}": (kind, question)
+        for conversation, errors in load_yaml(__package__, "known_errors.yaml").items()
         for number, (kind, question) in errors.items()
     }
 

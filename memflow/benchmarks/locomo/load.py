@@ -24,45 +24,45 @@ def load_conversations(domain: Domain, records: Sequence[Record]) -> list[tuple[
 
     Raises BadInput if two data sets have a conversation with the same id.
     """
-    found: list[tuple[str, Conversation]] = []
-    seen: set[str] = set()
+    conversations: list[tuple[str, Conversation]] = []
+    ids: set[str] = set()
     for record in valid_records(records)[: domain.limit or None]:
         conversation = Conversation.read(json.loads(record.content))
-        if conversation.sample_id in seen:
+        if conversation.sample_id in ids:
             raise BadInput(
                 f"domain {domain.name}: the conversation {conversation.sample_id} is in two data sets. Remove one of "
                 "the data sets from the domain."
             )
-        seen.add(conversation.sample_id)
-        found.append((record.dataset, conversation))
-    return found
+        ids.add(conversation.sample_id)
+        conversations.append((record.dataset, conversation))
+    return conversations
 
 
 def count_contents(records: Sequence[Record]) -> Contents:
     """Return the numbers of conversations, sessions, messages and questions, and the quarantined questions."""
-    talks = [Conversation.read(json.loads(record.content)) for record in valid_records(records)]
-    sessions = [session for talk in talks for session in talk.sessions]
+    conversations = [Conversation.read(json.loads(record.content)) for record in valid_records(records)]
+    sessions = [session for conversation in conversations for session in conversation.sessions]
     return Contents(
         {
             "conversations": len(records),
             "sessions": len(sessions),
             "messages": sum(len(session.messages) for session in sessions),
-            "questions": sum(len(talk.questions) for talk in talks),
+            "questions": sum(len(conversation.questions) for conversation in conversations),
         },
         [
-            (question_id(talk, number), each.fault)
-            for talk in talks
-            for number, each in enumerate(talk.questions)
-            if isinstance(each, InvalidPart)
+            (question_id(conversation, number), question.fault)
+            for conversation in conversations
+            for number, question in enumerate(conversation.questions)
+            if isinstance(question, InvalidPart)
         ],
     )
 
 
-def question_id(talk: Conversation, number: int) -> str:
+def question_id(conversation: Conversation, number: int) -> str:
     """Return the probe id of a question, by its position in the conversation: `conv-26/q0`."""
-    return f"{talk.sample_id}/q{number}"
+    return f"{conversation.sample_id}/q{number}"
 
 
-def message_id(talk: Conversation, dia_id: str) -> str:
+def message_id(conversation: Conversation, dia_id: str) -> str:
     """Return the id of a message, such as `conv-26/D1:3`."""
-    return f"{talk.sample_id}/{dia_id}"
+    return f"{conversation.sample_id}/{dia_id}"

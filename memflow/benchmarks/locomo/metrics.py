@@ -20,7 +20,7 @@ def _j(metric: str, title: str, description: str, source: str = "") -> Metric:
     ).primary_in(NAME)
 
 
-_LOCOMO_F1 = next(each for each in MEMORYBENCH_METRICS if each.name == LOCOMO_F1)
+_LOCOMO_F1 = next(metric for metric in MEMORYBENCH_METRICS if metric.name == LOCOMO_F1)
 
 METRICS = (
     _j(

@@ -1,7 +1,7 @@
 """The questions of a conversation as probes, all asked at its end.
 
-The evidence of a probe are the messages that the key cites; ids of no message are left out. An adversarial question has
-the gold answer that nothing of it was mentioned.
+The evidence of a probe are the messages that the answer key cites; unknown ids are omitted. The gold answer of an
+adversarial question is NOT_MENTIONED.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,66 +17,68 @@ from memflow.records import Probe
 ADVERSARIAL_CATEGORY = 5
 
 
-def make_probes(domain: str, dataset: str, talk: Conversation, config: LoCoMoConfig) -> Iterator[Probe]:
+def make_probes(
+    domain: str, dataset: str, conversation: Conversation, config: LoCoMoConfig
+) -> Iterator[Probe]:
     """Yield the probes of a conversation in order. An invalid question is a probe with a reason."""
-    options, lines, metric = talk.options(), dated_lines(talk, config), config.contracts[0]
-    for number, asked in enumerate(talk.questions):
-        if isinstance(asked, InvalidPart):
-            if _may_be_asked(asked, config):
-                yield _invalid(domain, dataset, talk, number, asked, metric)
+    options, lines, metric = conversation.options(), dated_lines(conversation, config), config.contracts[0]
+    for number, question in enumerate(conversation.questions):
+        if isinstance(question, InvalidPart):
+            if _is_selected(question, config):
+                yield _invalid_probe(domain, dataset, conversation, number, question, metric)
             continue
-        left_out = config.known_errors == "left_out" and has_wrong_gold(
-            question_id(talk, number), asked.question
+        is_excluded = config.known_errors == "left_out" and has_wrong_gold(
+            question_id(conversation, number), question.question
         )
-        if asked.category in config.categories and not left_out:
-            pair = options.get(number, ()) if config.adversarial == "options" else ()
-            yield _probe(domain, dataset, talk, number, asked, pair, lines, metric)
+        if question.category in config.categories and not is_excluded:
+            choices = options.get(number, ()) if config.adversarial == "options" else ()
+            yield _probe(domain, dataset, conversation, number, question, choices, lines, metric)
 
 
-def _may_be_asked(asked: InvalidPart, config: LoCoMoConfig) -> bool:
+def _is_selected(question: InvalidPart, config: LoCoMoConfig) -> bool:
     """Return whether an invalid question belongs to the categories of the domain, or has no valid category."""
-    category = asked.content.get("category") if isinstance(asked.content, Mapping) else None
+    category = question.content.get("category") if isinstance(question.content, Mapping) else None
     return category in config.categories or category not in (1, 2, 3, 4, ADVERSARIAL_CATEGORY)
 
 
 def _probe(
     domain: str,
     dataset: str,
-    talk: Conversation,
+    conversation: Conversation,
     number: int,
-    asked: LocomoQuestion,
+    question: LocomoQuestion,
     options: tuple[str, ...],
     lines: Mapping[str, str],
     metric: str,
 ) -> Probe:
-    evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in lines]
-    adversarial = asked.category == ADVERSARIAL_CATEGORY
-    gold = NOT_MENTIONED if adversarial else str(asked.answer).strip()
+    evidence = [dia_id for dia_id in question.evidence_ids() if dia_id in lines]
+    adversarial = question.category == ADVERSARIAL_CATEGORY
+    gold = NOT_MENTIONED if adversarial else str(question.answer).strip()
     return Probe(
         domain=domain,
-        probe_id=question_id(talk, number),
-        episode_id=talk.sample_id,
+        probe_id=question_id(conversation, number),
+        episode_id=conversation.sample_id,
         checkpoint=0,
         kind="open",
         dataset=dataset,
-        category=str(asked.category),
+        category=str(question.category),
         metric=metric,
-        question=asked.question,
+        question=question.question,
         options=list(options),
         variables=[],
         gold=gold,
         revealed=gold if adversarial else "\n".join(lines[dia_id] for dia_id in evidence) or gold,
-        evidence=[] if adversarial else [message_id(talk, dia_id) for dia_id in evidence],
+        evidence=[] if adversarial else [message_id(conversation, dia_id) for dia_id in evidence],
     )
 
 
-def _invalid(
-    domain: str, dataset: str, talk: Conversation, number: int, asked: InvalidPart, metric: str
+def _invalid_probe(
+    domain: str, dataset: str, conversation: Conversation, number: int, question: InvalidPart, metric: str
 ) -> Probe:
     return Probe(
         domain=domain,
-        probe_id=question_id(talk, number),
-        episode_id=talk.sample_id,
+        probe_id=question_id(conversation, number),
+        episode_id=conversation.sample_id,
         checkpoint=0,
         kind="open",
         dataset=dataset,
@@ -87,5 +89,5 @@ def _invalid(
         gold="",
         revealed="",
         evidence=[],
-        reason=f"question {number} of {talk.sample_id}: {asked.fault}",
+        reason=f"question {number} of {conversation.sample_id}: {question.fault}",
     )

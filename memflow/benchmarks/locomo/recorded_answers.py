@@ -28,15 +28,15 @@ def read_answers(path: Path) -> RecordedAnswers:
             )
         content = path.read_bytes()
         data = json.loads(content.decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as wrong:
-        raise BadInput(f"cannot read {path} as JSON ({wrong}). Get the file again, then rerun.") from wrong
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"cannot read {path} as JSON ({error}). Get the file again, then rerun.") from error
     name, digest = path.name.split(".")[0], hashlib.sha256(content).hexdigest()[:16]
     for form in FORMS:
-        if (found := form(data, name, digest)) is not None:
-            if not any(found.answers.values()):
-                first = f" The first fault: {found.faults[0]}." if found.faults else ""
+        if (answers := form(data, name, digest)) is not None:
+            if not any(answers.answers.values()):
+                first = f" The first fault: {answers.faults[0]}." if answers.faults else ""
                 raise BadInput(f"{path} has no valid answer.{first} Get the file again, then rerun.")
-            return found
+            return answers
     raise BadInput(
         f"{path} has none of the known forms of results: an object of answers by conversation (Mem0 2025, Memobase, "
         "Zep), or an object with `metadata` and `evaluations` (Mem0 2026). Choose another file."
@@ -46,7 +46,7 @@ def read_answers(path: Path) -> RecordedAnswers:
 def _only_file(path: Path) -> Path:
     if not path.is_dir():
         return path
-    files = sorted(each for each in path.iterdir() if each.suffix == ".json")
+    files = sorted(file for file in path.iterdir() if file.suffix == ".json")
     if len(files) != 1:
         raise BadInput(f"{path} has {len(files)} JSON files. Name the results file itself.")
     return files[0]

@@ -131,10 +131,10 @@ def _by_conversation(
     for key, rows in data.items():
         number = _NUMBER.fullmatch(key)
         if number is None or not isinstance(rows, list):
-            faults.append(f"{_shown(key)}: not a list of answers of a conversation")
+            faults.append(f"{_printable(key)}: not a list of answers of a conversation")
             continue
-        places = ((f"conversation {number[1]}, answer {at}", row) for at, row in enumerate(rows))
-        answers.setdefault(int(number[1]), []).extend(_valid(places, convert, faults))
+        located = ((f"conversation {number[1]}, answer {index}", row) for index, row in enumerate(rows))
+        answers.setdefault(int(number[1]), []).extend(_valid_answers(located, convert, faults))
     return RecordedAnswers(form, "j_2025", name, "unknown", digest, {"form": form}, answers, faults)
 
 
@@ -149,13 +149,14 @@ def _read_mem0_2026(data: Any, name: str, digest: str) -> RecordedAnswers | None
         for cutoff in row["cutoff_results"]
         if _CUTOFF.fullmatch(cutoff)
     }
-    largest = max(cutoffs, key=lambda each: int(each.removeprefix("top_")), default="")
+    largest = max(cutoffs, key=lambda cutoff: int(cutoff.removeprefix("top_")), default="")
     faults = [
-        f"the results of cutoff {_shown(each)} are not imported" for each in sorted(cutoffs - {largest})
+        f"the results of cutoff {_printable(cutoff)} are not imported"
+        for cutoff in sorted(cutoffs - {largest})
     ]
     faults += [
-        f"evaluation {at} is not an object"
-        for at, row in enumerate(data["evaluations"])
+        f"evaluation {position} is not an object"
+        for position, row in enumerate(data["evaluations"])
         if not isinstance(row, dict)
     ]
 
@@ -170,31 +171,33 @@ def _read_mem0_2026(data: Any, name: str, digest: str) -> RecordedAnswers | None
             "judged": "judgment" in result,
         }
 
-    by_talk: dict[int, list[tuple[int, Mapping[str, Any]]]] = {}
-    for at, row in enumerate(rows):
-        found = _QUESTION_ID.fullmatch(str(row.get("question_id")))
-        if found is None:
+    rows_by_conversation: dict[int, list[tuple[int, Mapping[str, Any]]]] = {}
+    for position, row in enumerate(rows):
+        match = _QUESTION_ID.fullmatch(str(row.get("question_id")))
+        if match is None:
             faults.append(
-                f"evaluation {at}: the question id {_shown(row.get('question_id'))} is not convN_qM"
+                f"evaluation {position}: the question id {_printable(row.get('question_id'))} is not convN_qM"
             )
         else:
-            by_talk.setdefault(int(found[1]), []).append((int(found[2]), row))
+            rows_by_conversation.setdefault(int(match[1]), []).append((int(match[2]), row))
     answers = {
-        talk: list(
-            _valid(
+        conversation: list(
+            _valid_answers(
                 (
-                    (f"conv{talk}_q{number}", row)
-                    for number, row in sorted(numbered, key=lambda each: each[0])
+                    (f"conv{conversation}_q{number}", row)
+                    for number, row in sorted(numbered_rows, key=lambda pair: pair[0])
                 ),
                 convert,
                 faults,
             )
         )
-        for talk, numbered in sorted(by_talk.items())
+        for conversation, numbered_rows in sorted(rows_by_conversation.items())
     }
     metadata = data["metadata"] if isinstance(data.get("metadata"), dict) else {}
-    known = ("project_name", "answerer_model", "judge_model", "timestamp", "with_evidence")
-    settings = {each: _shown(metadata[each]) for each in known if isinstance(metadata.get(each), str | bool)}
+    names = ("project_name", "answerer_model", "judge_model", "timestamp", "with_evidence")
+    settings = {
+        name: _printable(metadata[name]) for name in names if isinstance(metadata.get(name), str | bool)
+    }
     model = settings.get("answerer_model") or "unknown"
     return RecordedAnswers(
         "mem0_2026", "j_2026", name, str(model), digest,
@@ -202,24 +205,24 @@ def _read_mem0_2026(data: Any, name: str, digest: str) -> RecordedAnswers | None
     )  # fmt: skip
 
 
-def _valid(
+def _valid_answers(
     rows: Iterator[tuple[str, Any]],
     convert: Callable[[Mapping[str, Any]], dict[str, Any]],
     faults: list[str],
 ) -> Iterator[RecordedAnswer]:
     """Yield the valid answers. Add a message to `faults` per other row."""
-    for place, row in rows:
+    for location, row in rows:
         try:
             yield RecordedAnswer.model_validate(convert(row))
-        except ValidationError as wrong:
-            faults.append(f"{place}: {first_error(wrong)}")
-        except KeyError as wrong:
-            faults.append(f"{place}: the field {wrong} is missing")
+        except ValidationError as error:
+            faults.append(f"{location}: {first_error(error)}")
+        except KeyError as error:
+            faults.append(f"{location}: the field {error} is missing")
         except (TypeError, AttributeError):
-            faults.append(f"{place}: the answer is not an object of the expected form")
+            faults.append(f"{location}: the answer is not an object of the expected form")
 
 
-def _shown(value: Any) -> str:
+def _printable(value: Any) -> str:
     return str(value)[:80].encode(errors="backslashreplace").decode()
 
 

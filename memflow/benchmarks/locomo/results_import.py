@@ -45,21 +45,21 @@ def import_results(reader: Reader, domain: Domain, path: Path) -> ImportedResult
     probes = [probe for probe in reader.rows("question.probes", domain.name) if probe.split == "test"]
     recorded = read_answers(path)
     name, model = (_NOT_IN_NAMES.sub("-", part) for part in (recorded.name, recorded.model))
-    matched = _Matches.of(domain, f"imported_{name}@{model}", probes, recorded)
-    if not matched.answers:
+    matches = _Matches.of(domain, f"imported_{name}@{model}", probes, recorded)
+    if not matches.answers:
         raise BadInput(
             f"{path} has no answer to a question of {domain.name}. Use a domain of the conversations that the system "
             "was run on, such as `locomo`."
         )
-    replies = [matched.reply(probe) for probe in probes]
+    replies = [matches.reply(probe) for probe in probes]
     return ImportedResults(
-        assistant=matched.assistant,
+        assistant=matches.assistant,
         model=recorded.model,
         source=f"answers and labels ({recorded.contract}) in {path.name}, content hash {recorded.digest}",
         settings={**recorded.settings, "contract": recorded.contract},
         replies=replies,
-        verdicts=list(matched.verdicts(replies)),
-        faults=[*recorded.faults, *matched.faults],
+        verdicts=list(matches.verdicts(replies)),
+        faults=[*recorded.faults, *matches.faults],
     )
 
 
@@ -81,22 +81,22 @@ class _Matches:
         episodes: dict[str, dict[str, list[Probe]]] = {}
         for probe in probes:
             episodes.setdefault(probe.episode_id, {}).setdefault(probe.question, []).append(probe)
-        found, faults = {}, []
+        matched, faults = {}, []
         for number, answers in recorded.answers.items():
-            waiting = max(
+            unmatched = max(
                 episodes.values(),
-                key=lambda asked: sum(each.question in asked for each in answers),
+                key=lambda questions: sum(answer.question in questions for answer in answers),
                 default={},
             )
             for answer in answers:
-                shown = f"conversation {number}: {json.dumps(answer.question[:80])}"
-                if of_question := waiting.get(answer.question):
-                    found[of_question.pop(0).probe_id] = answer
+                label = f"conversation {number}: {json.dumps(answer.question[:80])}"
+                if probes_of_question := unmatched.get(answer.question):
+                    matched[probes_of_question.pop(0).probe_id] = answer
                 else:
-                    faults.append(f"{shown} is no question of {domain.name}, or has more answers than probes")
+                    faults.append(f"{label} is no question of {domain.name}, or has more answers than probes")
                 if answer.f1 is not None and abs(set_f1(answer.response, answer.gold) - answer.f1) > ROUNDING:
-                    faults.append(f"{shown}: the recorded F1 is not that of the answer")
-        return cls(domain, assistant, probes, recorded.contract, found, faults)
+                    faults.append(f"{label}: the recorded F1 is not that of the answer")
+        return cls(domain, assistant, probes, recorded.contract, matched, faults)
 
     def reply(self, probe: Probe) -> Reply:
         """Return the recorded reply to a probe; a reply without a valid recorded answer has a reason."""
@@ -115,7 +115,7 @@ class _Matches:
             return replace(reply, reason=MISSING)
         if str(answer.category) != probe.category:
             return replace(reply, reason="the category of the recorded question is not that of the probe")
-        # The gold of adversarial questions is memflow's; the semicolon may end the gold of category 3.
+        # The published gold of category 3 may end at the first semicolon. Adversarial questions have our gold.
         golds = {probe.gold, probe.gold.partition(";")[0].strip()} if probe.category == "3" else {probe.gold}
         if probe.category != "5" and answer.gold not in golds:
             return replace(reply, reason="the gold answer of the recorded question is not that of the probe")
@@ -129,22 +129,22 @@ class _Matches:
             if reason is not None:
                 yield from (self._row(probe, metric, None, reason) for metric in WORD_METRICS)
                 continue
-            for each in word_values(probe, reply.parsed or ""):
-                yield self._row(probe, each.metric, each.value, None)
+            for value in word_values(probe, reply.parsed or ""):
+                yield self._row(probe, value.metric, value.value, None)
 
     def _labels(self, probe: Probe, reason: str | None) -> Iterator[Verdict]:
         """Yield the recorded label, and the variant in which a failed judgment counts as wrong."""
         label = None
-        why = as_wrong = reason
+        label_reason = unlabeled_reason = reason
         if reason is None:
             answer = self.answers[probe.probe_id]
             label = answer.label
             if label is None:
-                why = NO_LABEL if answer.judged else NOT_JUDGED
-                as_wrong = None if answer.judged else NOT_JUDGED
-        yield self._row(probe, self.contract, label, why)
-        counted = 0.0 if label is None and as_wrong is None else label
-        yield replace(self._row(probe, self.contract, counted, as_wrong), variant=UNLABELED)
+                label_reason = NO_LABEL if answer.judged else NOT_JUDGED
+                unlabeled_reason = None if answer.judged else NOT_JUDGED
+        yield self._row(probe, self.contract, label, label_reason)
+        label_or_wrong = 0.0 if label is None and unlabeled_reason is None else label
+        yield replace(self._row(probe, self.contract, label_or_wrong, unlabeled_reason), variant=UNLABELED)
 
     def _row(self, probe: Probe, metric: str, value: float | None, reason: str | None) -> Verdict:
         return verdict_row(self.domain, self.assistant, probe, metric, value, reason)

@@ -39,9 +39,9 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     context, probes, values = MetricContext.of(domain, results), valid_probes(results), _values(results)
     return [
         *(
-            probe_score(context, metric, members, of, variant=variant, slice_name=name)
+            probe_score(context, metric, members, values_by_probe, variant=variant, slice_name=name)
             for name, members in probe_slices(probes).items()
-            for (metric, variant), of in values.items()
+            for (metric, variant), values_by_probe in values.items()
         ),
         *_ceilings(context, probes),
         *_run_deviations(context, probes, values),
@@ -50,37 +50,37 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
     """Return the probes of every slice: `all`, `category N`, and `without known errors` if any probe has one."""
-    found = {"all": list(probes)}
+    slices = {"all": list(probes)}
     for category in sorted({probe.category for probe in probes if probe.category is not None}):
-        found[f"category {category}"] = [probe for probe in probes if probe.category == category]
-    without = without_wrong_gold(probes)
-    if len(without) < len(probes):
-        found[WITHOUT_KNOWN_ERRORS] = without
-    return {name: members for name, members in found.items() if members}
+        slices[f"category {category}"] = [probe for probe in probes if probe.category == category]
+    sound_probes = without_wrong_gold(probes)
+    if len(sound_probes) < len(probes):
+        slices[WITHOUT_KNOWN_ERRORS] = sound_probes
+    return {name: members for name, members in slices.items() if members}
 
 
 def _values(results: AssistantResults) -> Values:
     """Return the values of the verdicts. A metric without any value is contained too, so that its reason is shown."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    by_metric: dict[tuple[str, str], dict[str, float]] = {}
     for row in results.verdicts:
-        values = found.setdefault((row.metric, row.variant), {})
+        values = by_metric.setdefault((row.metric, row.variant), {})
         if row.value is not None:
             values[row.probe_id] = row.value
-    return found
+    return by_metric
 
 
 def _ceilings(context: MetricContext, probes: Sequence[Probe]) -> Iterator[Score]:
     """Yield the share of probes without a known error, which no assistant exceeds by right answers."""
-    right = {probe.probe_id: float(not has_wrong_gold(probe.probe_id, probe.question)) for probe in probes}
+    sound = {probe.probe_id: float(not has_wrong_gold(probe.probe_id, probe.question)) for probe in probes}
     for name, members in probe_slices(probes).items():
-        yield probe_score(context, KEY_CEILING, members, right, slice_name=name)
+        yield probe_score(context, KEY_CEILING, members, sound, slice_name=name)
 
 
 def _run_deviations(context: MetricContext, probes: Sequence[Probe], values: Values) -> Iterator[Score]:
     """Yield the standard deviation of each contract's J over the runs of the judge, where there are several runs."""
     first = next((metric for metric, _ in values if metric in CONTRACTS), None)
     for contract in CONTRACTS:
-        runs = [of for (metric, name), of in values.items() if metric == contract and _is_run(name)]
+        runs = [run for (metric, name), run in values.items() if metric == contract and _is_run(name)]
         if len(runs) < 2:
             continue
         common = [probe for probe in probes if all(probe.probe_id in run for run in runs)]

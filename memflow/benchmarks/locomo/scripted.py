@@ -16,9 +16,9 @@ _ANSWERS = memorybench.handlers()
 
 def _share(request: ChatRequest) -> float:
     """Return the share of the words of the gold answer that the generated answer contains."""
-    gold = {stem(word) for word in search_words(request.fields["gold"])}
-    said = {stem(word) for word in search_words(request.fields["answer"])}
-    return len(gold & said) / len(gold) if gold else 0.0
+    gold_words = {stem(word) for word in search_words(request.fields["gold"])}
+    answer_words = {stem(word) for word in search_words(request.fields["answer"])}
+    return len(gold_words & answer_words) / len(gold_words) if gold_words else 0.0
 
 
 def _generous(request: ChatRequest) -> Label:
@@ -26,14 +26,14 @@ def _generous(request: ChatRequest) -> Label:
 
 
 def _more_generous(request: ChatRequest) -> ReasonedLabel:
-    return _reasoned(_share(request), 0.0)
+    return _label_above(_share(request), 0.0)
 
 
 def _strict(request: ChatRequest) -> ReasonedLabel:
-    return _reasoned(_share(request), 0.99)
+    return _label_above(_share(request), 0.99)
 
 
-def _reasoned(share: float, above: float) -> ReasonedLabel:
+def _label_above(share: float, above: float) -> ReasonedLabel:
     return ReasonedLabel(reason=f"{share:.2f} of the words", label="CORRECT" if share > above else "WRONG")
 
 

@@ -8,21 +8,21 @@ from memflow.benchmarks.memorybench.tasks.locomo import Conversation, Conversati
 from memflow.records import Turn
 
 
-def make_turns(domain: str, talk: Conversation, config: LoCoMoConfig) -> Iterator[Turn]:
+def make_turns(domain: str, conversation: Conversation, config: LoCoMoConfig) -> Iterator[Turn]:
     """Yield the messages of a conversation in order. Speaker A is the user and speaker B the assistant."""
     event = 0
-    for session in talk.sessions:
+    for session in conversation.sessions:
         for batch in _batches(session, config.arrivals):
             for position, message in enumerate(batch):
                 yield Turn(
                     domain=domain,
-                    episode_id=talk.sample_id,
+                    episode_id=conversation.sample_id,
                     checkpoint=0,
                     event=event,
                     position=position,
-                    message_id=message_id(talk, message.dia_id),
+                    message_id=message_id(conversation, message.dia_id),
                     kind="given",
-                    role="user" if message.speaker == talk.speaker_a else "assistant",
+                    role="user" if message.speaker == conversation.speaker_a else "assistant",
                     speaker=message.speaker,
                     text=message_text(message, config),
                     sent_at=session.date,
@@ -37,11 +37,11 @@ def message_text(message: LocomoMessage, config: LoCoMoConfig) -> str:
     return f"{message.text} [shares an image: {message.blip_caption}]"
 
 
-def dated_lines(talk: Conversation, config: LoCoMoConfig) -> dict[str, str]:
+def dated_lines(conversation: Conversation, config: LoCoMoConfig) -> dict[str, str]:
     """Return each message by its id in the file, as a line with date and speaker."""
     return {
         message.dia_id: f"[{session.date}] {message.speaker}: {message_text(message, config)}"
-        for session in talk.sessions
+        for session in conversation.sessions
         for message in session.messages
     }
 
@@ -49,4 +49,4 @@ def dated_lines(talk: Conversation, config: LoCoMoConfig) -> dict[str, str]:
 def _batches(session: ConversationDay, arrivals: str) -> Iterator[Sequence[LocomoMessage]]:
     messages = session.messages
     size = {"pair": 2, "message": 1}.get(arrivals, max(1, len(messages)))
-    return (messages[at : at + size] for at in range(0, len(messages), size))
+    return (messages[start : start + size] for start in range(0, len(messages), size))

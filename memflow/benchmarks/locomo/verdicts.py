@@ -41,44 +41,44 @@ async def make_verdicts(
 ) -> list[Verdict]:
     """Return the verdicts of all probes in order. The verdicts of the first contract come first."""
     assistant, config = only_assistant(domain, replies), parse_config(domain)
-    given = {reply.probe_id: reply for reply in replies}
+    replies_by_probe = {reply.probe_id: reply for reply in replies}
     contracts = [CONTRACTS[name] for name in config.contracts]
     judges = backends.judges or ({"": backends.judge} if backends.judge else {})
 
     async def values_of(probe: Probe) -> list[_Value]:
-        reply = given.get(probe.probe_id)
+        reply = replies_by_probe.get(probe.probe_id)
         if (reason := missing_answer(probe, reply)) is not None:
             return _without_answer(contracts, config.judge_runs, reason)
         assert reply is not None and reply.parsed is not None
         answer = reply.parsed
         if not judges:
-            judged = [
+            no_judgments = [
                 _Value(contract.metric, variant, None, NO_JUDGE)
                 for contract in contracts
                 for variant in _variants(config.judge_runs)
             ]
-            return [*judged, *word_values(probe, answer)]
-        of_each = await asyncio.gather(
+            return [*no_judgments, *word_values(probe, answer)]
+        judgments = await asyncio.gather(
             *(
-                judge_runs(each, probe, answer, judge, config.judge_runs)
-                for each in contracts
+                judge_runs(contract, probe, answer, judge, config.judge_runs)
+                for contract in contracts
                 for judge in judges.values()
             )
         )
-        found: list[_Value] = []
-        for at, contract in enumerate(contracts):
-            runs = of_each[at * len(judges) : (at + 1) * len(judges)]
-            found += _of_judges(contract, dict(zip(judges, runs, strict=True)))
-        return [*found, *word_values(probe, answer)]
+        values: list[_Value] = []
+        for index, contract in enumerate(contracts):
+            runs = judgments[index * len(judges) : (index + 1) * len(judges)]
+            values += _contract_values(contract, dict(zip(judges, runs, strict=True)))
+        return [*values, *word_values(probe, answer)]
 
     values = await asyncio.gather(*map(values_of, probes))
     return [
         verdict_row(
-            domain, assistant, probe, each.metric, each.value, each.reason,
-            variant=each.variant, completion=each.completion,
+            domain, assistant, probe, value.metric, value.value, value.reason,
+            variant=value.variant, completion=value.completion,
         )
-        for probe, found in zip(probes, values, strict=True)
-        for each in found
+        for probe, probe_values in zip(probes, values, strict=True)
+        for value in probe_values
     ]  # fmt: skip
 
 
@@ -118,44 +118,53 @@ def _variants(runs: int) -> Iterator[str]:
 
 
 def _without_answer(contracts: Sequence[Contract], runs: int, reason: str) -> list[_Value]:
-    judged = [_Value(each.metric, variant, None, reason) for each in contracts for variant in _variants(runs)]
-    return [*judged, *(_Value(metric, STANDARD, None, reason) for metric in WORD_METRICS)]
+    values = [
+        _Value(contract.metric, variant, None, reason)
+        for contract in contracts
+        for variant in _variants(runs)
+    ]
+    return [*values, *(_Value(metric, STANDARD, None, reason) for metric in WORD_METRICS)]
 
 
-def _of_judges(contract: Contract, judgments: Mapping[str, Sequence[Judgment]]) -> list[_Value]:
-    """Return the values of a contract: the mean over judges, followed by those of each judge if there are several."""
+def _contract_values(contract: Contract, judgments: Mapping[str, Sequence[Judgment]]) -> list[_Value]:
+    """Return the values of a contract: the mean over judges, then the values of each judge if there are several."""
 
     def mean(values: Mapping[str, _Value]) -> _Value:
         value, reason = mean_of_judges(
-            {name: JudgedValue(each.value, each.reason) for name, each in values.items()}
+            {name: JudgedValue(value.value, value.reason) for name, value in values.items()}
         )
         return replace(next(iter(values.values())), value=value, reason=reason, completion=None)
 
     return rows_of_judges(
-        {name: _of_runs(contract, runs) for name, runs in judgments.items()},
+        {name: _judge_values(contract, runs) for name, runs in judgments.items()},
         lambda value: True,
         mean,
         lambda value, judge: replace(value, variant=judge_variant(value.variant, judge)),
     )
 
 
-def _of_runs(contract: Contract, runs: Sequence[Judgment]) -> list[_Value]:
+def _judge_values(contract: Contract, runs: Sequence[Judgment]) -> list[_Value]:
     """Return the values of one judge: the mean over its runs, with and without unlabeled answers, and each run."""
-    as_wrong = [each._replace(value=0.0, reason=None) if each.unlabeled else each for each in runs]
-    found = [_mean_value(contract.metric, STANDARD, runs), _mean_value(contract.metric, UNLABELED, as_wrong)]
+    with_wrong = [
+        judgment._replace(value=0.0, reason=None) if judgment.unlabeled else judgment for judgment in runs
+    ]
+    values = [
+        _mean_value(contract.metric, STANDARD, runs),
+        _mean_value(contract.metric, UNLABELED, with_wrong),
+    ]
     if len(runs) > 1:
-        found += [
-            _Value(contract.metric, f"run_{number}", each.value, each.reason, each.completion)
-            for number, each in enumerate(runs, 1)
+        values += [
+            _Value(contract.metric, f"run_{number}", judgment.value, judgment.reason, judgment.completion)
+            for number, judgment in enumerate(runs, 1)
         ]
-    return found
+    return values
 
 
 def _mean_value(metric: str, variant: str, runs: Sequence[Judgment]) -> _Value:
-    known = [each.value for each in runs if each.value is not None]
-    if len(known) < len(runs):
-        reason = next(each.reason for each in runs if each.value is None)
-        return _Value(metric, variant, None, reason, runs[0].completion if len(runs) == 1 else None)
-    return _Value(
-        metric, variant, sum(known) / len(known), None, runs[0].completion if len(runs) == 1 else None
-    )
+    """Return the mean over runs, without a value if a run has none; a single run also gives the completion."""
+    completion = runs[0].completion if len(runs) == 1 else None
+    values = [judgment.value for judgment in runs if judgment.value is not None]
+    if len(values) < len(runs):
+        reason = next(judgment.reason for judgment in runs if judgment.value is None)
+        return _Value(metric, variant, None, reason, completion)
+    return _Value(metric, variant, sum(values) / len(values), None, completion)

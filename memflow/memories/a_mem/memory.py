@@ -16,6 +16,7 @@ from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.memory import Calls, Message, ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
+from memflow.memories.systems import System
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
 
@@ -52,8 +53,8 @@ class Note:
     @property
     def embedded(self) -> str:
         """The text of the note that is embedded: content, keywords, tags and context, without the time (equation 3)."""
-        described = (", ".join(self.keywords), ", ".join(self.tags), self.context)
-        return "\n".join(part for part in (self.content, *described) if part)
+        description = (", ".join(self.keywords), ", ".join(self.tags), self.context)
+        return "\n".join(text for text in (self.content, *description) if text)
 
     @property
     def text(self) -> str:
@@ -62,9 +63,9 @@ class Note:
         lines = [f"{name}: {part}" for name, part in parts.items() if part]
         return "\n".join([with_date(self.content, self.time), *lines])
 
-    def described(self, by: Described | Evolved) -> "Note":
+    def described(self, new: Described | Evolved) -> "Note":
         """Return a copy of the note with new keywords, context and tags."""
-        return replace(self, keywords=by.keywords, context=by.context, tags=by.tags)
+        return replace(self, keywords=new.keywords, context=new.context, tags=new.tags)
 
 
 class NoteLinks:
@@ -79,17 +80,17 @@ class NoteLinks:
     def around(self, item: Item) -> list[Item]:
         """Return the live notes that `item` links to, in order, then the live notes that link to `item`."""
         self._follow()
-        linked = [found for link in item.meta["links"] if (found := self.store.latest(link)) is not None]
-        # Sorted: a restored store meets notes in the order of their last versions.
-        later = sorted(self._linked_by.get(item.meta["number"], ()))
-        return [*linked, *(self._notes[number] for number in later)]
+        targets = [target for link in item.meta["links"] if (target := self.store.latest(link)) is not None]
+        # Sorted, because a restored store yields notes in the order of their last versions.
+        linking_numbers = sorted(self._linked_by.get(item.meta["number"], ()))
+        return [*targets, *(self._notes[number] for number in linking_numbers)]
 
     def _follow(self) -> None:
         for item in self.store.changes(self._version):
             if item.kind != NOTE or item.until is not None:
                 continue
             number = item.meta["number"]
-            # A note keeps the links it was written with: they count once, whatever its version.
+            # Later versions of a note have the links of the first one, which count once.
             for link in () if number in self._notes else item.meta["links"]:
                 if (target := self.store.latest(link)) is not None:
                     self._linked_by[target.meta["number"]].append(number)
@@ -101,11 +102,15 @@ class NoteLinks:
 class AMem(ModelWrittenMemory):
     """A memory of notes on messages that a model writes, links and rewrites, found by embeddings and links."""
 
-    k: int = parameter(10, "How many notes are found by the query.", low=1)
-    linked: int = parameter(10, "How many notes join them over their links, at most.")
-    k_links: int = parameter(5, "How many older notes a new one is set beside, and links at most.")
+    k: int = parameter(10, "Number of notes found by the query.", low=1)
+    linked: int = parameter(10, "Maximum number of linked notes that are recalled, too.")
+    k_links: int = parameter(
+        5, "Number of older notes that a new note is compared with, and can be linked to."
+    )
     query: str = parameter(
-        "question", "What is searched for: the question, or keywords.", choices=("question", "keywords")
+        "question",
+        "The query of the search: the question, or its keywords.",
+        choices=("question", "keywords"),
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
@@ -113,17 +118,20 @@ class AMem(ModelWrittenMemory):
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, NOTE)
-        self.boxes = NoteLinks(self.store)
+        self.note_links = NoteLinks(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Describe the messages concurrently and embed them with one request, then link their notes one by one."""
-        notes = self._bare(messages)
+        notes = self._undescribed_notes(messages)
         sources = [(message.message_id,) for message in messages]
         answers = await self.ask_all(
-            PromptRequest("describe", {"message": note.content}, about)
-            for note, about in zip(notes, sources, strict=True)
+            PromptRequest("describe", {"message": note.content}, source_ids)
+            for note, source_ids in zip(notes, sources, strict=True)
         )
-        notes = [note.described(by) if by else note for note, by in zip(notes, answers, strict=True)]
+        notes = [
+            note.described(described) if described else note
+            for note, described in zip(notes, answers, strict=True)
+        ]
         vectors = await self.embed([note.embedded for note in notes])
         for note, source, vector in zip(notes, sources, vectors, strict=True):
             await self._connect(note, source, vector)
@@ -134,16 +142,16 @@ class AMem(ModelWrittenMemory):
             return Recall()
         failed: list[str] = []
         if self.query == "keywords":
-            wanted: Keywords = await self.ask_to_read("keywords", {"question": query}, failed=failed)
-            query = ", ".join(wanted.keywords)
+            answer: Keywords = await self.ask_to_read("keywords", {"question": query}, failed=failed)
+            query = ", ".join(answer.keywords)
         vectors = await self.embed([query])
-        found = self.index.search(vectors[0], self.k)
-        entries = (*found, *self._joining(found))
-        notes = join_texts(sorted(entries, key=lambda item: item.meta["number"]))
-        tokens = estimate(notes)
-        return Recall(notes=notes, entries=entries, injected_tokens=tokens, failed=tuple(failed))
+        notes = self.index.search(vectors[0], self.k)
+        entries = (*notes, *self._linked_notes(notes))
+        notes_text = join_texts(sorted(entries, key=lambda item: item.meta["number"]))
+        tokens = estimate(notes_text)
+        return Recall(notes=notes_text, entries=entries, injected_tokens=tokens, failed=tuple(failed))
 
-    def _bare(self, messages: Sequence[Message]) -> list[Note]:
+    def _undescribed_notes(self, messages: Sequence[Message]) -> list[Note]:
         """Return a note without description for each message. A message without a date gets the date before it."""
         # A message's note is written after those it changes, so the last entry is the newest message's.
         newest = self.store.newest(NOTE)
@@ -160,34 +168,36 @@ class AMem(ModelWrittenMemory):
         decision: Decision | None = None
         if near:
             fields = {"neighbours": note_sections(near), "note": note.text}
-            decision = await self.ask("connect", fields, sources=source, check_item=_named(len(near)))
+            decision = await self.ask(
+                "connect", fields, sources=source, check_item=_reference_check(len(near))
+            )
         if decision is not None:
-            linked = dict.fromkeys(near[number - 1].entry_id for number in decision.links)
-            tagged = replace(note, links=[*linked], tags=decision.tags or note.tags)
-            evolved = _evolve(near, decision.evolved, source[0])
-            retagged = [tagged] if tagged.tags != note.tags else []
+            linked_ids = dict.fromkeys(near[number - 1].entry_id for number in decision.links)
+            linked_note = replace(note, links=[*linked_ids], tags=decision.tags or note.tags)
+            changed_notes = _evolve(near, decision.evolved, source[0])
+            retagged = [linked_note] if linked_note.tags != note.tags else []
             # One request embeds the changed neighbors and the new note, if its tags changed.
-            vectors = await self.embed([each.embedded for each in (*evolved.values(), *retagged)])
-            for (at, new), changed in zip(evolved.items(), vectors, strict=False):
-                self.store.revise(near[at], text=new.text, vector=changed, meta=new.meta)
-            note, vector = tagged, vectors[-1] if retagged else vector
+            vectors = await self.embed([changed.embedded for changed in (*changed_notes.values(), *retagged)])
+            for (index, changed), new_vector in zip(changed_notes.items(), vectors, strict=False):
+                self.store.revise(near[index], text=changed.text, vector=new_vector, meta=changed.meta)
+            note, vector = linked_note, vectors[-1] if retagged else vector
         self.store.add(NOTE, note.text, sources=source, vector=vector, meta=note.meta)
 
-    def _joining(self, found: Sequence[Item]) -> list[Item]:
+    def _linked_notes(self, notes: Sequence[Item]) -> list[Item]:
         """Return up to `self.linked` further notes that are linked with the found notes, in the order of these."""
-        around = {item.entry_id: item for one in found for item in self.boxes.around(one)}
-        for one in found:
-            around.pop(one.entry_id, None)
-        return [*around.values()][: self.linked]
+        linked = {item.entry_id: item for note in notes for item in self.note_links.around(note)}
+        for note in notes:
+            linked.pop(note.entry_id, None)
+        return [*linked.values()][: self.linked]
 
 
-def _evolve(near: Sequence[Item], evolved: Sequence[Evolved], by: str) -> dict[int, Note]:
+def _evolve(neighbors: Sequence[Item], changes: Sequence[Evolved], message_id: str) -> dict[int, Note]:
     """Return the changed versions of similar notes, by position in `near`, without notes that did not change."""
-    changed = {
-        each.note - 1: replace(Note.of(near[each.note - 1]).described(each), evolved_by=by)
-        for each in evolved
+    versions = {
+        change.note - 1: replace(Note.of(neighbors[change.note - 1]).described(change), evolved_by=message_id)
+        for change in changes
     }
-    return {at: new for at, new in changed.items() if new.text != near[at].text}
+    return {index: version for index, version in versions.items() if version.text != neighbors[index].text}
 
 
 def note_sections(notes: Sequence[Item]) -> str:
@@ -195,7 +205,7 @@ def note_sections(notes: Sequence[Item]) -> str:
     return "\n\n".join(f"## Note {number}\n{item.text}" for number, item in enumerate(notes, 1))
 
 
-def _named(count: int) -> ItemCheck:
+def _reference_check(count: int) -> ItemCheck:
     """Return a function that finds the error in a link or change: a number above `count`, or a note changed twice."""
 
     def check(item: int | str | Evolved, accepted: Sequence[int | str | Evolved]) -> str | None:
@@ -205,9 +215,12 @@ def _named(count: int) -> ItemCheck:
         if number > count:
             return f"there is no note {number}: the notes are numbered 1 to {count}"
         if isinstance(item, Evolved) and item.note in [
-            one.note for one in accepted if isinstance(one, Evolved)
+            other.note for other in accepted if isinstance(other, Evolved)
         ]:
             return f"note {number} is changed twice"
         return None
 
     return check
+
+
+A_MEM = System("a_mem", AMem, "MemoryBench, A-Mem", ("k",))

@@ -22,11 +22,11 @@ def _words(text: str, count: int) -> list[str]:
 
 def _describe(request: ChatRequest) -> Described:
     message = request.fields["message"]
-    said = statements(message) or [" ".join(message.split())]
+    sentences = statements(message) or [" ".join(message.split())]
     return Described(
-        keywords=_words(" ".join(said), 6),
-        context=said[0][:160] or "(empty)",
-        tags=_words(subject(said[0]), 4),
+        keywords=_words(" ".join(sentences), 6),
+        context=sentences[0][:160] or "(empty)",
+        tags=_words(subject(sentences[0]), 4),
     )
 
 
@@ -36,37 +36,37 @@ def _connect(request: ChatRequest) -> Decision:
     pieces = _HEADING.split(request.fields["neighbours"])[1:]
     texts: list[str] = []
     for number, text in zip(pieces[::2], pieces[1::2], strict=True):
-        # A heading that is out of turn was said by someone: it belongs to the note before.
+        # A heading with another number is part of a message, in the note before it.
         if int(number) == len(texts) + 1:
             texts.append(text)
-    alike = [word_overlap(text, note) for text in texts]
-    links = [number for number, share in enumerate(alike, 1) if share >= ALIKE][:LINKED]
+    overlaps = [word_overlap(text, note) for text in texts]
+    links = [number for number, overlap in enumerate(overlaps, 1) if overlap >= ALIKE][:LINKED]
     tags: list[str] = []
-    evolved = []
+    changed_notes = []
     if links:
-        best = max(links, key=lambda number: alike[number - 1])
-        old, new = _parts(texts[best - 1]), _parts(note)
-        known, own = ([tag for tag in part["tags"].split(", ") if tag] for part in (old, new))
-        tags = _with_first(own, known)
-        if with_new := _with_first(known, own):
+        closest = max(links, key=lambda number: overlaps[number - 1])
+        old, new = _parts(texts[closest - 1]), _parts(note)
+        old_tags, new_tags = ([tag for tag in part["tags"].split(", ") if tag] for part in (old, new))
+        tags = _with_first(new_tags, old_tags)
+        if extended_tags := _with_first(old_tags, new_tags):
             keywords = [word for word in old["keywords"].split(", ") if word]
             context = old["context"] or "(empty)"
-            evolved = [Evolved(note=best, keywords=keywords, context=context, tags=with_new)]
-    return Decision(links=links, tags=tags, evolved=evolved)
+            changed_notes = [Evolved(note=closest, keywords=keywords, context=context, tags=extended_tags)]
+    return Decision(links=links, tags=tags, evolved=changed_notes)
 
 
-def _with_first(tags: list[str], others: list[str]) -> list[str]:
+def _with_first(tags: list[str], other_tags: list[str]) -> list[str]:
     """Return the tags with the first tag of `others` added, or an empty list if no tag can be added."""
-    return [*tags, others[0]] if others and others[0] not in tags and len(tags) < 4 else []
+    return [*tags, other_tags[0]] if other_tags and other_tags[0] not in tags and len(tags) < 4 else []
 
 
 def _parts(note: str) -> dict[str, str]:
     """Return the keywords, tags and context, which are the last lines of a note's text."""
     parts = {"keywords": "", "tags": "", "context": ""}
     for line in note.strip().splitlines()[-3:]:
-        name, colon, part = line.partition(": ")
+        name, colon, value = line.partition(": ")
         if colon and name in parts:
-            parts[name] = part
+            parts[name] = value
     return parts
 
 

@@ -12,6 +12,7 @@ from memflow.memories.awi.answers import Facts
 from memflow.memories.evolving import EvolvingMemory, numbered_list
 from memflow.memories.memory import Calls, Message, ModelWrittenMemory, Recall, parameter
 from memflow.memories.notes import join_texts
+from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     StoredMessage,
     overflow,
@@ -40,8 +41,8 @@ class Awi(ModelWrittenMemory):
     """A memory with a dictionary of facts that a model updates; prompts contain the whole dictionary."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
-    ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
-    kinds: tuple[str, ...] = parameter(KINDS, "Kinds of information worth keeping, told to the model.")
+    ns: int = parameter(4, "Number of newest messages that stay in the buffer.")
+    kinds: tuple[str, ...] = parameter(KINDS, "Kinds of information to store, as listed in the prompt.")
 
     calls: ClassVar[Calls] = Calls(chat_write=1, per="round")
     prompt_stems: ClassVar[tuple[str, ...]] = ("update",)
@@ -66,21 +67,21 @@ class Awi(ModelWrittenMemory):
         """Return the kinds of information that the memory currently stores."""
         return self.kinds
 
-    async def _update(self, said: Sequence[StoredMessage]) -> None:
-        known = {item.meta["label"]: item for item in self.store.live(FACT)}
-        sources = [source for message in said for source in message.item.sources]
+    async def _update(self, messages: Sequence[StoredMessage]) -> None:
+        facts = {item.meta["label"]: item for item in self.store.live(FACT)}
+        sources = [source for message in messages for source in message.item.sources]
         fields = {
             "kinds": numbered_list(self.keeping()),
-            "known": join_texts([*known.values()]) or "(nothing yet)",
-            "messages": "\n".join(message.note() for message in said),
+            "known": join_texts([*facts.values()]) or "(nothing yet)",
+            "messages": "\n".join(message.note() for message in messages),
         }
-        facts: Facts | None = await self.ask("update", fields, sources=sources)
-        for fact in facts.facts if facts else ():
+        answer: Facts | None = await self.ask("update", fields, sources=sources)
+        for fact in answer.facts if answer else ():
             text, meta = f"- {fact.label}: {fact.value}", {"label": fact.label}
-            if fact.label not in known:
-                known[fact.label] = self.store.add(FACT, text, sources=sources, meta=meta)
-            elif known[fact.label].text != text:
-                known[fact.label] = self.store.revise(known[fact.label], text=text, sources=sources)
+            if fact.label not in facts:
+                facts[fact.label] = self.store.add(FACT, text, sources=sources, meta=meta)
+            elif facts[fact.label].text != text:
+                facts[fact.label] = self.store.revise(facts[fact.label], text=text, sources=sources)
 
 
 @dataclass
@@ -97,3 +98,46 @@ class EvolvingAwi(EvolvingMemory, Awi):
     def keeping(self) -> tuple[str, ...]:
         """Return the kinds of information of the current policy, which the memory stores."""
         return self.policy
+
+
+AWI = System("awi", Awi, "AMemGym, AWI", ("freq", "ns"))
+AWI_QUESTIONS = System(
+    "awi_questions",
+    EvolvingAwi,
+    "AMemGym, question-only feedback",
+    ("freq", "ns"),
+    {"feedback": "questions", "cadence": "period", "cycles": 0},
+    summary="AWI that evolves its list of kinds after every period, from the questions alone.",
+)
+AWI_COMPLETE = System(
+    "awi_complete",
+    EvolvingAwi,
+    "AMemGym, complete feedback",
+    ("freq", "ns"),
+    {"feedback": "complete", "cadence": "period", "cycles": 0},
+    summary="AWI that evolves its list of kinds after every period, from answers and states.",
+)
+AWI_PUBLISHED = System(
+    "awi_published",
+    EvolvingAwi,
+    "AMemGym, published code",
+    ("freq", "ns"),
+    {"feedback": "published_code", "cadence": "period", "cycles": 0},
+    summary="AWI that evolves its list of kinds after every period, from the published code's feedback.",
+)
+AWI_QUESTIONS_CYCLES = System(
+    "awi_questions_cycles",
+    EvolvingAwi,
+    "AMemGym, Algorithm 1, question-only feedback",
+    ("cycles",),
+    {"feedback": "questions", "cadence": "episode"},
+    summary="AWI that replays its episode, evolving from the questions alone after each cycle.",
+)
+AWI_COMPLETE_CYCLES = System(
+    "awi_complete_cycles",
+    EvolvingAwi,
+    "AMemGym, Algorithm 1, complete feedback",
+    ("cycles",),
+    {"feedback": "complete", "cadence": "episode"},
+    summary="AWI that replays its episode, evolving from answers and states after each cycle.",
+)

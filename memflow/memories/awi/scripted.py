@@ -18,19 +18,19 @@ SHARED = 4
 
 def _update(request: ChatRequest) -> Facts:
     kinds = request.fields["kinds"]
-    found = [each for each in statements(request.fields["messages"]) if _covered(subject(each), kinds)]
-    said = {subject(sentence)[:60]: sentence[:200] for sentence in found}
-    return Facts(facts=[Fact(label=label, value=value) for label, value in [*said.items()][:8]])
+    sentences = [text for text in statements(request.fields["messages"]) if _is_covered(subject(text), kinds)]
+    facts = {subject(text)[:60]: text[:200] for text in sentences}
+    return Facts(facts=[Fact(label=label, value=value) for label, value in [*facts.items()][:8]])
 
 
-def _covered(about: str, kinds: str) -> bool:
+def _is_covered(topic: str, kinds: str) -> bool:
     if ANYTHING in kinds.lower():
         return True
-    known = search_words(kinds)
-    return any(_alike(word, other) for word in search_words(about) for other in known)
+    kind_words = search_words(kinds)
+    return any(_share_prefix(word, kind_word) for word in search_words(topic) for kind_word in kind_words)
 
 
-def _alike(word: str, other: str) -> bool:
+def _share_prefix(word: str, other: str) -> bool:
     letters = min(len(word), len(other), SHARED)
     return letters > 2 and word[:letters] == other[:letters]
 
@@ -38,19 +38,19 @@ def _alike(word: str, other: str) -> bool:
 def _evolve(request: ChatRequest) -> Policy:
     kinds = [line.partition(". ")[2] for line in request.fields["kinds"].split("\n")]
     feedback: dict[str, Any] = json.loads(request.fields["feedback"])
-    told = [name.replace("_", " ") for period in feedback.get("told", {}).values() for name in period]
-    asked = [each if isinstance(each, str) else each["question"] for each in feedback["questions"]]
-    new = [kind for kind in (*_joined(told), *asked) if kind not in kinds]
-    return Policy(kinds=[*kinds, *new][:16], changes=[f"added: {kind}"[:160] for kind in new][:8])
+    state_names = [name.replace("_", " ") for period in feedback.get("told", {}).values() for name in period]
+    questions = [item if isinstance(item, str) else item["question"] for item in feedback["questions"]]
+    new_kinds = [kind for kind in (*_join_names(state_names), *questions) if kind not in kinds]
+    return Policy(kinds=[*kinds, *new_kinds][:16], changes=[f"added: {kind}"[:160] for kind in new_kinds][:8])
 
 
-def _joined(names: Iterable[str]) -> list[str]:
-    """Return texts of comma-separated names, each no longer than a kind of information may be."""
-    pieces = [""]
+def _join_names(names: Iterable[str]) -> list[str]:
+    """Return texts of comma-separated names, each with at most 300 characters."""
+    kinds = [""]
     for name in dict.fromkeys(names):
-        longer = f"{pieces[-1]}, {name}" if pieces[-1] else name
-        pieces = [*pieces[:-1], longer] if len(longer) <= 300 else [*pieces, name[:300]]
-    return [piece for piece in pieces if piece]
+        extended = f"{kinds[-1]}, {name}" if kinds[-1] else name
+        kinds = [*kinds[:-1], extended] if len(extended) <= 300 else [*kinds, name[:300]]
+    return [kind for kind in kinds if kind]
 
 
 HANDLERS: dict[str, Handler] = {"awi/update": _update, "awi/evolve": _evolve}

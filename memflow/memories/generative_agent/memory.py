@@ -24,6 +24,7 @@ from memflow.memories.memory import (
 )
 from memflow.memories.notes import first_within, join_texts, number_texts, recalled, split_messages
 from memflow.memories.search import Dense, SearchHit
+from memflow.memories.systems import System
 
 Normalise = Literal["min_max", "none"]
 
@@ -46,29 +47,29 @@ def rank(candidates: Sequence[SearchHit], ages: Sequence[int], weights: Weights)
     0. Plain floats are summed in order, so a score does not depend on the number of candidates.
     """
     recency = [weights.decay**age for age in ages]
-    relevance = [found.score for found in candidates]
-    rated = [found.item.meta.get("importance") for found in candidates]
-    importance = [value / 10 for value in rated if value is not None]
+    relevance = [hit.score for hit in candidates]
+    ratings = [hit.item.meta.get("importance") for hit in candidates]
+    importance = [value / 10 for value in ratings if value is not None]
     if weights.normalise == "min_max":
-        recency, relevance, importance = (_stretched(term) for term in (recency, relevance, importance))
-    given = iter(importance)
+        recency, relevance, importance = (_normalize(term) for term in (recency, relevance, importance))
+    normalized = iter(importance)
     scored = [
         SearchHit(
-            found.item,
+            hit.item,
             weights.recency * recent
             + weights.relevance * relevant
-            + (0.0 if value is None else weights.importance * next(given)),
+            + (0.0 if value is None else weights.importance * next(normalized)),
         )
-        for found, recent, relevant, value in zip(candidates, recency, relevance, rated, strict=True)
+        for hit, recent, relevant, value in zip(candidates, recency, relevance, ratings, strict=True)
     ]
     return sorted(scored, key=_best_first)
 
 
-def _best_first(found: SearchHit) -> tuple[float, int]:
-    return -found.score, found.item.order
+def _best_first(hit: SearchHit) -> tuple[float, int]:
+    return -hit.score, hit.item.order
 
 
-def _stretched(values: Sequence[float]) -> list[float]:
+def _normalize(values: Sequence[float]) -> list[float]:
     """Return the values, min-max normalized to [0, 1]; all are 0 if the values are equal."""
     low, high = min(values, default=0.0), max(values, default=0.0)
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
@@ -76,7 +77,7 @@ def _stretched(values: Sequence[float]) -> list[float]:
 
 def top_items(ranked: Sequence[SearchHit], k: int) -> list[Item]:
     """Return the entries of the first `k` search hits."""
-    return [found.item for found in ranked[:k]]
+    return [hit.item for hit in ranked[:k]]
 
 
 OBSERVATION, REFLECTION = "observation", "reflection"
@@ -97,27 +98,29 @@ class GenerativeAgent(ModelWrittenMemory):
     insight gets a separate rating.
     """
 
-    k: int = parameter(5, "How many memories are recalled (MemEngine's).", low=1)
-    budget: int = parameter(0, "Tokens that are recalled at most (estimated); 0 for no limit.")
+    k: int = parameter(5, "Number of recalled memories (as in MemEngine).", low=1)
+    budget: int = parameter(0, "Maximum number of recalled tokens (estimated); 0 for no limit.")
     recency: float = parameter(1.0, "Weight of recency.")
     importance: float = parameter(1.0, "Weight of importance.")
     relevance: float = parameter(1.0, "Weight of relevance.")
-    decay: float = parameter(0.995, "Recency after one message; after n messages, its n-th power.")
+    decay: float = parameter(0.995, "Factor of the recency per message.")
     normalise: Literal["min_max", "none"] = parameter(
         "min_max",
-        "Whether each term is stretched to [0, 1] over all memories, or taken as it is.",
+        "The normalization of each term: to [0, 1] over all memories, or none.",
         choices=("min_max", "none"),
     )
-    threshold: int = parameter(150, "Importance, added up, that sets off a reflection.", low=1)
-    recent: int = parameter(100, "How many of the newest memories a reflection's questions are about.", low=1)
-    questions: int = parameter(
-        MOST_QUESTIONS, "How many questions a reflection asks.", low=1, high=MOST_QUESTIONS
+    threshold: int = parameter(150, "Sum of importance that triggers a reflection.", low=1)
+    recent: int = parameter(
+        100, "Number of newest memories in the request for a reflection's questions.", low=1
     )
-    reflect_k: int = parameter(30, "How many memories are retrieved for a question.", low=1)
-    insights: int = parameter(MOST_INSIGHTS, "How many insights a question gives.", low=1, high=MOST_INSIGHTS)
+    questions: int = parameter(
+        MOST_QUESTIONS, "Number of questions per reflection.", low=1, high=MOST_QUESTIONS
+    )
+    reflect_k: int = parameter(30, "Number of memories retrieved per question.", low=1)
+    insights: int = parameter(MOST_INSIGHTS, "Number of insights per question.", low=1, high=MOST_INSIGHTS)
 
     calls: ClassVar[Calls] = Calls(
-        # A rating; and where it sets off a reflection: questions, insights for each, a rating for each of these.
+        # A rating. A reflection adds: the questions, insights per question, and a rating per insight.
         chat_write=1 + 1 + MOST_QUESTIONS * (1 + MOST_INSIGHTS),
         embed_write=3,
         embed_read=1,
@@ -132,14 +135,14 @@ class GenerativeAgent(ModelWrittenMemory):
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Add each message with its importance and vector, and reflect if the threshold is reached."""
-        arrived = split_messages(messages, "message")
+        drafts = split_messages(messages, "message")
         vectors, ratings = await asyncio.gather(
-            self.embed([piece.text for piece in arrived]),
-            self._rated((piece.text, piece.sources) for piece in arrived),
+            self.embed([draft.text for draft in drafts]),
+            self._rate((draft.text, draft.sources) for draft in drafts),
         )
-        for piece, vector, rating in zip(arrived, vectors, ratings, strict=True):
+        for draft, vector, rating in zip(drafts, vectors, ratings, strict=True):
             self.store.add(
-                OBSERVATION, piece.text, sources=piece.sources, role=piece.role, vector=vector, meta=rating
+                OBSERVATION, draft.text, sources=draft.sources, role=draft.role, vector=vector, meta=rating
             )
         if self._unreflected() >= self.threshold:
             await self._reflect()
@@ -149,79 +152,84 @@ class GenerativeAgent(ModelWrittenMemory):
         if not self.store.live(OBSERVATION):
             return Recall()
         [vector] = await self.embed([query])
-        recall = recalled(top_items(self._ranked(vector), self.k), self.budget or None)
+        recall = recalled(top_items(self._rank(vector), self.k), self.budget or None)
         if not frozen:
             self.accesses.note(recall.entries, self.store.sequence)
         return recall
 
-    async def _rated(self, memories: Iterable[tuple[str, Sequence[str]]]) -> list[dict[str, int]]:
+    async def _rate(self, memories: Iterable[tuple[str, Sequence[str]]]) -> list[dict[str, int]]:
         """Return `{"importance": rating}` for each (text, sources), or `{}` if the model returned no rating."""
-        asks = [PromptRequest("importance", {"memory": text}, sources) for text, sources in memories]
-        ratings: list[Rating | None] = await self.ask_all(asks)
+        requests = [PromptRequest("importance", {"memory": text}, sources) for text, sources in memories]
+        ratings: list[Rating | None] = await self.ask_all(requests)
         return [{} if rating is None else {"importance": rating.importance} for rating in ratings]
 
-    def _ranked(self, query: Vector) -> list[SearchHit]:
+    def _rank(self, query: Vector) -> list[SearchHit]:
         candidates = self.index.scored(query, len(self.store))
-        last = [self.accesses.last(found.item) for found in candidates]
+        last_accesses = [self.accesses.last(hit.item) for hit in candidates]
         ages = [
-            self.store.sequence - (found.item.since if at is None else at)
-            for found, at in zip(candidates, last, strict=True)
+            self.store.sequence - (hit.item.since if last_access is None else last_access)
+            for hit, last_access in zip(candidates, last_accesses, strict=True)
         ]
         return rank(candidates, ages, self.weights)
 
     def _unreflected(self) -> int:
-        asked = self.store.live(QUESTIONS)
-        since = asked[-1].order if asked else -1
-        observed = self.store.live(OBSERVATION)
-        return sum(item.meta.get("importance", 0) for item in observed if item.order > since)
+        question_entries = self.store.live(QUESTIONS)
+        last_order = question_entries[-1].order if question_entries else -1
+        observations = self.store.live(OBSERVATION)
+        return sum(item.meta.get("importance", 0) for item in observations if item.order > last_order)
 
     async def _reflect(self) -> None:
         newest_first = self.store.live(OBSERVATION, REFLECTION)[::-1][: self.recent]
         recent = first_within(newest_first, SHOWN)[::-1]
         fields = {"memories": join_texts(recent), "count": self.questions}
-        asked: Questions | None = await self.ask("questions", fields, sources=sources_of(recent))
-        questions = asked.questions[: self.questions] if asked else []
-        # Written even where there are none: else every message from here on would set off another try.
+        answer: Questions | None = await self.ask("questions", fields, sources=sources_of(recent))
+        questions = answer.questions[: self.questions] if answer else []
+        # Added even without questions: otherwise every later message would start a reflection again.
         self.store.add(QUESTIONS, "\n".join(questions), sources=())
         vectors = await self.embed(questions)
-        shown = [first_within(top_items(self._ranked(vector), self.reflect_k), SHOWN) for vector in vectors]
+        cited = [first_within(top_items(self._rank(vector), self.reflect_k), SHOWN) for vector in vectors]
         self.accesses.note(
-            [*{item.entry_id: item for each in shown for item in each}.values()], self.store.sequence
+            [*{item.entry_id: item for memories in cited for item in memories}.values()], self.store.sequence
         )
-        drawn: list[Insights | None] = await self.ask_all(
+        answers: list[Insights | None] = await self.ask_all(
             PromptRequest(
                 "insights",
-                {"statements": number_texts(each), "count": self.insights},
-                sources_of(each),
-                _cites_only(len(each)),
+                {"statements": number_texts(memories), "count": self.insights},
+                sources_of(memories),
+                _citation_check(len(memories)),
             )
-            for each in shown
+            for memories in cited
         )
-        found = {
-            insight.insight: (insight, each)
-            for insights, each in zip(drawn, shown, strict=True)
+        distinct = {
+            insight.insight: (insight, memories)
+            for insights, memories in zip(answers, cited, strict=True)
             for insight in (insights.insights[: self.insights] if insights else ())
         }
-        await self._conclude([(insight, _cited(insight, each)) for insight, each in found.values()])
+        await self._add_reflections(
+            [(insight, _cited(insight, memories)) for insight, memories in distinct.values()]
+        )
 
-    async def _conclude(self, drawn: Sequence[tuple[Insight, Sequence[Item]]]) -> None:
+    async def _add_reflections(self, insights: Sequence[tuple[Insight, Sequence[Item]]]) -> None:
         """Add insights as reflections, with the sources of all memories that they cite."""
         vectors, ratings = await asyncio.gather(
-            self.embed([insight.insight for insight, _ in drawn]),
-            self._rated((insight.insight, sources_of(cited)) for insight, cited in drawn),
+            self.embed([insight.insight for insight, _ in insights]),
+            self._rate((insight.insight, sources_of(cited)) for insight, cited in insights),
         )
-        for (insight, cited), vector, rating in zip(drawn, vectors, ratings, strict=True):
+        for (insight, cited), vector, rating in zip(insights, vectors, ratings, strict=True):
             meta = {**rating, "because": [item.entry_id for item in cited]}
             self.store.add(REFLECTION, insight.insight, sources=sources_of(cited), vector=vector, meta=meta)
 
 
-def _cited(insight: Insight, shown: Sequence[Item]) -> list[Item]:
-    return [shown[number - 1] for number in dict.fromkeys(insight.because)]
+def _cited(insight: Insight, memories: Sequence[Item]) -> list[Item]:
+    return [memories[number - 1] for number in dict.fromkeys(insight.because)]
 
 
-def _cites_only(count: int) -> ItemCheck:
+def _citation_check(count: int) -> ItemCheck:
     def check(insight: Insight, accepted: Sequence[Insight]) -> str | None:
-        wrong = [number for number in insight.because if number > count]
-        return f"there is no statement {wrong[0]}; they are numbered 1 to {count}" if wrong else None
+        unknown = [number for number in insight.because if number > count]
+        return f"there is no statement {unknown[0]}; they are numbered 1 to {count}" if unknown else None
 
     return check
+
+
+GENERATIVE_AGENT = System("generative_agent", GenerativeAgent, "MemBench, GenerativeAgent", ("k",))

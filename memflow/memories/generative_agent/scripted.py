@@ -15,20 +15,20 @@ def _importance(request: ChatRequest) -> Rating:
 
 
 def _questions(request: ChatRequest) -> Questions:
-    said = reversed(statements(request.fields["memories"]))
-    subjects = [*dict.fromkeys(subject(sentence) for sentence in said), "all this"]
-    asked = [f"What is there to say about {about[:100]}?" for about in subjects[: request.fields["count"]]]
-    return Questions(questions=asked)
+    sentences = reversed(statements(request.fields["memories"]))
+    subjects = [*dict.fromkeys(subject(sentence) for sentence in sentences), "all this"]
+    questions = [f"What is there to say about {name[:100]}?" for name in subjects[: request.fields["count"]]]
+    return Questions(questions=questions)
 
 
 def _insights(request: ChatRequest) -> Insights:
-    found: dict[str, dict[int, str]] = {}
+    by_subject: dict[str, dict[int, str]] = {}
     for number, line in _NUMBERED.findall(request.fields["statements"]):
         for sentence in statements(line):
-            found.setdefault(subject(sentence)[:60], {})[int(number)] = sentence
+            by_subject.setdefault(subject(sentence)[:60], {})[int(number)] = sentence
     insights = [
-        Insight(insight=f"On {about}: {' '.join([*said.values()][:6])}"[:200], because=[*said][:6])
-        for about, said in [*found.items()][: request.fields["count"]]
+        Insight(insight=f"On {topic}: {' '.join([*sentences.values()][:6])}"[:200], because=[*sentences][:6])
+        for topic, sentences in [*by_subject.items()][: request.fields["count"]]
     ]
     return Insights(insights=insights)
 

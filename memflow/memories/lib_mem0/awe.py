@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from memflow.memories.lib_mem0.memory import LibMem0
 from memflow.memories.memory import Calls, Message, Recall, parameter
+from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     StoredMessage,
     overflow,
@@ -21,7 +22,7 @@ from memflow.memories.verbatim import (
 
 BUFFER = "buffer"
 LABELS = {"user": "USER INPUT: ", "assistant": "ASSISTANT RESPONSE: "}
-"""What the published agent puts before the messages that it adds, by role."""
+"""The prefixes of the messages that the published agent adds, by role."""
 
 
 @dataclass
@@ -29,8 +30,8 @@ class LibAwe(LibMem0):
     """A memory with a buffer of the newest messages, and facts that mem0ai extracts from older messages."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
-    ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
-    k: int = parameter(30, "How many memories are recalled.", low=1)
+    ns: int = parameter(4, "Number of newest messages that stay in the buffer.")
+    k: int = parameter(30, "Number of recalled memories.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=3, embed_read=1, per="round")
 
@@ -53,3 +54,8 @@ def _labeled(message: StoredMessage) -> dict[str, str]:
     """Return a message in the format of the package, with a role label in the text and without its date."""
     role = "assistant" if message.item.role == "assistant" else "user"
     return {"role": role, "content": LABELS[role] + message.item.text.removeprefix(f"{role}: ")}
+
+
+LIB_AWE = System(
+    "lib_awe", LibAwe, "AMemGym, AWE on the package of Mem0, version 1.0.11", ("freq", "ns", "k")
+)

@@ -39,9 +39,9 @@ class Bridge:
     errors: list[str] = field(default_factory=list)
     at_limit: list[str] = field(default_factory=list)
     """The strings and lists of answers that are as long as their limit."""
-    wanted: int = 0
+    requested_changes: int = 0
     """Number of changes that the model asked for."""
-    ended: ChatError | None = None
+    fatal_error: ChatError | None = None
     """The error that must end the whole step."""
     _loop: asyncio.AbstractEventLoop | None = None
 
@@ -51,10 +51,10 @@ class Bridge:
         The event loop's default threads are not used, since they may be needed to answer the requests of `work`.
         """
         self._loop = asyncio.get_running_loop()
-        self.errors, self.at_limit, self.wanted, self.ended = [], [], 0, None
+        self.errors, self.at_limit, self.requested_changes, self.fatal_error = [], [], 0, None
         thread = ThreadPoolExecutor(1)
         try:
-            # What it takes is counted where it is asked for (memflow/timing.py): the thread is told of it.
+            # The thread gets a copy of the context, so that its time counts for the operation (memflow/timing.py).
             return await self._loop.run_in_executor(thread, copy_context().run, work)
         finally:
             self._loop = None
@@ -62,9 +62,9 @@ class Bridge:
 
     async def embed_missing(self, texts: Sequence[str]) -> None:
         """Embed the texts without a vector in one request, and store the vectors."""
-        new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
-        if new:
-            self.vectors.update(zip(new, await self.embed(new), strict=True))
+        missing = [text for text in dict.fromkeys(texts) if text not in self.vectors]
+        if missing:
+            self.vectors.update(zip(missing, await self.embed(missing), strict=True))
 
     def vector(self, text: str) -> Vector:
         """Return the vector of a text. The package's thread calls this method."""
@@ -78,36 +78,36 @@ class Bridge:
 
     async def _answer(self, messages: Sequence[Mapping[str, str]]) -> str:
         # The package sends its extraction with a system message, and its update without.
-        extracts = messages[0]["role"] == "system"
+        is_extraction = messages[0]["role"] == "system"
         request = ChatRequest(
-            EXTRACT if extracts else UPDATE,
+            EXTRACT if is_extraction else UPDATE,
             {"messages": "\n\n".join(message["content"] for message in messages)},
             tuple(
-                ChatMessage("system" if extracts and not at else "user", message["content"])
-                for at, message in enumerate(messages)
+                ChatMessage("system" if is_extraction and not index else "user", message["content"])
+                for index, message in enumerate(messages)
             ),
             replace(self.chat.sampling, max_tokens=self.chat.bound.of(None)),
-            limit_output(Facts if extracts else Operations, self.parameters),
+            limit_output(Facts if is_extraction else Operations, self.parameters),
         )
         try:
             completion = await count_completion(self.chat.complete(request))
-        except ChatError as error:
-            self.errors.append(f"{request.prompt}: {error}")
-            if isinstance(error, FatalChatError):
-                self.ended = error
+        except ChatError as chat_error:
+            self.errors.append(f"{request.prompt}: {chat_error}")
+            if isinstance(chat_error, FatalChatError):
+                self.fatal_error = chat_error
             raise
         report = ItemReport()
-        value, wrong = parse_completion(completion, request.output, report)
+        value, error = parse_completion(completion, request.output, report)
         self.errors += [f"{request.prompt}: {reason}" for reason in report.failed]
-        self.at_limit += [f"{request.prompt}: {place}" for place in report.at_limit]
+        self.at_limit += [f"{request.prompt}: {location}" for location in report.at_limit]
         if value is None:
-            self.errors.append(f"{request.prompt}: {wrong}")
+            self.errors.append(f"{request.prompt}: {error}")
         elif isinstance(value, Facts):
             await self.embed_missing([fact for fact in value.facts if fact])
         else:
-            changing = [one for one in value.memory if one.text and one.event != "NONE"]
-            self.wanted = len(changing)
-            await self.embed_missing([one.text for one in changing if one.event != "DELETE"])
+            changes = [change for change in value.memory if change.text and change.event != "NONE"]
+            self.requested_changes = len(changes)
+            await self.embed_missing([change.text for change in changes if change.event != "DELETE"])
         return value.model_dump_json() if report.failed and value is not None else completion.text
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:

@@ -46,74 +46,76 @@ class Library:
 
     bridge: Bridge
     dimensions: int
-    made: int = 0
+    created: int = 0
     """The number of memories ever created."""
     _ids: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.memory = _opened(self.bridge, self.dimensions)
+        self.memory = _open_memory(self.bridge, self.dimensions)
         self._ranked = self.memory.vector_store.search
         self.memory.vector_store.search = self._search
 
-    def restore(self, held: Mapping[int, tuple[str, Vector]]) -> None:
+    def restore(self, memories: Mapping[int, tuple[str, Vector]]) -> None:
         """Fill an empty store with memories, given by number as text and vector, without a model call."""
         texts = []
-        for _, (text, vector) in sorted(held.items()):
+        for _, (text, vector) in sorted(memories.items()):
             texts.append(text)
             self.bridge.vectors[text] = vector
         if not texts:
             return
-        said = [{"role": "user", "content": text} for text in texts]
-        stored = self.memory.add(said, user_id=USER, infer=False)["results"]
-        self._ids = {str(one["id"]): number for one, number in zip(stored, sorted(held), strict=True)}
+        messages = [{"role": "user", "content": text} for text in texts]
+        results = self.memory.add(messages, user_id=USER, infer=False)["results"]
+        self._ids = {
+            str(entry["id"]): number for entry, number in zip(results, sorted(memories), strict=True)
+        }
 
     def add(self, messages: Sequence[Mapping[str, str]], date: str | None) -> list[LibraryChange]:
         """Add messages to the store and return the changes of memories. `date` is the simulated date, if known."""
         self.memory.config.custom_fact_extraction_prompt = _extraction(date)
-        done = self.memory.add([*messages], user_id=USER)["results"]
-        return [LibraryChange(self._number(str(one["id"])), one["event"]) for one in done]
+        results = self.memory.add([*messages], user_id=USER)["results"]
+        return [LibraryChange(self._number(str(result["id"])), result["event"]) for result in results]
 
     def memories(self) -> dict[int, str]:
         """Return the text of every memory, by number."""
-        found = self.memory.get_all(user_id=USER, limit=EVERYTHING)["results"]
-        return {self._number(str(one["id"])): one["memory"] for one in found}
+        results = self.memory.get_all(user_id=USER, limit=EVERYTHING)["results"]
+        return {self._number(str(result["id"])): result["memory"] for result in results}
 
     def search(self, query: str, k: int) -> list[int]:
         """Return the numbers of the `k` nearest memories, nearest first. The bridge must have the query's vector."""
-        found = self.memory.search(query, user_id=USER, limit=k)["results"]
-        return [self._ids[str(one["id"])] for one in found]
+        results = self.memory.search(query, user_id=USER, limit=k)["results"]
+        return [self._ids[str(result["id"])] for result in results]
 
-    def _search(self, *, limit: int, **asked: Any) -> list[Any]:
+    def _search(self, *, limit: int, **arguments: Any) -> list[Any]:
         """Return the results of the package's search, with almost equal scores ordered by age.
 
         The package orders ties arbitrarily, and the last bit of a score depends on the other memories in the store.
         """
-        found = self._ranked(limit=limit + 1, **asked)
-        if len(found) > limit and found[limit - 1].score - found[limit].score < CLOSE:
-            found = self._ranked(limit=EVERYTHING, **asked)
-        ranks, last, rank = {}, 0.0, 0
-        for one in found:
-            rank += last - one.score >= CLOSE
-            last = one.score
-            ranks[one.id] = (rank, self._number(str(one.id)))
-        return sorted(found, key=lambda one: ranks[one.id])[:limit]
+        results = self._ranked(limit=limit + 1, **arguments)
+        if len(results) > limit and results[limit - 1].score - results[limit].score < CLOSE:
+            results = self._ranked(limit=EVERYTHING, **arguments)
+        ranks, last_score, rank = {}, 0.0, 0
+        for point in results:
+            rank += last_score - point.score >= CLOSE
+            last_score = point.score
+            ranks[point.id] = (rank, self._number(str(point.id)))
+        return sorted(results, key=lambda point: ranks[point.id])[:limit]
 
-    def _number(self, key: str) -> int:
-        if key not in self._ids:
-            self._ids[key] = self.made
-            self.made += 1
-        return self._ids[key]
+    def _number(self, library_id: str) -> int:
+        if library_id not in self._ids:
+            self._ids[library_id] = self.created
+            self.created += 1
+        return self._ids[library_id]
 
 
-def _opened(bridge: Bridge, dimensions: int) -> Any:
+def _open_memory(bridge: Bridge, dimensions: int) -> Any:
     package = _package()
     base = import_module("mem0.configs.base")
     llms, embedders = import_module("mem0.llms.configs"), import_module("mem0.embeddings.configs")
-    # The package checks a provider's name against a list of its own; a model made without checks takes any.
-    asked = {"provider": PROVIDER, "config": {"model": bridge}}
+    # The package accepts only its own provider names; `model_construct` skips this check.
+    provider_config = {"provider": PROVIDER, "config": {"model": bridge}}
     config = base.MemoryConfig(
-        llm=llms.LlmConfig.model_construct(**asked),
-        embedder=embedders.EmbedderConfig.model_construct(**asked),
+        llm=llms.LlmConfig.model_construct(**provider_config),
+        embedder=embedders.EmbedderConfig.model_construct(**provider_config),
         vector_store={
             "provider": "qdrant",
             "config": {"path": ":memory:", "embedding_model_dims": dimensions, "collection_name": "memflow"},
@@ -133,13 +135,13 @@ def _package() -> Any:
             package = import_module("mem0")
             telemetry: Any = import_module("mem0.memory.telemetry")
             main: Any = import_module("mem0.memory.main")
-    except ImportError as missing:
+    except ImportError as error:
         raise BadSettings(
-            f"the memories lib_mem0 and lib_awe need {PACKAGE} ({missing}). Install it: uv pip install {PACKAGE}"
-        ) from missing
-    # Somebody may have imported it before, with telemetry.
+            f"the memories lib_mem0 and lib_awe need {PACKAGE} ({error}). Install it: uv pip install {PACKAGE}"
+        ) from error
+    # Other code may have imported the package before, with telemetry.
     telemetry.MEM0_TELEMETRY = main.MEM0_TELEMETRY = False
-    # What it cannot do it only logs; here that is an entry of kind failure.
+    # The package logs its errors; the memory records them as entries of kind `failure`.
     logging.getLogger("mem0").setLevel(logging.CRITICAL)
     factory: Any = import_module("mem0.utils.factory")
     factory.LlmFactory.register_provider(PROVIDER, f"{ours.__name__}.Llm")

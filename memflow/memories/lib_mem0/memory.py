@@ -15,6 +15,7 @@ from memflow.memories.lib_mem0.bridge import Bridge
 from memflow.memories.lib_mem0.library import PACKAGE, Library, LibraryChange
 from memflow.memories.memory import AT_LIMIT, FAILURE, Calls, Message, ModelWrittenMemory, Recall, parameter
 from memflow.memories.notes import recalled
+from memflow.memories.systems import System
 from memflow.memories.verbatim import with_date
 
 MEMORY = "memory"
@@ -28,15 +29,15 @@ class LibMem0(ModelWrittenMemory):
     messages of all calls of `add` that changed the memory.
     """
 
-    k: int = parameter(10, "How many memories are recalled.", low=1)
+    k: int = parameter(10, "Number of recalled memories.", low=1)
 
-    # Extraction and update; the vectors of facts, of new texts, and one to learn their length from.
+    # Extraction and update; the vectors of facts and of new texts, and one that shows the number of dimensions.
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=3, embed_read=1)
     requires: ClassVar[str] = PACKAGE
 
     def __post_init__(self) -> None:
         self._library: Library | None = None
-        self._seen = 0
+        self._mirrored_version = 0
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Add the messages to the package."""
@@ -46,28 +47,30 @@ class LibMem0(ModelWrittenMemory):
             [{"role": message.role, "content": _words(message)} for message in messages], sources, date
         )
 
-    async def add(self, said: Sequence[Mapping[str, str]], sources: Sequence[str], date: str | None) -> None:
+    async def add(
+        self, messages: Sequence[Mapping[str, str]], sources: Sequence[str], date: str | None
+    ) -> None:
         """Call the package's `add` and copy the changes into the EntryStore.
 
         Args:
-            said: The messages, each with its `role` and `content`.
+            messages: The messages, each with its `role` and `content`.
             sources: The ids of these messages.
             date: The simulated date of the last message, if known.
         """
-        library = await self._opened(said[0]["content"])
+        library = await self._opened(messages[0]["content"])
         bridge, changes = library.bridge, list[LibraryChange]()
         try:
-            changes = await bridge.run_in_thread(lambda: library.add(said, date))
+            changes = await bridge.run_in_thread(lambda: library.add(messages, date))
         except BadSettings:
             raise
-        except Exception as wrong:  # noqa: BLE001  (whatever the package raises: the memory goes on)
+        except Exception as error:  # noqa: BLE001  (whatever the package raises: the memory goes on)
             if not bridge.errors:
-                bridge.errors.append(f"mem0: {type(wrong).__name__}: {wrong}")
-        if bridge.ended is not None:
-            raise bridge.ended
-        if len(changes) < bridge.wanted and not bridge.errors:
+                bridge.errors.append(f"mem0: {type(error).__name__}: {error}")
+        if bridge.fatal_error is not None:
+            raise bridge.fatal_error
+        if len(changes) < bridge.requested_changes and not bridge.errors:
             bridge.errors.append(
-                f"mem0 made {len(changes)} of the {bridge.wanted} changes that were asked for"
+                f"mem0 made {len(changes)} of the {bridge.requested_changes} changes that were asked for"
             )
         for reason in bridge.errors:
             self.store.add(FAILURE, reason, sources=sources)
@@ -75,7 +78,7 @@ class LibMem0(ModelWrittenMemory):
             self.store.add(AT_LIMIT, "; ".join(bridge.at_limit), sources=sources)
         self._mirror(library, changes, sources, date)
         bridge.vectors.clear()
-        self._seen = self.store.version
+        self._mirrored_version = self.store.version
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the entries that the package's search finds, best first."""
@@ -86,55 +89,55 @@ class LibMem0(ModelWrittenMemory):
         library.bridge.vectors[query] = vector
         numbers = library.search(query, self.k)
         library.bridge.vectors.clear()
-        held = self._memory_entries()
-        return recalled([held[number] for number in numbers])
+        entries = self._memory_entries()
+        return recalled([entries[number] for number in numbers])
 
     async def _opened(self, text: str) -> Library:
         """Return the package's store of the live memories, which is rebuilt if the entries have changed."""
         if self._library is not None and not any(
-            change.kind == MEMORY for change in self.store.changes(self._seen)
+            change.kind == MEMORY for change in self.store.changes(self._mirrored_version)
         ):
-            self._seen = self.store.version
+            self._mirrored_version = self.store.version
             return self._library
-        held = {
+        memories = {
             number: (item.meta["memory"], item.vector)
             for number, item in self._memory_entries().items()
             if item.vector is not None
         }
         length = self.tools.embedder.dimensions if self.tools.embedder else 0
-        length = next((len(vector) for _, vector in held.values()), length) or len(
+        length = next((len(vector) for _, vector in memories.values()), length) or len(
             (await self.embed([text]))[0]
         )
-        made = sum(item.kind == MEMORY and item.previous is None for item in self.store)
-        self._library = Library(Bridge(self._chat(), self.embed, vars(self)), length, made)
-        self._library.restore(held)
-        self._seen = self.store.version
+        created = sum(item.kind == MEMORY and item.previous is None for item in self.store)
+        self._library = Library(Bridge(self._chat(), self.embed, vars(self)), length, created)
+        self._library.restore(memories)
+        self._mirrored_version = self.store.version
         return self._library
 
     def _mirror(
         self, library: Library, changes: Sequence[LibraryChange], sources: Sequence[str], date: str | None
     ) -> None:
         """Apply the package's changes to the EntryStore: add, revise or retire the entry of each changed memory."""
-        now, held = library.memories(), self._memory_entries()
-        touched = {change.number for change in changes if change.event == "UPDATE"}
-        for number, item in held.items():
-            if number not in now:
+        texts, entries = library.memories(), self._memory_entries()
+        updated = {change.number for change in changes if change.event == "UPDATE"}
+        for number, item in entries.items():
+            if number not in texts:
                 self.store.retire(item.entry_id)
-            elif number in touched or now[number] != item.meta["memory"]:
+            elif number in updated or texts[number] != item.meta["memory"]:
                 self.store.revise(
                     item,
-                    text=with_date(now[number], date),
+                    text=with_date(texts[number], date),
                     sources=dict.fromkeys((*item.sources, *sources)),
-                    vector=library.bridge.vectors[now[number]],
-                    meta=_meta(number, now[number], date),
+                    vector=library.bridge.vectors[texts[number]],
+                    meta=_meta(number, texts[number], date),
                 )
-        for number in sorted(now.keys() - held.keys()):
+        for number in sorted(texts.keys() - entries.keys()):
             self.store.add(
                 MEMORY,
-                with_date(now[number], date),
+                with_date(texts[number], date),
                 sources=sources,
-                vector=library.bridge.vectors[now[number]],
-                meta=_meta(number, now[number], date),
+                vector=library.bridge.vectors[texts[number]],
+                meta=_meta(number, texts[number], date),
             )
 
     def _memory_entries(self) -> dict[int, Item]:
@@ -148,3 +151,6 @@ def _meta(number: int, memory: str, date: str | None) -> dict[str, object]:
 def _words(message: Message) -> str:
     """Return the message's text after the speaker's name, since the package stores no speakers."""
     return f"{message.speaker}: {message.text}" if message.speaker else message.text
+
+
+LIB_MEM0 = System("lib_mem0", LibMem0, "Mem0 (Chhikara et al. 2025), version 1.0.11", ("k",))

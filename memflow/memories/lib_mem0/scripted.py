@@ -25,8 +25,8 @@ _KNOWN, _NEW, _END = (
 
 
 def _extract(request: ChatRequest) -> Facts:
-    said = request.fields["messages"].partition(_SAID)[2]
-    facts = [sentence.removeprefix(LABELS["user"]) for sentence in statements(said, of="user")]
+    input_text = request.fields["messages"].partition(_SAID)[2]
+    facts = [sentence.removeprefix(LABELS["user"]) for sentence in statements(input_text, speaker="user")]
     return Facts(facts=[fact[:300] for fact in facts][:FACTS])
 
 
@@ -34,17 +34,17 @@ def _update(request: ChatRequest) -> Operations:
     """Return the update decisions: a fact replaces the memory with the same subject; other facts are added."""
     before, _, after = request.fields["messages"].rpartition(_NEW)
     facts: list[str] = _listed(after.rpartition(_END)[0])
-    known: list[dict[str, str]] = _listed(before.rpartition(_KNOWN)[2]) if _KNOWN in before else []
-    about = {subject(one["text"]): one for one in known}
-    made: list[Operation] = []
+    memories: list[dict[str, str]] = _listed(before.rpartition(_KNOWN)[2]) if _KNOWN in before else []
+    by_subject = {subject(memory["text"]): memory for memory in memories}
+    operations: list[Operation] = []
     for fact in facts:
-        old = about.pop(subject(fact), None)
-        if old is None:
-            made.append(Operation(id=str(len(known) + len(made)), text=fact, event="ADD"))
+        memory = by_subject.pop(subject(fact), None)
+        if memory is None:
+            operations.append(Operation(id=str(len(memories) + len(operations)), text=fact, event="ADD"))
         else:
-            event: Any = "NONE" if old["text"] == fact else "UPDATE"
-            made.append(Operation(id=old["id"], text=fact, event=event, old_memory=old["text"]))
-    return Operations(memory=made[:OPERATIONS])
+            event: Any = "NONE" if memory["text"] == fact else "UPDATE"
+            operations.append(Operation(id=memory["id"], text=fact, event=event, old_memory=memory["text"]))
+    return Operations(memory=operations[:OPERATIONS])
 
 
 def _listed(part: str) -> Any:

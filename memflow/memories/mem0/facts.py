@@ -21,8 +21,8 @@ from memflow.memories.search import Dense
 class FactMemory(ModelWrittenMemory):
     """The base class of memories that extract facts from messages and update the stored facts."""
 
-    similar: int = parameter(10, "How many facts held a new one is compared with.", low=1)
-    k: int = parameter(5, "How many facts are recalled.", low=1)
+    similar: int = parameter(10, "Number of similar stored facts that a new fact is compared with.", low=1)
+    k: int = parameter(5, "Number of recalled facts.", low=1)
 
     prompt_stems: ClassVar[tuple[str, ...]] = ("decide", "extract")
     version: ClassVar[int] = 2
@@ -37,10 +37,10 @@ class FactMemory(ModelWrittenMemory):
     def extraction(self, passage: Passage) -> PromptRequest:
         """Return the request to extract facts from the new messages of a passage."""
 
-        def wrong(fact: Fact, accepted: Sequence[Fact]) -> str | None:
+        def find_error(fact: Fact, accepted: Sequence[Fact]) -> str | None:
             return passage.find_unknown(fact.messages)
 
-        return PromptRequest("extract", passage.fields(), passage.sources, wrong)
+        return PromptRequest("extract", passage.fields(), passage.sources, find_error)
 
     def new_facts(self, passage: Passage, answer: Facts | None) -> list[NewFact]:
         """Return the facts in the answer to an extraction request, with their source messages and dates."""
@@ -50,21 +50,21 @@ class FactMemory(ModelWrittenMemory):
 
     def fact_update(self, facts: Sequence[NewFact], vectors: Mapping[str, Vector]) -> FactUpdate:
         """Return the update of the store by new facts, which are compared with the most similar stored facts."""
-        near = {
+        similar_facts = {
             item.entry_id: item
             for fact in facts
             for item in self.index.search(vectors[fact.text], self.similar)
         }
-        return FactUpdate(self.store, facts, sorted(near.values(), key=lambda item: item.order))
+        return FactUpdate(self.store, facts, sorted(similar_facts.values(), key=lambda item: item.order))
 
     async def vectors(
         self, texts: Iterable[str], known: Mapping[str, Vector] | None = None
     ) -> dict[str, Vector]:
         """Embed the texts that are not in `known` with one request. Return all vectors by text."""
-        found = dict(known or {})
-        unknown = [text for text in dict.fromkeys(texts) if text not in found]
-        found.update(zip(unknown, await self.embed(unknown), strict=True))
-        return found
+        vectors = dict(known or {})
+        missing = [text for text in dict.fromkeys(texts) if text not in vectors]
+        vectors.update(zip(missing, await self.embed(missing), strict=True))
+        return vectors
 
     async def apply_changes(
         self, steps: Sequence[StoreChange], vectors: Mapping[str, Vector]
@@ -74,21 +74,26 @@ class FactMemory(ModelWrittenMemory):
         A change without a usable answer is skipped. Each fact without a decision gets a separate request. Return all
         vectors so far, by text.
         """
-        asks = [step.ask for step in steps]
-        answers = iter(await self.ask_all([ask for ask in asks if ask is not None]))
+        requests = [step.ask for step in steps]
+        answers = iter(await self.ask_all([request for request in requests if request is not None]))
         answered = [
-            (step, ask, next(answers) if ask else None) for step, ask in zip(steps, asks, strict=True)
+            (step, request, next(answers) if request else None)
+            for step, request in zip(steps, requests, strict=True)
         ]
-        usable = [(step, answer) for step, ask, answer in answered if ask is None or answer is not None]
-        known = await self.vectors((text for step, answer in usable for text in step.texts(answer)), vectors)
+        usable = [
+            (step, answer) for step, request, answer in answered if request is None or answer is not None
+        ]
+        all_vectors = await self.vectors(
+            (text for step, answer in usable for text in step.texts(answer)), vectors
+        )
         for step, answer in usable:
-            step.apply(answer, known)
-        for step, ask, answer in answered:
-            # A fact that was decided on alone has had its attempts.
-            if isinstance(step, FactUpdate) and ask is not None and len(step.facts) > 1:
+            step.apply(answer, all_vectors)
+        for step, request, answer in answered:
+            # A request for a single fact is not repeated.
+            if isinstance(step, FactUpdate) and request is not None and len(step.facts) > 1:
                 for fact in step.undecided(answer):
-                    known = await self._decide_alone(fact, known)
-        return known
+                    all_vectors = await self._decide_alone(fact, all_vectors)
+        return all_vectors
 
     async def _decide_alone(self, fact: NewFact, vectors: Mapping[str, Vector]) -> dict[str, Vector]:
         """Request a decision on one fact separately, and apply the decision. Return all vectors so far, by text.
@@ -97,18 +102,18 @@ class FactMemory(ModelWrittenMemory):
         """
         update = self.fact_update([fact], vectors)
         decisions: Decisions | None = None
-        if (ask := update.ask) is not None:
-            [decisions] = await self.ask_all([ask])
+        if (request := update.ask) is not None:
+            [decisions] = await self.ask_all([request])
             if decisions is None:
                 return dict(vectors)
         known = await self.vectors(update.texts(decisions), vectors)
         update.apply(decisions, known)
         return known
 
-    async def update_facts(self, drawn: Sequence[Sequence[NewFact]]) -> None:
+    async def update_facts(self, facts_by_passage: Sequence[Sequence[NewFact]]) -> None:
         """Embed the new facts of all passages with one request, then update the store passage by passage."""
-        vectors = await self.vectors(fact.text for facts in drawn for fact in facts)
-        for facts in drawn:
+        vectors = await self.vectors(fact.text for facts in facts_by_passage for fact in facts)
+        for facts in facts_by_passage:
             vectors = await self.apply_changes([self.fact_update(facts, vectors)], vectors)
 
     async def recall_facts(self, query: str) -> Recall:

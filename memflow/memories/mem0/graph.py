@@ -16,6 +16,7 @@ from memflow.memories.mem0.triplets import ENTITY, RELATION, Graph, Triplet
 from memflow.memories.mem0.updates import FACT
 from memflow.memories.memory import Calls, Message, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
+from memflow.memories.systems import System
 from memflow.tokens import estimate
 
 
@@ -23,10 +24,10 @@ from memflow.tokens import estimate
 class Mem0Graph(Mem0):
     """A memory of Mem0's facts and of a graph with entities and their relations."""
 
-    relations: int = parameter(5, "How many relations are recalled beside the facts.", low=1)
-    same: float = parameter(0.9, "From which cosine of their names on two entities are one node.")
-    anchor: float = parameter(0.7, "From which cosine on a node is meant by an entity of the query.")
-    relevant: float = parameter(0.4, "From which cosine on a relation is recalled for the whole query.")
+    relations: int = parameter(5, "Number of recalled relations.", low=1)
+    same: float = parameter(0.9, "Minimum cosine of the names of two entities that share a node.")
+    anchor: float = parameter(0.7, "Minimum cosine of a node and an entity of the query.")
+    relevant: float = parameter(0.4, "Minimum cosine of a relation and the query.")
 
     prompt_stems: ClassVar[tuple[str, ...]] = (
         *Mem0.prompt_stems,
@@ -45,28 +46,30 @@ class Mem0Graph(Mem0):
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Extract facts and entities of all message pairs concurrently, then relations; update pair by pair."""
-        held, passages = self.add_to_window(messages)
-        asks = [
+        window, passages = self.add_to_window(messages)
+        requests = [
             *map(self.extraction, passages),
             *(PromptRequest("entities", passage.fields(), passage.sources) for passage in passages),
-            *self.summary_requests(held),
+            *self.summary_requests(window),
         ]
-        answers = await self.ask_all(asks)
-        pairs = len(passages)
-        self.trim_window(held, answers[2 * pairs :])
-        drawn = [self.new_facts(*pair) for pair in zip(passages, answers[:pairs], strict=True)]
-        named: list[Entities] = [answer or Entities(entities=[]) for answer in answers[pairs : 2 * pairs]]
-        related = await self._related(passages, named)
+        answers = await self.ask_all(requests)
+        count = len(passages)
+        self.trim_window(window, answers[2 * count :])
+        facts_lists = [self.new_facts(*pair) for pair in zip(passages, answers[:count], strict=True)]
+        entity_lists: list[Entities] = [
+            answer or Entities(entities=[]) for answer in answers[count : 2 * count]
+        ]
+        triplet_lists = await self._extract_relations(passages, entity_lists)
         vectors = await self.vectors(
             [
-                *(fact.text for facts in drawn for fact in facts),
-                *(entity.name for entities in named for entity in entities.entities),
-                *(triplet.text for triplets in related for triplet in triplets),
+                *(fact.text for facts in facts_lists for fact in facts),
+                *(entity.name for entities in entity_lists for entity in entities.entities),
+                *(triplet.text for triplets in triplet_lists for triplet in triplets),
             ]
         )
-        for facts, entities, triplets in zip(drawn, named, related, strict=True):
-            met = self.graph.nodes_of(entities.entities, vectors)
-            relation_update = self.graph.relation_update(triplets, met, vectors, self.similar)
+        for facts, entities, triplets in zip(facts_lists, entity_lists, triplet_lists, strict=True):
+            nodes = self.graph.nodes_of(entities.entities, vectors)
+            relation_update = self.graph.relation_update(triplets, nodes, vectors, self.similar)
             vectors = await self.apply_changes([self.fact_update(facts, vectors), relation_update], vectors)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
@@ -74,45 +77,52 @@ class Mem0Graph(Mem0):
         if not self.store.live(RELATION):
             return await self.recall_facts(query)
         failed: list[str] = []
-        meant: Names = await self.ask_to_read("identify", {"query": query}, failed=failed)
-        names = list(dict.fromkeys(meant.names))
+        answer: Names = await self.ask_to_read("identify", {"query": query}, failed=failed)
+        names = list(dict.fromkeys(answer.names))
         vectors = await self.embed([query, *names])
         facts = self.index.scored(vectors[0], self.k) if self.store.live(FACT) else []
-        around = self.graph.search(vectors[0], list(vectors[1:]), self.anchor, self.relevant)
-        relations = around[: self.relations]
-        parts = [recalled([found.item for found in part]) for part in (facts, relations)]
-        notes = "\n".join(part.notes for part in parts if part.notes)
-        nearest = sorted((*facts, *relations), key=lambda found: -found.score)
-        entries = tuple(found.item for found in nearest)
+        relations = self.graph.search(vectors[0], list(vectors[1:]), self.anchor, self.relevant)
+        best_relations = relations[: self.relations]
+        recalls = [recalled([hit.item for hit in hits]) for hits in (facts, best_relations)]
+        notes = "\n".join(recall.notes for recall in recalls if recall.notes)
+        nearest = sorted((*facts, *best_relations), key=lambda hit: -hit.score)
+        entries = tuple(hit.item for hit in nearest)
         return Recall(notes, entries=entries, injected_tokens=estimate(notes), failed=tuple(failed))
 
-    async def _related(self, passages: Sequence[Passage], named: Sequence[Entities]) -> list[list[Triplet]]:
+    async def _extract_relations(
+        self, passages: Sequence[Passage], entity_lists: Sequence[Entities]
+    ) -> list[list[Triplet]]:
         """Extract relations. Return the triplets of each passage; empty for a passage with fewer than two entities."""
-        asking = [at for at, entities in enumerate(named) if len(entities.entities) > 1]
-        answers = await self.ask_all([self._relating(passages[at], named[at]) for at in asking])
-        related: list[list[Triplet]] = [[] for _ in passages]
-        for at, answer in zip(asking, answers, strict=True):
-            related[at] = _triplets(passages[at], named[at], answer)
-        return related
+        indexes = [index for index, entities in enumerate(entity_lists) if len(entities.entities) > 1]
+        answers = await self.ask_all(
+            [self._relation_request(passages[index], entity_lists[index]) for index in indexes]
+        )
+        triplet_lists: list[list[Triplet]] = [[] for _ in passages]
+        for index, answer in zip(indexes, answers, strict=True):
+            triplet_lists[index] = _triplets(passages[index], entity_lists[index], answer)
+        return triplet_lists
 
-    def _relating(self, passage: Passage, named: Entities) -> PromptRequest:
+    def _relation_request(self, passage: Passage, entities: Entities) -> PromptRequest:
 
-        def wrong(each: Relation, accepted: Sequence[Relation]) -> str | None:
-            if max(each.source, each.target) > len(named.entities):
-                return (
-                    f"there is no entity {max(each.source, each.target)}; the last is {len(named.entities)}"
-                )
-            if each.source == each.target:
-                return f"a relation joins entity {each.source} to itself"
-            return passage.find_unknown(each.messages)
+        def find_error(relation: Relation, accepted: Sequence[Relation]) -> str | None:
+            if (number := max(relation.source, relation.target)) > len(entities.entities):
+                return f"there is no entity {number}; the last is {len(entities.entities)}"
+            if relation.source == relation.target:
+                return f"a relation joins entity {relation.source} to itself"
+            return passage.find_unknown(relation.messages)
 
-        entities = number_lines(f"{entity.name} ({entity.type})" for entity in named.entities)
-        return PromptRequest("relations", {**passage.fields(), "entities": entities}, passage.sources, wrong)
+        entity_lines = number_lines(f"{entity.name} ({entity.type})" for entity in entities.entities)
+        return PromptRequest(
+            "relations", {**passage.fields(), "entities": entity_lines}, passage.sources, find_error
+        )
 
 
-def _triplets(passage: Passage, named: Entities, answer: Relations | None) -> list[Triplet]:
-    names = [entity.name for entity in named.entities]
+def _triplets(passage: Passage, entities: Entities, answer: Relations | None) -> list[Triplet]:
+    names = [entity.name for entity in entities.entities]
     return [
-        Triplet(names[each.source - 1], each.relation, names[each.target - 1], *passage.cited(each.messages))
-        for each in (answer.relations if answer else ())
+        Triplet(names[row.source - 1], row.relation, names[row.target - 1], *passage.cited(row.messages))
+        for row in (answer.relations if answer else ())
     ]
+
+
+MEM0_GRAPH = System("mem0_graph", Mem0Graph, "Chhikara et al. 2025, Mem0^g", ("k",))

@@ -12,6 +12,7 @@ from memflow.memories.mem0.answers import Summary
 from memflow.memories.mem0.facts import FactMemory
 from memflow.memories.mem0.passages import NONE, Passage
 from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.systems import System
 from memflow.memories.verbatim import StoredMessage, retire_messages, store_messages, stored_messages
 
 WINDOW, SUMMARY = "window", "summary"
@@ -21,9 +22,9 @@ WINDOW, SUMMARY = "window", "summary"
 class Mem0(FactMemory):
     """A memory of facts that a model extracts from new messages, given a summary and the last messages, and updates."""
 
-    recent: int = parameter(10, "How many messages before the new ones the model is shown.")
-    refresh: int = parameter(10, "How many messages the summary may be behind.", low=1)
-    together: int = parameter(2, "How many messages of an arrival facts are drawn from together.", low=1)
+    recent: int = parameter(10, "Number of earlier messages in the prompt.")
+    refresh: int = parameter(10, "Number of new messages after which the summary is refreshed.", low=1)
+    together: int = parameter(2, "Number of messages per extraction of facts.", low=1)
 
     prompt_stems: ClassVar[tuple[str, ...]] = ("decide", "extract", "summarise")
     calls: ClassVar[Calls] = Calls(chat_write=3, embed_write=2, embed_read=1, per="round")
@@ -31,10 +32,10 @@ class Mem0(FactMemory):
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Extract the facts of all message pairs concurrently, then update the stored facts pair by pair."""
-        held, passages = self.add_to_window(messages)
-        asks = [*map(self.extraction, passages), *self.summary_requests(held)]
-        answers = await self.ask_all(asks)
-        self.trim_window(held, answers[len(passages) :])
+        window, passages = self.add_to_window(messages)
+        requests = [*map(self.extraction, passages), *self.summary_requests(window)]
+        answers = await self.ask_all(requests)
+        self.trim_window(window, answers[len(passages) :])
         await self.update_facts([self.new_facts(*pair) for pair in zip(passages, answers, strict=False)])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
@@ -43,53 +44,56 @@ class Mem0(FactMemory):
 
     def add_to_window(self, messages: Sequence[Message]) -> tuple[list[StoredMessage], list[Passage]]:
         """Add the messages to the window of recent messages. Return the window, and the new messages as passages."""
-        before = len(self.store.live(WINDOW))
+        old_count = len(self.store.live(WINDOW))
         store_messages(self.store, messages, WINDOW)
-        held = stored_messages(self.store, WINDOW)
+        window = stored_messages(self.store, WINDOW)
         summary = "".join(item.text for item in self.store.live(SUMMARY))
-        starts = range(before, len(held), self.together)
-        return held, [
-            Passage(held[at : at + self.together], held[max(0, at - self.recent) : at], summary)
+        starts = range(old_count, len(window), self.together)
+        return window, [
+            Passage(window[at : at + self.together], window[max(0, at - self.recent) : at], summary)
             for at in starts
         ]
 
-    def summary_requests(self, held: Sequence[StoredMessage]) -> list[PromptRequest]:
+    def summary_requests(self, window: Sequence[StoredMessage]) -> list[PromptRequest]:
         """Return the request for a new summary, in a list.
 
         The list is empty if fewer than `refresh` messages wait to be summarized.
         """
-        behind = self._unsummarized(held)
-        if len(behind) < self.refresh:
+        unsummarized = self._unsummarized(window)
+        if len(unsummarized) < self.refresh:
             return []
-        passage = Passage(behind, summary="".join(item.text for item in self.store.live(SUMMARY)))
+        passage = Passage(unsummarized, summary="".join(item.text for item in self.store.live(SUMMARY)))
         fields = {"summary": passage.summary or NONE, "messages": passage.fields()["messages"]}
         return [PromptRequest("summarise", fields, passage.sources)]
 
-    def trim_window(self, held: Sequence[StoredMessage], refreshed: Sequence[Summary | None]) -> None:
+    def trim_window(self, window: Sequence[StoredMessage], new_summaries: Sequence[Summary | None]) -> None:
         """Store the new summary, if requested, and retire the messages that leave the window.
 
         Messages leave the window even if the summary failed, so that the window does not grow with failures.
         """
-        behind = self._unsummarized(held)
-        for summary in refreshed:
-            sources = tuple(source for message in behind for source in message.item.sources)
-            self._sum_up(summary, sources)
-        old = held[: max(0, len(held) - self.recent)]
-        waiting = [] if refreshed else [message.item.entry_id for message in behind]
+        unsummarized = self._unsummarized(window)
+        for summary in new_summaries:
+            sources = tuple(source for message in unsummarized for source in message.item.sources)
+            self._store_summary(summary, sources)
+        leaving = window[: max(0, len(window) - self.recent)]
+        waiting = [] if new_summaries else [message.item.entry_id for message in unsummarized]
         retire_messages(
-            self.store, [message for message in old if message.item.entry_id not in waiting], WINDOW
+            self.store, [message for message in leaving if message.item.entry_id not in waiting], WINDOW
         )
 
-    def _unsummarized(self, held: Sequence[StoredMessage]) -> list[StoredMessage]:
+    def _unsummarized(self, window: Sequence[StoredMessage]) -> list[StoredMessage]:
         """Return the messages of the window that are not part of the summary yet."""
-        covered = {source for item in self.store.live(SUMMARY) for source in item.sources}
-        return [message for message in held if not covered.issuperset(message.item.sources)]
+        summarized = {source for item in self.store.live(SUMMARY) for source in item.sources}
+        return [message for message in window if not summarized.issuperset(message.item.sources)]
 
-    def _sum_up(self, summary: Summary | None, sources: tuple[str, ...]) -> None:
+    def _store_summary(self, summary: Summary | None, sources: tuple[str, ...]) -> None:
         if summary is None:
             return
-        before = self.store.live(SUMMARY)
-        if before:
-            self.store.revise(before[0], text=summary.text, sources=(*before[0].sources, *sources))
+        current = self.store.live(SUMMARY)
+        if current:
+            self.store.revise(current[0], text=summary.text, sources=(*current[0].sources, *sources))
         else:
             self.store.add(SUMMARY, summary.text, sources=sources)
+
+
+MEM0 = System("mem0", Mem0, "Chhikara et al. 2025, Mem0", ("k",))

@@ -40,37 +40,37 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         yield number, match[2] if match is not None else line.strip()
 
 
-def _said(messages: str) -> Iterator[tuple[int, str, str]]:
+def _user_statements(messages: str) -> Iterator[tuple[int, str, str]]:
     """Yield (message number, speaker, sentence) for each statement of a speaker other than the assistant."""
     speaker = ""
-    last = 0
+    last_number = 0
     for number, line in _lines(messages):
         match = _SPEAKER.match(line)
-        if number != last:
-            speaker, last = match[1] if match else "", number
+        if number != last_number:
+            speaker, last_number = match[1] if match else "", number
         if speaker != "assistant":
             for sentence in statements(line):
                 yield number, speaker, sentence
 
 
 def _extract(request: ChatRequest) -> Facts:
-    said = {sentence[:200]: number for number, _, sentence in _said(request.fields["messages"])}
-    return Facts(facts=[Fact(text=text, messages=[number]) for text, number in [*said.items()][:8]])
+    numbers = {sentence[:200]: number for number, _, sentence in _user_statements(request.fields["messages"])}
+    return Facts(facts=[Fact(text=text, messages=[number]) for text, number in [*numbers.items()][:8]])
 
 
 def _decide(request: ChatRequest) -> Decisions:
     memories = dict(_lines(request.fields["memories"]))
-    about = {subject(text): number for number, text in reversed(memories.items())}
+    by_subject = {subject(text): number for number, text in reversed(memories.items())}
     decisions = []
     for number, text in dict(_lines(request.fields["facts"])).items():
-        old = about.pop(subject(text), 0)
-        known = old > 0 and memories[old] == text
-        operation = "NOOP" if known else "UPDATE" if old else "ADD"
+        old_number = by_subject.pop(subject(text), 0)
+        is_known = old_number > 0 and memories[old_number] == text
+        operation = "NOOP" if is_known else "UPDATE" if old_number else "ADD"
         decisions.append(
             Decision(
                 fact=number,
                 operation=operation,
-                memory=0 if known else old,
+                memory=0 if is_known else old_number,
                 replaces=operation == "UPDATE",
                 text=text[:240] if operation == "UPDATE" else "",
             )
@@ -79,18 +79,18 @@ def _decide(request: ChatRequest) -> Decisions:
 
 
 def _summarise(request: ChatRequest) -> Summary:
-    said = [sentence for _, _, sentence in _said(request.fields["messages"])]
-    return Summary(text="\n".join((request.fields["summary"], *said))[-1500:])
+    sentences = [sentence for _, _, sentence in _user_statements(request.fields["messages"])]
+    return Summary(text="\n".join((request.fields["summary"], *sentences))[-1500:])
 
 
 def _triplets(messages: str) -> list[tuple[int, str, str, str]]:
     """Return (message number, speaker, subject, last word) for the first four complete statements."""
-    found = []
-    for number, speaker, sentence in _said(messages):
+    triplets = []
+    for number, speaker, sentence in _user_statements(messages):
         source, label, target = speaker or "user", subject(sentence)[:60], search_words(sentence)[-1][:60]
         if source.lower() != target:
-            found.append((number, source, label, target))
-    return found[:4]
+            triplets.append((number, source, label, target))
+    return triplets[:4]
 
 
 def _entities(request: ChatRequest) -> Entities:
@@ -122,8 +122,8 @@ def _resolve(request: ChatRequest) -> Obsolete:
 
 def _identify(request: ChatRequest) -> Names:
     query = request.fields["query"]
-    who = ["user"] if _SELF.search(query) else []
-    return Names(names=[*who, *(word[:60] for word in search_words(query))][:5])
+    speakers = ["user"] if _SELF.search(query) else []
+    return Names(names=[*speakers, *(word[:60] for word in search_words(query))][:5])
 
 
 HANDLERS: dict[str, Handler] = {

@@ -60,76 +60,80 @@ class Graph:
 
     def nodes_of(self, entities: Sequence[Entity], vectors: Mapping[str, Vector]) -> dict[str, Node]:
         """Return the node of each entity, by entity name. An entity without a similar node gets a new node."""
-        met: dict[str, Node] = {}
-        new: list[Node] = []
+        nodes: dict[str, Node] = {}
+        new_nodes: list[Node] = []
         for entity in entities:
             vector = vectors[entity.name]
-            near = self.entities.scored(vector, 1)
-            alike = [node for node in new if _cosine(vectors[node.name], vector) >= self.same]
-            if near and near[0].score >= self.same:
-                item = near[0].item
-                met[entity.name] = Node(item.text, str(item.meta["type"]), item)
-            elif alike:
-                met[entity.name] = alike[0]
+            hits = self.entities.scored(vector, 1)
+            new_matches = [node for node in new_nodes if _cosine(vectors[node.name], vector) >= self.same]
+            if hits and hits[0].score >= self.same:
+                item = hits[0].item
+                nodes[entity.name] = Node(item.text, str(item.meta["type"]), item)
+            elif new_matches:
+                nodes[entity.name] = new_matches[0]
             else:
-                met[entity.name] = Node(entity.name, entity.type)
-                new.append(met[entity.name])
-        return met
+                nodes[entity.name] = Node(entity.name, entity.type)
+                new_nodes.append(nodes[entity.name])
+        return nodes
 
     def node_ids(self, relation: Item) -> set[str]:
         """Return the entry ids of the two nodes of a relation; they are stable, since nodes are never revised."""
         return {relation.meta["source"], relation.meta["target"]}
 
-    def relations_of(self, nodes: set[str], text: Vector, most: int) -> list[Item]:
-        """Return the `most` relations of these nodes that are nearest to the vector `text`, nearest first."""
-        ranked = self.relations.search(text, len(self.store))
-        return [item for item in ranked if self.node_ids(item) & nodes][:most]
+    def relations_of(self, nodes: set[str], vector: Vector, limit: int) -> list[Item]:
+        """Return up to `limit` relations of these nodes, those nearest to `vector`, nearest first."""
+        ranked = self.relations.search(vector, len(self.store))
+        return [item for item in ranked if self.node_ids(item) & nodes][:limit]
 
     def relation_update(
-        self, drawn: Sequence[Triplet], met: Mapping[str, Node], vectors: Mapping[str, Vector], similar: int
+        self,
+        triplets: Sequence[Triplet],
+        nodes: Mapping[str, Node],
+        vectors: Mapping[str, Vector],
+        similar: int,
     ) -> "RelationUpdate":
         """Return the update that adds a passage's triplets and retires the old relations that they contradict."""
-        joined, old = [], {}
-        for triplet in drawn:
-            source, target = met[triplet.source], met[triplet.target]
+        joined_triplets, old = [], {}
+        for triplet in triplets:
+            source, target = nodes[triplet.source], nodes[triplet.target]
             if source.name == target.name:
-                continue  # Two names of one node: nothing stands between them.
-            joined.append(
+                continue  # Two names of one node have no relation.
+            joined_triplets.append(
                 JoinedTriplet(replace(triplet, source=source.name, target=target.name), source, target)
             )
-            nodes = {node.item.entry_id for node in (source, target) if node.item is not None}
-            for item in self.relations_of(nodes, vectors[triplet.text], similar):
+            stored_nodes = {node.item.entry_id for node in (source, target) if node.item is not None}
+            for item in self.relations_of(stored_nodes, vectors[triplet.text], similar):
                 old[item.entry_id] = item
-        again = {known.entry_id for each in joined if (known := self.find_equal(each)) is not None}
-        contested = sorted((old[key] for key in old.keys() - again), key=lambda item: item.order)
-        return RelationUpdate(self, joined, contested)
+        repeated = {equal.entry_id for new in joined_triplets if (equal := self.find_equal(new)) is not None}
+        contested = sorted((old[key] for key in old.keys() - repeated), key=lambda item: item.order)
+        return RelationUpdate(self, joined_triplets, contested)
 
-    def find_equal(self, new: "JoinedTriplet") -> Item | None:
+    def find_equal(self, joined: "JoinedTriplet") -> Item | None:
         """Return the live relation that equals a new relation in its nodes and its label, or None."""
-        if new.source.item is None or new.target.item is None:
+        if joined.source.item is None or joined.target.item is None:
             return None
-        wanted = (new.source.item.entry_id, new.target.item.entry_id, new.triplet.relation.casefold())
+        key = (joined.source.item.entry_id, joined.target.item.entry_id, joined.triplet.relation.casefold())
         for item in self.store.live(RELATION):
-            if (item.meta["source"], item.meta["target"], item.meta["relation"].casefold()) == wanted:
+            if (item.meta["source"], item.meta["target"], item.meta["relation"].casefold()) == key:
                 return item
         return None
 
     def search(
-        self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float
+        self, query: Vector, names: Sequence[Vector], min_anchor: float, min_relevance: float
     ) -> list[SearchHit]:
         """Return the relations relevant to a query, with their cosines.
 
-        A relation is relevant if one of its nodes is similar to a name in `names` (cosine >= `anchor`), or if the
-        relation is similar to the query (cosine >= `relevant`).
+        A relation is relevant if one of its nodes is similar to a name in `names` (cosine >= `min_anchor`), or if the
+        relation is similar to the query (cosine >= `min_relevance`).
         """
         anchors = {
-            found.item.entry_id
+            hit.item.entry_id
             for name in names
-            for found in self.entities.scored(name, len(self.store))
-            if found.score >= anchor
+            for hit in self.entities.scored(name, len(self.store))
+            if hit.score >= min_anchor
         }
         ranked = self.relations.scored(query, len(self.store))
-        return [found for found in ranked if found.score >= relevant or self.node_ids(found.item) & anchors]
+        return [hit for hit in ranked if hit.score >= min_relevance or self.node_ids(hit.item) & anchors]
 
 
 @dataclass(frozen=True)
@@ -156,9 +160,9 @@ class RelationUpdate:
             return None
         fields = {
             "old": number_lines(item.text for item in self.old),
-            "new": number_lines(with_date(each.triplet.line, each.triplet.date) for each in self.new),
+            "new": number_lines(with_date(new.triplet.line, new.triplet.date) for new in self.new),
         }
-        sources = dict.fromkeys(source for each in self.new for source in each.triplet.sources)
+        sources = dict.fromkeys(source for new in self.new for source in new.triplet.sources)
         return PromptRequest("resolve", fields, tuple(sources), self.find_error)
 
     def find_error(self, number: int, accepted: Sequence[int]) -> str | None:
@@ -169,45 +173,45 @@ class RelationUpdate:
 
     def texts(self, answer: Obsolete | None) -> list[str]:
         """Return the texts to embed: the triplets and the names of new nodes."""
-        nodes = [node.name for each in self.new for node in (each.source, each.target) if node.item is None]
-        return [*(each.triplet.text for each in self.new), *nodes]
+        nodes = [node.name for new in self.new for node in (new.source, new.target) if node.item is None]
+        return [*(new.triplet.text for new in self.new), *nodes]
 
     def apply(self, answer: Obsolete | None, vectors: Mapping[str, Vector]) -> None:
         """Retire the obsolete relations and add the new relations."""
         for number in dict.fromkeys(answer.obsolete if answer else ()):
             self.graph.store.retire(self.old[number - 1].entry_id)
-        written: dict[str, Item] = {}
-        for each in self.new:
-            ends = [
-                node.item or written.get(node.name) or self._node(node, each.triplet, vectors)
-                for node in (each.source, each.target)
+        added_nodes: dict[str, Item] = {}
+        for new in self.new:
+            end_items = [
+                node.item or added_nodes.get(node.name) or self._node(node, new.triplet, vectors)
+                for node in (new.source, new.target)
             ]
-            written.update((node.text, node) for node in ends)
-            nodes = [Node(node.text, str(node.meta["type"]), node) for node in ends]
-            self._join(JoinedTriplet(each.triplet, *nodes), vectors)
+            added_nodes.update((node.text, node) for node in end_items)
+            nodes = [Node(node.text, str(node.meta["type"]), node) for node in end_items]
+            self._join(JoinedTriplet(new.triplet, *nodes), vectors)
 
-    def _node(self, node: Node, first: Triplet, vectors: Mapping[str, Vector]) -> Item:
+    def _node(self, node: Node, triplet: Triplet, vectors: Mapping[str, Vector]) -> Item:
         return self.graph.store.add(
-            ENTITY, node.name, sources=first.sources, vector=vectors[node.name], meta={"type": node.type}
+            ENTITY, node.name, sources=triplet.sources, vector=vectors[node.name], meta={"type": node.type}
         )
 
-    def _join(self, new: JoinedTriplet, vectors: Mapping[str, Vector]) -> None:
+    def _join(self, joined: JoinedTriplet, vectors: Mapping[str, Vector]) -> None:
         """Add a relation to the store; if an equal relation exists, add the source messages to that relation."""
-        triplet, store = new.triplet, self.graph.store
-        known = self.graph.find_equal(new)
-        if known is not None:
-            sources = tuple(dict.fromkeys((*known.sources, *triplet.sources)))
-            store.revise(known, sources=sources)
+        triplet, store = joined.triplet, self.graph.store
+        equal = self.graph.find_equal(joined)
+        if equal is not None:
+            sources = tuple(dict.fromkeys((*equal.sources, *triplet.sources)))
+            store.revise(equal, sources=sources)
             return
-        assert new.source.item is not None and new.target.item is not None
+        assert joined.source.item is not None and joined.target.item is not None
         meta = {
-            "source": new.source.item.entry_id,
-            "target": new.target.item.entry_id,
+            "source": joined.source.item.entry_id,
+            "target": joined.target.item.entry_id,
             "relation": triplet.relation,
         }
         text = with_date(triplet.line, triplet.date)
         store.add(RELATION, text, sources=triplet.sources, vector=vectors[triplet.text], meta=meta)
 
 
-def _cosine(one: Vector, other: Vector) -> float:
-    return float(np.einsum("i,i->", one, other))
+def _cosine(vector: Vector, other: Vector) -> float:
+    return float(np.einsum("i,i->", vector, other))

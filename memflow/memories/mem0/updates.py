@@ -52,16 +52,16 @@ class FactUpdate:
 
     def find_error(self, decision: Decision, accepted: Sequence[Decision]) -> str | None:
         """Return the error in a decision, such as an unknown fact number, or None for a valid decision."""
-        if complaint := self._misfit(decision):
-            return complaint
-        if decision.operation in CHANGES and decision.memory in _changed(accepted):
+        if error := self._reference_error(decision):
+            return error
+        if decision.operation in CHANGES and decision.memory in _changed_memories(accepted):
             return f"memory {decision.memory} is changed twice; once is enough"
-        kept = [each.fact for each in accepted if each.operation != "DELETE"]
-        if decision.operation != "DELETE" and decision.fact in kept:
+        decided_facts = [other.fact for other in accepted if other.operation != "DELETE"]
+        if decision.operation != "DELETE" and decision.fact in decided_facts:
             return f"fact {decision.fact} has 2 of ADD, UPDATE and NOOP; it can have one, beside DELETE"
         return None
 
-    def _misfit(self, decision: Decision) -> str | None:
+    def _reference_error(self, decision: Decision) -> str | None:
         if decision.fact > len(self.facts):
             return f"there is no fact {decision.fact}; the last is {len(self.facts)}"
         if decision.operation in CHANGES and not 0 < decision.memory <= len(self.memories):
@@ -75,7 +75,7 @@ class FactUpdate:
 
     def texts(self, answer: Decisions | None) -> list[str]:
         """Return the texts to embed: the facts and the new texts of updated memories."""
-        updates = [self._updated(each) for each in _of(answer, "UPDATE")]
+        updates = [self._updated_text(decision) for decision in _decisions_of(answer, "UPDATE")]
         return [*(fact.text for fact in self.facts), *updates]
 
     def apply(self, answer: Decisions | None, vectors: Mapping[str, Vector]) -> None:
@@ -107,20 +107,20 @@ class FactUpdate:
         )
 
     def _update(self, decision: Decision, vectors: Mapping[str, Vector]) -> None:
-        fact, old = self.facts[decision.fact - 1], self.memories[decision.memory - 1]
-        text = self._updated(decision)
-        date = fact.date or old.meta.get("date")
+        fact, memory = self.facts[decision.fact - 1], self.memories[decision.memory - 1]
+        text = self._updated_text(decision)
+        date = fact.date or memory.meta.get("date")
         self.store.revise(
-            old,
+            memory,
             text=with_date(text, date),
             sources=fact.sources
             if decision.replaces
-            else tuple(dict.fromkeys((*old.sources, *fact.sources))),
+            else tuple(dict.fromkeys((*memory.sources, *fact.sources))),
             vector=vectors[text],
             meta=_meta(date),
         )
 
-    def _updated(self, decision: Decision) -> str:
+    def _updated_text(self, decision: Decision) -> str:
         """Return the new text of a memory, without a date that the model copied from the prompt."""
         text = decision.text.strip()
         dates = (self.memories[decision.memory - 1].meta.get("date"), self.facts[decision.fact - 1].date)
@@ -129,12 +129,12 @@ class FactUpdate:
         return text
 
 
-def _changed(decisions: Iterable[Decision]) -> set[int]:
-    return {each.memory for each in decisions if each.operation in CHANGES}
+def _changed_memories(decisions: Iterable[Decision]) -> set[int]:
+    return {decision.memory for decision in decisions if decision.operation in CHANGES}
 
 
-def _of(answer: Decisions | None, operation: str) -> list[Decision]:
-    return [each for each in (answer.decisions if answer else ()) if each.operation == operation]
+def _decisions_of(answer: Decisions | None, operation: str) -> list[Decision]:
+    return [decision for decision in (answer.decisions if answer else ()) if decision.operation == operation]
 
 
 def _meta(date: str | None) -> dict[str, str]:

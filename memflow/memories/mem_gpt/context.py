@@ -57,15 +57,14 @@ class Context:
         return self.size - sum(estimate(item.text) for item in self.working)
 
     def leaving(self, share: float, limit: float) -> Sequence[StoredMessage]:
-        """Return the oldest messages to evict: `share` of the queue's tokens, and enough that the rest fits into
-        `limit`.
+        """Return the oldest messages to evict: at least `share` of the queue's tokens, and all above `limit` tokens.
 
         At least one message is returned, so that a message larger than the whole budget passes through the queue.
         """
         goal = max(share * sum(self._sizes), self.tokens - limit)
-        count, gone = 0, 0
-        while count < len(self.queue) and (count == 0 or gone < goal):
-            gone += self._sizes[count]
+        count, evicted_tokens = 0, 0
+        while count < len(self.queue) and (count == 0 or evicted_tokens < goal):
+            evicted_tokens += self._sizes[count]
             count += 1
         return self.queue[:count]
 
@@ -77,15 +76,15 @@ class Context:
         """Return the parts of the context as prompt fields, each entry on one numbered line."""
         lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(self._texts, 1)]
         fields, start = {}, 0
-        for name, part in (
+        for name, items in (
             ("persona", self.section("persona")),
             ("human", self.section("human")),
             ("summary", self.summary),
             ("messages", self.queue),
             ("found", self.found),
         ):
-            fields[name] = "\n".join(lines[start : start + len(part)]) or NOTHING
-            start += len(part)
+            fields[name] = "\n".join(lines[start : start + len(items)]) or NOTHING
+            start += len(items)
         return fields
 
     def sources(self, numbers: Iterable[int]) -> list[str]:
@@ -98,14 +97,14 @@ class Context:
 
     def find_error(self, call: Keeping | Searching, accepted: Sequence[Keeping | Searching]) -> str | None:
         """Return the error in a function call that follows the calls `accepted`, or None."""
-        if complaint := self._wrong(call):
-            return complaint
-        replaced = [each.line for each in accepted if isinstance(each, WorkingReplace)]
+        if error := self._argument_error(call):
+            return error
+        replaced = [other.line for other in accepted if isinstance(other, WorkingReplace)]
         if isinstance(call, WorkingReplace) and call.line in replaced:
             return f"line {call.line} of the working context is replaced twice"
-        calls = [each for each in (*accepted, call) if isinstance(each, WorkingAppend | WorkingReplace)]
-        freed = [self.line(each.line).text for each in calls if isinstance(each, WorkingReplace)]
-        room = self.room + sum(map(estimate, freed)) - sum(estimate(each.text) for each in calls)
+        calls = [other for other in (*accepted, call) if isinstance(other, WorkingAppend | WorkingReplace)]
+        freed = [self.line(other.line).text for other in calls if isinstance(other, WorkingReplace)]
+        room = self.room + sum(map(estimate, freed)) - sum(estimate(other.text) for other in calls)
         if room < min(0, self.room) and isinstance(call, WorkingAppend | WorkingReplace):
             return f"the working context would be {-room} tokens too large: shorten it, or use the archive"
         return None
@@ -116,10 +115,10 @@ class Context:
         entries = (*self.found, *self.working, *self.summary)
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), self.queue)
 
-    def _wrong(self, call: Keeping | Searching) -> str | None:
+    def _argument_error(self, call: Keeping | Searching) -> str | None:
         if isinstance(call, RecallSearchDate):
-            ordered = call.start_date <= call.end_date
-            return None if ordered else f"{call.function} starts at {call.start_date}, after {call.end_date}"
+            valid = call.start_date <= call.end_date
+            return None if valid else f"{call.function} starts at {call.start_date}, after {call.end_date}"
         if isinstance(call, Searching):
             return None if call.query.strip() else f"{call.function} has an empty query"
         if not call.text.strip() and not isinstance(call, WorkingReplace):
@@ -140,13 +139,13 @@ class Context:
 
     @cached_property
     def _texts(self) -> list[str]:
-        held = [item.text for item in (*self.working, *self.summary)]
-        return [*held, *(message.note() for message in self.queue), *(item.text for item in self.found)]
+        texts = [item.text for item in (*self.working, *self.summary)]
+        return [*texts, *(message.note() for message in self.queue), *(item.text for item in self.found)]
 
-    def _notes(self, found: Sequence[Item] = ()) -> str:
+    def _notes(self, results: Sequence[Item] = ()) -> str:
         sections = (
             *((title, self.section(name)) for name, title in SECTIONS.items()),
             ("Summary of earlier messages", self.summary),
-            ("Retrieved", found),
+            ("Retrieved", results),
         )
         return "\n\n".join(f"{title}:\n{join_texts(items)}" for title, items in sections if items)

@@ -27,6 +27,7 @@ from memflow.memories.mem_gpt.context import NOTHING, QUEUE, SUMMARY, WORKING, C
 from memflow.memories.mem_gpt.storage import ARCHIVAL, RECALL, SearchPage, Storages
 from memflow.memories.memory import Calls, Memory, Message, ModelWrittenMemory, Recall, Vector, parameter
 from memflow.memories.notes import join_texts
+from memflow.memories.systems import System
 from memflow.memories.verbatim import retire_messages, store_messages
 
 WARNING = "warning"
@@ -36,14 +37,18 @@ WARNING = "warning"
 class MemGpt(ModelWrittenMemory):
     """A memory with a small main context that a model manages by function calls, and with searchable storage."""
 
-    budget: int = parameter(1500, "Tokens of the main context; MemEngine's is 1,024 words.", low=1)
-    working: float = parameter(0.25, "Share of the budget that is the working context's.", high=1)
-    warning_threshold: float = parameter(0.7, "Share of the budget over which the model is warned.")
-    flush_threshold: float = parameter(1.0, "Share of the budget over which messages are evicted.")
-    flush_evicted: float = parameter(0.5, "Share of the queue, oldest first, that is evicted.", high=1)
-    k: int = parameter(5, "How many entries one page of search results has.", low=1)
+    budget: int = parameter(1500, "Tokens of the main context; 1,024 words in MemEngine.", low=1)
+    working: float = parameter(0.25, "Share of the budget for the working context.", high=1)
+    warning_threshold: float = parameter(0.7, "Share of the budget above which the model is warned.")
+    flush_threshold: float = parameter(1.0, "Share of the budget above which messages are evicted.")
+    flush_evicted: float = parameter(
+        0.5, "Share of the queue's tokens that is evicted, oldest first.", high=1
+    )
+    k: int = parameter(5, "Number of entries per page of search results.", low=1)
     steps: int = parameter(
-        10, "Rounds of function calls at most, while a call requests a heartbeat; 1 is MemBench's.", low=1
+        10,
+        "Maximum number of rounds of function calls, while a call requests a heartbeat; 1 in MemBench.",
+        low=1,
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=11, chat_read=10, embed_write=11, embed_read=10, per="message")
@@ -73,13 +78,13 @@ class MemGpt(ModelWrittenMemory):
         A later round without a usable answer ends the read: the results of earlier rounds are recalled, with the reason
         in `failed`. Raises RecallFailed if the first round has no usable answer.
         """
-        found: list[Item] = []
+        items: list[Item] = []
         pages: list[SearchPage] = []
         failed: list[str] = []
         for _ in range(self.steps):
             if frozen and not (self.store.live(RECALL) or self.store.live(ARCHIVAL)):
                 break
-            context = self._context(found)
+            context = self._context(items)
             searches = "\n".join(page.text for page in pages) or NOTHING
             fields = context.fields() | {"searches": searches, "question": query}
             if not frozen:
@@ -95,13 +100,13 @@ class MemGpt(ModelWrittenMemory):
                 failed.append(str(error))
                 break
             pages += await self._call(context, answer.calls)
-            found = list({item.entry_id: item for page in pages for item in page.items}.values())
+            items = list({item.entry_id: item for page in pages for item in page.items}.values())
             if not any(call.request_heartbeat for call in answer.calls):
                 break
-        return replace(self._context(found).recall(), failed=tuple(failed))
+        return replace(self._context(items).recall(), failed=tuple(failed))
 
-    def _context(self, found: Sequence[Item] = ()) -> Context:
-        return Context.of(self.store, int(self.working * self.budget), found)
+    def _context(self, items: Sequence[Item] = ()) -> Context:
+        return Context.of(self.store, int(self.working * self.budget), items)
 
     async def _save(self) -> None:
         """Let the model save important facts by function calls before messages are evicted."""
@@ -128,7 +133,7 @@ class MemGpt(ModelWrittenMemory):
         answer, vectors = await asyncio.gather(
             self.ask("summarise", fields, sources=evicted), self.embed(notes)
         )
-        told: Summary | None = answer
+        summary: Summary | None = answer
         retire_messages(self.store, leaving, QUEUE)
         for message, note, vector in zip(leaving, notes, vectors, strict=True):
             item = message.item
@@ -141,13 +146,13 @@ class MemGpt(ModelWrittenMemory):
                 meta={"date": message.date},
                 previous=item.entry_id,
             )
-        if told is not None:
-            former = context.summary[0] if context.summary else None
-            if former is None:
-                self.store.add(SUMMARY, told.summary, sources=evicted)
+        if summary is not None:
+            former_summary = context.summary[0] if context.summary else None
+            if former_summary is None:
+                self.store.add(SUMMARY, summary.summary, sources=evicted)
             else:
-                sources = dict.fromkeys((*former.sources, *evicted))
-                self.store.revise(former, text=told.summary, sources=sources)
+                sources = dict.fromkeys((*former_summary.sources, *evicted))
+                self.store.revise(former_summary, text=summary.summary, sources=sources)
         for warning in self.store.live(WARNING):
             self.store.retire(warning.entry_id)
 
@@ -155,18 +160,18 @@ class MemGpt(ModelWrittenMemory):
         """Execute the model's function calls in order, with one embedding request. Return the search results."""
         calls = list(calls)
         texts = {}
-        for place, call in enumerate(calls):
+        for index, call in enumerate(calls):
             if isinstance(call, ArchivalInsert):
-                texts[place] = call.text
+                texts[index] = call.text
             elif isinstance(call, Searching) and not isinstance(call, RecallSearchDate):
-                texts[place] = call.query
+                texts[index] = call.query
         vectors = dict(zip(texts, await self.embed([*texts.values()]), strict=True))
         pages: list[SearchPage] = []
-        for place, call in enumerate(calls):
+        for index, call in enumerate(calls):
             if isinstance(call, Searching):
-                pages.append(self.storages.search(call, vectors.get(place)))
+                pages.append(self.storages.search(call, vectors.get(index)))
             else:
-                self._keep(context, call, vectors.get(place))
+                self._keep(context, call, vectors.get(index))
         return pages
 
     def _keep(self, context: Context, call: Keeping, vector: Vector | None) -> None:
@@ -179,3 +184,6 @@ class MemGpt(ModelWrittenMemory):
             self.store.revise(context.line(call.line), text=call.text, sources=sources)
         else:
             self.store.retire(context.line(call.line).entry_id)
+
+
+MEM_GPT = System("mem_gpt", MemGpt, "Packer et al. 2023; MemBench, MemGPT", ("budget",))

@@ -39,29 +39,36 @@ def _stated(request: ChatRequest) -> list[tuple[int, str]]:
 
 
 def _save(request: ChatRequest) -> Saves:
-    known = {subject(text): (number, text) for number, text in _lines(request.fields["human"]).items()}
-    room = int(request.fields["room"])
+    lines = {
+        subject(text): (message_number, text)
+        for message_number, text in _lines(request.fields["human"]).items()
+    }
+    free_tokens = int(request.fields["room"])
     calls: dict[str, Keeping] = {}
-    for number, text in _stated(request):
-        about = subject(text)
-        line, before = known.get(about, (0, ""))
-        left = room + estimate(before) - estimate(text)
-        if before == text or about in calls:
+    for message_number, text in _stated(request):
+        topic = subject(text)
+        number, old_text = lines.get(topic, (0, ""))
+        remaining = free_tokens + estimate(old_text) - estimate(text)
+        if old_text == text or topic in calls:
             continue
-        if left < 0:
-            calls[about] = _insert(text, number)
+        if remaining < 0:
+            calls[topic] = _insert(text, message_number)
             continue
-        room = left
-        if line:
-            calls[about] = WorkingReplace(
-                function="working_replace", line=line, text=text, rests_on=[number], request_heartbeat=False
+        free_tokens = remaining
+        if number:
+            calls[topic] = WorkingReplace(
+                function="working_replace",
+                line=number,
+                text=text,
+                rests_on=[message_number],
+                request_heartbeat=False,
             )
         else:
-            calls[about] = WorkingAppend(
+            calls[topic] = WorkingAppend(
                 function="working_append",
                 section="human",
                 text=text,
-                rests_on=[number],
+                rests_on=[message_number],
                 request_heartbeat=False,
             )
     return Saves(calls=[*calls.values()][:4])
@@ -83,16 +90,16 @@ def _searches(request: ChatRequest) -> list[Searching]:
 
 def _act(request: ChatRequest) -> Acts:
     """Return function calls that search, and that archive a statement that shares words with the question."""
-    asked = request.fields["question"]
-    like = [(number, text) for number, text in _stated(request) if word_overlap(text, asked) > 0]
-    kept = [_insert(text, number) for number, text in like[:1]]
-    return Acts(calls=[*_searches(request), *kept])
+    question = request.fields["question"]
+    related = [(number, text) for number, text in _stated(request) if word_overlap(text, question) > 0]
+    inserts = [_insert(text, number) for number, text in related[:1]]
+    return Acts(calls=[*_searches(request), *inserts])
 
 
 def _summarise(request: ChatRequest) -> Summary:
     parts = (request.fields["summary"], request.fields["messages"])
-    said = " ".join(sentence for part in parts if part != NOTHING for sentence in statements(part))
-    return Summary(summary=said[-400:].strip() or "Nothing was stated.")
+    sentences = " ".join(sentence for part in parts if part != NOTHING for sentence in statements(part))
+    return Summary(summary=sentences[-400:].strip() or "Nothing was stated.")
 
 
 HANDLERS: dict[str, Handler] = {

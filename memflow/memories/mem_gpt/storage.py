@@ -29,11 +29,11 @@ class SearchPage:
     def text(self) -> str:
         """The search and its number of results, as a line for the prompt of the next round."""
         call = self.call
-        asked = f"{call.start_date} to {call.end_date}" if isinstance(call, RecallSearchDate) else call.query
-        found = (
+        query = f"{call.start_date} to {call.end_date}" if isinstance(call, RecallSearchDate) else call.query
+        result = (
             f"{len(self.items)} results, page {self.number} of {self.pages}" if self.pages else "no results"
         )
-        return f"- {call.function}: {' '.join(asked.split())} ({found})"
+        return f"- {call.function}: {' '.join(query.split())} ({result})"
 
 
 class Storages:
@@ -48,14 +48,14 @@ class Storages:
         """Return the page that `call` asks for: by cosine to the vector `query`, or by date, oldest first."""
         size = self.page_size
         if isinstance(call, RecallSearchDate):
-            found = self._between(call.start_date, call.end_date)
-            total = len(found)
+            results = self._between(call.start_date, call.end_date)
+            total = len(results)
         else:
             assert query is not None
             archive = isinstance(call, ArchivalSearch)
             total = len(self.store.live(ARCHIVAL if archive else RECALL))
-            found = (self._archive if archive else self._recall).search(query, call.page * size)
-        page = found[(call.page - 1) * size : call.page * size]
+            results = (self._archive if archive else self._recall).search(query, call.page * size)
+        page = results[(call.page - 1) * size : call.page * size]
         return SearchPage(call, page, call.page, -(-total // size))
 
     def _between(self, start: date, end: date) -> list[Item]:
@@ -67,10 +67,10 @@ def day_of(text: str | None) -> date | None:
     """Return the day of a message's date, in the format of any data set; None without year, month and day."""
     if text is None:
         return None
-    if found := _CHINESE.search(text):
-        text = "-".join(found.groups())
+    if match := _CHINESE.search(text):
+        text = "-".join(match.groups())
     try:
-        # What a text leaves open is filled from the default, so that an incomplete date has two readings.
+        # Missing parts of a date are taken from the default, so an incomplete date has two readings.
         days = {
             parser.parse(text, fuzzy=True, default=datetime(*day)).date()
             for day in ((2000, 1, 1), (2001, 2, 2))

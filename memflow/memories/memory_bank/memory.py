@@ -25,6 +25,7 @@ from memflow.memories.memory import (
 )
 from memflow.memories.notes import first_within, join_texts, recalled, split_messages
 from memflow.memories.search import Dense
+from memflow.memories.systems import System
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
 
@@ -86,20 +87,22 @@ LONGEST = 4_000
 class MemoryBank(ModelWrittenMemory):
     """A memory of messages and daily summaries that are forgotten over time, with a global summary and portrait."""
 
-    k: int = parameter(5, "How many messages and daily summaries are recalled (MemEngine's).", low=1)
+    k: int = parameter(5, "Number of recalled messages and daily summaries (as in MemEngine).", low=1)
     budget: int = parameter(
-        0, "Tokens that are recalled at most (estimated), summary and portrait first; 0 for no limit."
+        0, "Maximum number of recalled tokens (estimated), summary and portrait first; 0 for no limit."
     )
     day: int = parameter(20, "Messages after which a day without a date ends.", low=1)
     portrait: Literal["yes", "no"] = parameter(
-        "yes", "Whether the user is portrayed, by day and in all.", choices=("yes", "no")
+        "yes", "Whether the user's portrait is written, per day and overall.", choices=("yes", "no")
     )
     forgetting: Literal["none", "curve", "published_code"] = parameter(
         "curve",
-        "Whether memories fade: not at all, by the paper's curve, or by the published code's.",
+        "The forgetting of memories: none, by the paper's curve, or by the curve of the published code.",
         choices=("none", "curve", "published_code"),
     )
-    coefficient: float = parameter(5.0, "Days in which a memory of strength 1 fades to 37 %.", low=0.1)
+    coefficient: float = parameter(
+        5.0, "Days in which the retention of a memory of strength 1 falls to 37 %.", low=0.1
+    )
 
     calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=2, embed_read=1, per="message")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS, DAY}
@@ -111,27 +114,27 @@ class MemoryBank(ModelWrittenMemory):
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Add the messages and summarize each day that has ended."""
-        arrived = split_messages(messages, "message")
-        vectors = await self.embed([piece.text for piece in arrived])
+        drafts = split_messages(messages, "message")
+        vectors = await self.embed([draft.text for draft in drafts])
         today, date = self._today(), self._date()
         size = sum(estimate(item.text) for item in today)
-        ended: list[list[Item]] = []
-        for message, piece, vector in zip(messages, arrived, vectors, strict=True):
-            before, date = date, day_of(message.sent_at) or date
-            more = estimate(piece.text)
-            if today and (date != before or size + more > LONGEST):
-                ended.append(self._end(today))
+        ended_days: list[list[Item]] = []
+        for message, draft, vector in zip(messages, drafts, vectors, strict=True):
+            previous_date, date = date, day_of(message.sent_at) or date
+            tokens = estimate(draft.text)
+            if today and (date != previous_date or size + tokens > LONGEST):
+                ended_days.append(self._end(today))
                 today, size = [], 0
-            meta = {"day": self._days(), "date": date}
+            meta = {"day": self._day_number(), "date": date}
             item = self.store.add(
-                MESSAGE, piece.text, sources=piece.sources, role=piece.role, vector=vector, meta=meta
+                MESSAGE, draft.text, sources=draft.sources, role=draft.role, vector=vector, meta=meta
             )
             today.append(item)
-            size += more
+            size += tokens
         if date is None and (len(messages) > 2 or len(today) >= self.day):
-            ended.append(self._end(today))
-        if ended:
-            await self._sum_up(ended)
+            ended_days.append(self._end(today))
+        if ended_days:
+            await self._summarize_days(ended_days)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return summary, portrait and the nearest retained entries; unless `frozen`, record the access to them."""
@@ -139,30 +142,35 @@ class MemoryBank(ModelWrittenMemory):
             return Recall()
         [vector] = await self.embed([query])
         nearest = self.index.search(vector, len(self.store))
-        held = list(islice((item for item in nearest if self._remembered(item)), self.k))
-        front = [*self.store.live(SUMMARY), *self.store.live(PORTRAIT)]
-        room = max(0, self.budget - sum(estimate(item.text) for item in front)) if self.budget else None
-        found = recalled(held, room)
+        retained = list(islice((item for item in nearest if self._is_retained(item)), self.k))
+        global_summaries = [*self.store.live(SUMMARY), *self.store.live(PORTRAIT)]
+        budget = None
+        if self.budget:
+            budget = max(0, self.budget - sum(estimate(item.text) for item in global_summaries))
+        recall = recalled(retained, budget)
         if not frozen:
-            self.accesses.note(found.entries, self._days())
-        notes = "\n\n".join(part for part in (join_texts(front), found.notes) if part)
-        # The two in front answer to no query, and come from everything: they rank behind what was searched for.
-        entries, ranking = (*found.entries, *front), found.ranking and (*found.ranking, *front)
-        return Recall(notes, (), entries, estimate(notes), found.dropped_tokens, ranking)
+            self.accesses.note(recall.entries, self._day_number())
+        notes = "\n\n".join(part for part in (join_texts(global_summaries), recall.notes) if part)
+        # Summary and portrait do not depend on the query, so they rank behind the search results.
+        entries = (*recall.entries, *global_summaries)
+        ranking = recall.ranking and (*recall.ranking, *global_summaries)
+        return Recall(notes, (), entries, estimate(notes), recall.dropped_tokens, ranking)
 
     def retention(self, item: Item) -> float:
         """Return the current probability that a message or daily summary is retained."""
-        last = self.accesses.last(item)
-        since: int = item.meta["day"] if last is None else last
+        last_access = self.accesses.last(item)
+        since_day: int = item.meta["day"] if last_access is None else last_access
         strength = 1 + self.accesses.times(item)
-        return retention(self._days() - since, strength, self.coefficient, self.forgetting)
+        return retention(self._day_number() - since_day, strength, self.coefficient, self.forgetting)
 
-    def _remembered(self, item: Item) -> bool:
-        held = self.retention(item)
-        # The source too: entries of different episodes have the same ids, and are to be forgotten apart.
-        return held >= 1 or uniform_draw(item.entry_id, item.sources[0], self.store.sequence) < held
+    def _is_retained(self, item: Item) -> bool:
+        probability = self.retention(item)
+        if probability >= 1:
+            return True
+        # Seeded with the source, too, since entries of different episodes have the same ids.
+        return uniform_draw(item.entry_id, item.sources[0], self.store.sequence) < probability
 
-    def _days(self) -> int:
+    def _day_number(self) -> int:
         return len(self.store.live(DAY))
 
     def _today(self) -> list[Item]:
@@ -171,15 +179,15 @@ class MemoryBank(ModelWrittenMemory):
         return [item for item in self.store.live(MESSAGE) if item.order > since]
 
     def _date(self) -> str | None:
-        held = self.store.live(MESSAGE)
-        date: str | None = held[-1].meta["date"] if held else None
+        messages = self.store.live(MESSAGE)
+        date: str | None = messages[-1].meta["date"] if messages else None
         return date
 
     def _end(self, day: list[Item]) -> list[Item]:
         self.store.add(DAY, day[0].meta["date"] or "", sources=())
         return day
 
-    async def _sum_up(self, days: Sequence[Sequence[Item]]) -> None:
+    async def _summarize_days(self, days: Sequence[Sequence[Item]]) -> None:
         """Summarize the events and traits of each day, then update the global summary and the portrait."""
         stems = ("day", "traits") if self.portrait == "yes" else ("day",)
         answers = await self.ask_all(
@@ -190,30 +198,30 @@ class MemoryBank(ModelWrittenMemory):
         events = _answered_days(days, answers[: len(days)])
         vectors = await self.embed([text for _, text in events])
         for (day, text), vector in zip(events, vectors, strict=True):
-            self.store.add(EVENTS, text, sources=sources_of(day), vector=vector, meta=_when(day))
+            self.store.add(EVENTS, text, sources=sources_of(day), vector=vector, meta=_day_meta(day))
         traits = _answered_days(days, answers[len(days) :])
         for day, text in traits:
-            self.store.add(TRAITS, text, sources=sources_of(day), meta=_when(day))
-        news = [("history", SUMMARY, EVENTS)] if events else []
-        news += [("portrait", PORTRAIT, TRAITS)] if traits else []
-        shown = [self._all_days(kind, daily) for _, kind, daily in news]
+            self.store.add(TRAITS, text, sources=sources_of(day), meta=_day_meta(day))
+        global_updates = [("history", SUMMARY, EVENTS)] if events else []
+        global_updates += [("portrait", PORTRAIT, TRAITS)] if traits else []
+        daily_entries = [self._all_days(kind, daily) for _, kind, daily in global_updates]
         answers = await self.ask_all(
-            PromptRequest(stem, {"days": join_texts(each)}, sources_of(each))
-            for (stem, _, _), each in zip(news, shown, strict=True)
+            PromptRequest(stem, {"days": join_texts(entries)}, sources_of(entries))
+            for (stem, _, _), entries in zip(global_updates, daily_entries, strict=True)
         )
-        for (_, kind, _), each, answer in zip(news, shown, answers, strict=True):
+        for (_, kind, _), entries, answer in zip(global_updates, daily_entries, answers, strict=True):
             if answer is not None:
-                self._replace(kind, answer.text, sources_of(each))
+                self._replace(kind, answer.text, sources_of(entries))
 
     def _all_days(self, kind: str, daily: str) -> list[Item]:
         """Return the newest daily entries that fit into a prompt. If some do not fit, the global entry comes first."""
         days = self.store.live(daily)
-        shown = first_within(days[::-1], LONGEST)[::-1]
-        return [*(self.store.live(kind) if len(shown) < len(days) else ()), *shown]
+        newest = first_within(days[::-1], LONGEST)[::-1]
+        return [*(self.store.live(kind) if len(newest) < len(days) else ()), *newest]
 
     def _replace(self, kind: str, text: str, sources: Sequence[str]) -> None:
-        if held := self.store.live(kind):
-            self.store.revise(held[0], text=text, sources=sources)
+        if current := self.store.live(kind):
+            self.store.revise(current[0], text=text, sources=sources)
         else:
             self.store.add(kind, text, sources=sources)
 
@@ -229,5 +237,8 @@ def _answered_days(
     ]
 
 
-def _when(day: Sequence[Item]) -> dict[str, Any]:
+def _day_meta(day: Sequence[Item]) -> dict[str, Any]:
     return {"day": day[0].meta["day"], "date": day[0].meta["date"]}
+
+
+MEMORY_BANK = System("memory_bank", MemoryBank, "MemBench, MemoryBank", ("k",))

@@ -13,13 +13,13 @@ def _day(request: ChatRequest) -> Summary:
 
 
 def _traits(request: ChatRequest) -> Traits:
-    said = Counter(subject(sentence) for sentence in statements(request.fields["messages"]))
-    about = ", ".join(name for name, _ in said.most_common(3))
-    return Traits(text=f"Speaks of {about}."[:300] if about else "")
+    subject_counts = Counter(subject(sentence) for sentence in statements(request.fields["messages"]))
+    subjects = ", ".join(name for name, _ in subject_counts.most_common(3))
+    return Traits(text=f"Speaks of {subjects}."[:300] if subjects else "")
 
 
-def _short(sentences: list[str], otherwise: str) -> str:
-    return " ".join(sentences)[:600].strip() or otherwise
+def _short(sentences: list[str], default: str) -> str:
+    return " ".join(sentences)[:600].strip() or default
 
 
 def _newest(request: ChatRequest) -> str:

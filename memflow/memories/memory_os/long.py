@@ -29,21 +29,21 @@ class LongTerm:
     def set_profile(self, label: str, value: str, page: Item) -> None:
         """Store a profile line that `page` states; it replaces the line with the same label."""
         text, meta = f"- {label}: {value}", {"label": label}
-        known = [item for item in self.profile() if item.meta == meta]
-        if not known:
+        current = [item for item in self.profile() if item.meta == meta]
+        if not current:
             self.store.add(PROFILE, text, sources=page.sources, meta=meta)
-        elif known[0].text != text:
-            self.store.revise(known[0], text=text, sources=page.sources)
+        elif current[0].text != text:
+            self.store.revise(current[0], text=text, sources=page.sources)
 
     def add_fact(self, kind: str, text: str, vector: Vector, page: Item) -> None:
         """Append a fact that `page` states to the queue of its kind; an equal fact moves to the end instead."""
-        known = [item for item in self.store.live(kind) if item.text == text]
-        if known:
-            self.store.revise(known[0], sources=dict.fromkeys((*known[0].sources, *page.sources)))
+        equal = [item for item in self.store.live(kind) if item.text == text]
+        if equal:
+            self.store.revise(equal[0], sources=dict.fromkeys((*equal[0].sources, *page.sources)))
         else:
             self.store.add(kind, text, sources=page.sources, vector=vector)
-        held = self.store.live(kind)
-        for item in held[: max(0, len(held) - self.knowledge)]:
+        facts = self.store.live(kind)
+        for item in facts[: max(0, len(facts) - self.knowledge)]:
             self.store.retire(item.entry_id)
 
     def search(self, kind: str, query: Vector, k: int) -> list[SearchHit]:

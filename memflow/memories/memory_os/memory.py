@@ -25,6 +25,7 @@ from memflow.memories.memory_os.mid import HEAT, NOTHING, PAGE, MidTerm, Segment
 from memflow.memories.memory_os.short import SHORT, page_date, page_text, page_turns, store_pages
 from memflow.memories.notes import join_texts
 from memflow.memories.search import SearchHit
+from memflow.memories.systems import System
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
 
@@ -37,12 +38,12 @@ class MemoryOs(ModelWrittenMemory):
     is counted in messages.
     """
 
-    k: int = parameter(7, "How many older pages are recalled: MemoryBench's queue.", low=1)
-    segments: int = parameter(5, "How many segments those pages are looked for in.", low=1)
-    facts: int = parameter(10, "How many facts of the user, and of the assistant, are recalled.")
-    short: int = parameter(7, "How many pages stay in short-term memory.", low=1)
+    k: int = parameter(7, "Number of recalled older pages: the size of MemoryBench's queue.", low=1)
+    segments: int = parameter(5, "Number of segments in which pages are searched.", low=1)
+    facts: int = parameter(10, "Number of recalled facts about the user, and about the assistant.")
+    short: int = parameter(7, "Number of pages in short-term memory.", low=1)
     theta: float = parameter(0.6, "Score above which a page joins a segment: cosine + Jaccard of keywords.")
-    capacity: int = parameter(200, "How many segments mid-term memory holds.", low=1)
+    capacity: int = parameter(200, "Maximum number of segments in mid-term memory.", low=1)
     tau: float = parameter(5.0, "Heat above which a segment is promoted.")
     alpha: float = parameter(1.0, "Weight of a segment's visits in its heat.")
     beta: float = parameter(1.0, "Weight of its number of pages.")
@@ -50,12 +51,12 @@ class MemoryOs(ModelWrittenMemory):
     mu: float = parameter(300.0, "Messages in which recency falls to 1/e.", low=1)
     reset: str = parameter(
         "length",
-        "What a promotion sets to zero: the length (paper), or the visits too (published code).",
+        "The counts that a promotion resets: the length (paper), or also the visits (published code).",
         choices=("length", "length_and_visits"),
     )
     segment_score: str = parameter(
         "cosine_keywords",
-        "What ranks segments for a query: cosine + Jaccard of keywords (paper), or the cosine alone (published code).",
+        "The score of segments for a query: cosine + Jaccard of keywords (paper), or the cosine (published code).",
         choices=("cosine_keywords", "cosine"),
     )
     dimensions: str = parameter(
@@ -66,7 +67,7 @@ class MemoryOs(ModelWrittenMemory):
     agent_profile: str = parameter(
         "", "The role and character of the assistant, which every recall contains."
     )
-    knowledge: int = parameter(100, "How many facts each queue of knowledge holds.", low=1)
+    knowledge: int = parameter(100, "Maximum number of facts in each queue of knowledge.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=4, chat_read=1, embed_write=3, embed_read=1, per="message")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {HEAT}
@@ -80,15 +81,15 @@ class MemoryOs(ModelWrittenMemory):
     async def write(self, messages: Sequence[Message]) -> None:
         """Store pages, and move the oldest pages to mid-term memory until `short` pages are left."""
         store_pages(self.store, messages)
-        held = self.store.live(SHORT)
-        leaving = held[: max(0, len(held) - self.short)]
+        pages = self.store.live(SHORT)
+        leaving = pages[: max(0, len(pages) - self.short)]
         notes = [page_text(page) for page in leaving]
         vectors = await self.embed(notes)
         for page, text, vector in zip(leaving, notes, vectors, strict=True):
             await self._move(page, text, vector)
-            hot = self.heats.hottest(self.tau)
-            if hot is not None:
-                await self._promote(hot)
+            hot_segment = self.heats.hottest(self.tau)
+            if hot_segment is not None:
+                await self._promote(hot_segment)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return notes in sections. Entries are search results by cosine, then chains, profile, short-term pages."""
@@ -99,23 +100,23 @@ class MemoryOs(ModelWrittenMemory):
         if self.store.live(PAGE, USER, ASSISTANT):
             keywords: list[str] = []
             if self.segment_score == "cosine_keywords" and self.store.live(PAGE):
-                asked: Keywords = await self.ask_to_read("keywords", {"query": query}, failed=failed)
-                keywords = normalize_keywords(asked.keywords)
+                answer: Keywords = await self.ask_to_read("keywords", {"query": query}, failed=failed)
+                keywords = normalize_keywords(answer.keywords)
             [vector] = await self.embed([query])
             pages = self.mid.search(vector, keywords, self.segments, self.k)
             user = self.long.search(USER, vector, self.facts)
             assistant = self.long.search(ASSISTANT, vector, self.facts)
         recall = replace(self._recall(pages, user, assistant), failed=tuple(failed))
         if not frozen:
-            self.heats.visit(dict.fromkeys(found.item.meta["segment"] for found in pages))
+            self.heats.visit(dict.fromkeys(hit.item.meta["segment"] for hit in pages))
         return recall
 
     async def _move(self, page: Item, text: str, vector: Vector) -> None:
         """Move a page from short-term to mid-term memory: link it to the preceding page and choose its segment."""
-        before = self.mid.newest()
-        chain = self.mid.chain_of(before)
+        previous = self.mid.newest()
+        chain = self.mid.chain_of(previous)
         fields = {
-            "previous": before.text if before else NOTHING,
+            "previous": previous.text if previous else NOTHING,
             "chain": chain.text if chain else NOTHING,
             "page": text,
         }
@@ -130,36 +131,38 @@ class MemoryOs(ModelWrittenMemory):
 
     async def _segment(self, page: Item, text: str, vector: Vector, keywords: list[str]) -> Item:
         """Return the segment that a page joins, existing or new, with an updated summary."""
-        known = self.mid.topic(vector, keywords)
+        current = self.mid.topic(vector, keywords)
         fields = {
-            "summary": known.text if known else NOTHING,
-            "keywords": ", ".join(known.meta["keywords"] if known else keywords) or NOTHING,
+            "summary": current.text if current else NOTHING,
+            "keywords": ", ".join(current.meta["keywords"] if current else keywords) or NOTHING,
             "page": text,
         }
         topic: Topic | None = await self.ask("segment", fields, sources=page.sources)
         if topic is not None:
-            [summarised] = await self.embed([topic.summary])
+            [summary_vector] = await self.embed([topic.summary])
             return self.mid.segment(
-                known, topic.summary, normalize_keywords(topic.keywords), summarised, page.sources
+                current, topic.summary, normalize_keywords(topic.keywords), summary_vector, page.sources
             )
-        if known is not None:
-            return known
-        # Without a summary a new segment is found by its page's own words, until a page that joins brings one.
+        if current is not None:
+            return current
+        # Without a summary, the text of the page is the segment's text until another page joins it.
         return self.mid.segment(None, text, keywords, vector, page.sources)
 
     async def _promote(self, segment: str) -> None:
         """Extract profile lines and facts from a segment's new pages, with two concurrent requests."""
         pages = self.mid.waiting(segment)
         sources = [source for page in pages for source in page.sources]
-        listed = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))
+        page_list = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))
         profile = {
             "dimensions": dimension_lists(self.dimensions),
             "profile": join_texts(self.long.profile()) or NOTHING,
-            "pages": listed,
+            "pages": page_list,
         }
         names = dimension_names(self.dimensions)
 
-        def wrong(item: Attribute | Trait | Fact, accepted: Sequence[Attribute | Trait | Fact]) -> str | None:
+        def find_error(
+            item: Attribute | Trait | Fact, accepted: Sequence[Attribute | Trait | Fact]
+        ) -> str | None:
             if isinstance(item, Trait) and item.label not in names:
                 return f"there is no dimension {item.dimension!r}; use a name of the list"
             return f"there is no page {item.page}; there are {len(pages)}" if item.page > len(pages) else None
@@ -168,24 +171,24 @@ class MemoryOs(ModelWrittenMemory):
         facts: Facts | None
         traits, facts = await self.ask_all(
             [
-                PromptRequest("profile", profile, sources, wrong),
-                PromptRequest("knowledge", {"pages": listed}, sources, wrong),
+                PromptRequest("profile", profile, sources, find_error),
+                PromptRequest("knowledge", {"pages": page_list}, sources, find_error),
             ]
         )
         for line in (*traits.attributes, *traits.traits) if traits else ():
             self.long.set_profile(line.label, line.text, pages[line.page - 1])
         if facts is not None:
-            told = [(USER, fact) for fact in facts.user] + [(ASSISTANT, fact) for fact in facts.assistant]
-            texts = [f"- {with_date(fact.text, pages[fact.page - 1].meta['date'])}" for _, fact in told]
-            for (kind, fact), text, vector in zip(told, texts, await self.embed(texts), strict=True):
+            by_kind = [(USER, fact) for fact in facts.user] + [(ASSISTANT, fact) for fact in facts.assistant]
+            texts = [f"- {with_date(fact.text, pages[fact.page - 1].meta['date'])}" for _, fact in by_kind]
+            for (kind, fact), text, vector in zip(by_kind, texts, await self.embed(texts), strict=True):
                 self.long.add_fact(kind, text, vector, pages[fact.page - 1])
         self.heats.reset(segment, visits=self.reset == "length_and_visits")
 
     def _recall(self, pages: list[SearchHit], user: list[SearchHit], assistant: list[SearchHit]) -> Recall:
-        said_before = sorted((found.item for found in pages), key=lambda page: page.order)
+        older_pages = sorted((hit.item for hit in pages), key=lambda page: page.order)
         lines: list[str] = []
         chains: dict[str, Item] = {}
-        for page in said_before:
+        for page in older_pages:
             chain = self.mid.chain_of(page)
             if chain is not None and chain.entry_id not in chains:
                 chains[chain.entry_id] = chain
@@ -200,16 +203,19 @@ class MemoryOs(ModelWrittenMemory):
             "Earlier in the conversation": "\n".join(lines),
         }
         notes = "\n\n".join(f"{title}:\n{text}" for title, text in sections.items() if text)
-        nearest = sorted((*pages, *user, *assistant), key=lambda found: -found.score)
+        nearest = sorted((*pages, *user, *assistant), key=lambda hit: -hit.score)
         short = self.store.live(SHORT)
         turns = page_turns(short)
         return Recall(
             notes=notes,
             messages=turns,
-            entries=(*(found.item for found in nearest), *chains.values(), *reversed(profile), *short),
+            entries=(*(hit.item for hit in nearest), *chains.values(), *reversed(profile), *short),
             injected_tokens=estimate(notes) + sum(estimate(turn.content) for turn in turns),
         )
 
 
 def _in_order(facts: Sequence[SearchHit]) -> str:
-    return join_texts(sorted((found.item for found in facts), key=lambda item: item.order))
+    return join_texts(sorted((hit.item for hit in facts), key=lambda item: item.order))
+
+
+MEMORY_OS = System("memory_os", MemoryOs, "MemoryBench, MemoryOS", ("k",))

@@ -34,9 +34,9 @@ class SegmentHeat:
     def hottest(self, tau: float) -> str | None:
         """Return the segment with the highest heat above `tau` that has pages to promote, or None."""
         items = self._items()
-        hot = {segment: heat for segment, heat in self.all().items() if heat > tau}
-        waiting = [segment for segment in hot if items[segment].meta["length"] > 0]
-        return max(waiting, key=lambda segment: hot[segment], default=None)
+        heats = {segment: heat for segment, heat in self.all().items() if heat > tau}
+        candidates = [segment for segment in heats if items[segment].meta["length"] > 0]
+        return max(candidates, key=lambda segment: heats[segment], default=None)
 
     def length(self, segment: str) -> int:
         """Return the number of pages of a segment that are not promoted yet."""
@@ -102,10 +102,10 @@ def normalize_keywords(keywords: Iterable[str]) -> list[str]:
     return [word for word in dict.fromkeys(keyword.strip().casefold() for keyword in keywords) if word]
 
 
-def jaccard(one: Collection[str], other: Collection[str]) -> float:
+def jaccard(keywords: Collection[str], other: Collection[str]) -> float:
     """Return the Jaccard similarity of two sets of keywords, 0 if both are empty."""
-    together = set(one) | set(other)
-    return len(set(one) & set(other)) / len(together) if together else 0.0
+    union = set(keywords) | set(other)
+    return len(set(keywords) & set(other)) / len(union) if union else 0.0
 
 
 @dataclass
@@ -132,41 +132,41 @@ class MidTerm:
         chain = page.meta["chain"] if page is not None else None
         return None if chain is None else self.store.latest(chain)
 
-    def chain(self, known: Item | None, summary: str, sources: Iterable[str]) -> Item:
-        """Write and return the chain of a page: the next version of `known`, or a new chain if `known` is None."""
-        if known is None:
+    def chain(self, current: Item | None, summary: str, sources: Iterable[str]) -> Item:
+        """Write and return the chain of a page: the next version of `current`, or a new chain if it is None."""
+        if current is None:
             return self.store.add(CHAIN, summary, sources=sources)
         return self.store.revise(
-            known,
+            current,
             text=summary,
-            sources=_union(known.sources, sources),
-            meta={"root": first_version_id(known)},
+            sources=_union(current.sources, sources),
+            meta={"root": first_version_id(current)},
         )
 
     def topic(self, vector: Vector, keywords: Collection[str]) -> Item | None:
         """Return the segment with the highest cosine + Jaccard similarity; None if no similarity is above `theta`."""
-        best = next(iter(self.matches(vector, keywords)), None)
-        return best.item if best is not None and best.score > self.theta else None
+        match = next(iter(self.matches(vector, keywords)), None)
+        return match.item if match is not None and match.score > self.theta else None
 
     def matches(self, vector: Vector, keywords: Collection[str]) -> list[SearchHit]:
         """Return all segments with their cosine + Jaccard similarity of keywords (equation 3), best first."""
-        found = self._segments.scored(vector, len(self.store.live(SEGMENT)))
+        hits = self._segments.scored(vector, len(self.store.live(SEGMENT)))
         scored = [
-            SearchHit(hit.item, hit.score + jaccard(keywords, hit.item.meta["keywords"])) for hit in found
+            SearchHit(hit.item, hit.score + jaccard(keywords, hit.item.meta["keywords"])) for hit in hits
         ]
         return sorted(scored, key=lambda hit: -hit.score)
 
     def segment(
-        self, known: Item | None, summary: str, keywords: list[str], vector: Vector, sources: Iterable[str]
+        self, current: Item | None, summary: str, keywords: list[str], vector: Vector, sources: Iterable[str]
     ) -> Item:
-        """Write and return a segment: the next version of `known`, or a new segment if `known` is None."""
-        if known is None:
+        """Write and return a segment: the next version of `current`, or a new segment if it is None."""
+        if current is None:
             return self.store.add(
                 SEGMENT, summary, sources=sources, vector=vector, meta={"keywords": keywords}
             )
-        meta = {"keywords": keywords, "root": first_version_id(known)}
-        sources = _union(known.sources, sources)
-        return self.store.revise(known, text=summary, sources=sources, vector=vector, meta=meta)
+        meta = {"keywords": keywords, "root": first_version_id(current)}
+        sources = _union(current.sources, sources)
+        return self.store.revise(current, text=summary, sources=sources, vector=vector, meta=meta)
 
     def add_page(
         self, page: Item, text: str, vector: Vector, date: str | None, segment: Item, chain: Item | None
@@ -180,7 +180,7 @@ class MidTerm:
         self.store.revise(page, kind=PAGE, text=text, vector=vector, meta=meta)
         self.heats.join(first_version_id(segment))
         while len(self.store.live(SEGMENT)) > self.capacity:
-            self._evict(spared=first_version_id(segment))
+            self._evict(exempt=first_version_id(segment))
 
     def waiting(self, segment: str) -> list[Item]:
         """Return the pages of a segment that are not promoted yet, oldest first."""
@@ -189,25 +189,25 @@ class MidTerm:
 
     def search(self, query: Vector, keywords: Collection[str], segments: int, k: int) -> list[SearchHit]:
         """Return the `k` nearest pages in the `segments` most similar segments, nearest first."""
-        near = {first_version_id(hit.item) for hit in self.matches(query, keywords)[:segments]}
+        segment_ids = {first_version_id(hit.item) for hit in self.matches(query, keywords)[:segments]}
         pages = self._pages.scored(query, len(self.store.live(PAGE)))
-        return [found for found in pages if found.item.meta["segment"] in near][:k]
+        return [hit for hit in pages if hit.item.meta["segment"] in segment_ids][:k]
 
-    def _evict(self, spared: str) -> None:
+    def _evict(self, exempt: str) -> None:
         heats = self.heats.all()
         coldest = min(
-            (item for item in self.store.live(SEGMENT) if first_version_id(item) != spared),
+            (item for item in self.store.live(SEGMENT) if first_version_id(item) != exempt),
             key=lambda item: heats[first_version_id(item)],
         )
         pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == first_version_id(coldest)]
         for item in (coldest, *pages):
             self.store.retire(item.entry_id)
         self.heats.forget(first_version_id(coldest))
-        held = {page.meta["chain"] for page in self.store.live(PAGE)}
+        linked_chains = {page.meta["chain"] for page in self.store.live(PAGE)}
         for chain in self.store.live(CHAIN):
-            if first_version_id(chain) not in held:
+            if first_version_id(chain) not in linked_chains:
                 self.store.retire(chain.entry_id)
 
 
-def _union(known: Iterable[str], new: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys((*known, *new)))
+def _union(ids: Iterable[str], new_ids: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys((*ids, *new_ids)))

@@ -15,56 +15,58 @@ _DISLIKE = frozenset({"dislike", "hate", "never"})
 _ROLES = frozenset({"user", "assistant"})
 
 
-def _words(text: str, most: int) -> list[str]:
+def _words(text: str, limit: int) -> list[str]:
     """Return the first distinct words of a page; `talk` if the page has no words."""
-    told = " ".join(statements(text))
-    words = [word[:30] for word in dict.fromkeys(search_words(told)) if word not in _ROLES]
-    return words[:most] or ["talk"]
+    sentences = " ".join(statements(text))
+    words = [word[:30] for word in dict.fromkeys(search_words(sentences)) if word not in _ROLES]
+    return words[:limit] or ["talk"]
 
 
 def _summary(text: str) -> str:
     return " ".join(statements(text))[:240] or "small talk"
 
 
-def _joined(said: list[str], more: str) -> str:
-    return " ".join(text for text in (*said, more) if text != NOTHING)[:240]
+def _join_summaries(summaries: list[str], latest: str) -> str:
+    return " ".join(text for text in (*summaries, latest) if text != NOTHING)[:240]
 
 
 def _link(request: ChatRequest) -> Link:
     page, previous = str(request.fields["page"]), str(request.fields["previous"])
     continues = word_overlap(" ".join(statements(previous)), " ".join(statements(page))) > 0
     chain = [str(request.fields["chain"])] if continues else []
-    return Link(continues=continues, chain=_joined(chain, _summary(page)), keywords=_words(page, 5))
+    return Link(continues=continues, chain=_join_summaries(chain, _summary(page)), keywords=_words(page, 5))
 
 
 def _segment(request: ChatRequest) -> Topic:
-    page, known = str(request.fields["page"]), str(request.fields["summary"])
+    page, former_summary = str(request.fields["page"]), str(request.fields["summary"])
     keywords = [*str(request.fields["keywords"]).split(", "), *_words(page, 6)]
     keywords = [word for word in dict.fromkeys(keywords) if word != NOTHING]
-    return Topic(summary=_joined([_summary(page)], known), keywords=keywords[:6])
+    return Topic(summary=_join_summaries([_summary(page)], former_summary), keywords=keywords[:6])
 
 
 def _page_statements(pages: str) -> list[tuple[int, str, bool]]:
     """Return the statements of numbered pages as (page, text, whether the assistant said it)."""
-    found = []
-    pieces = _PAGE.split(pages)
-    for number, text in zip(pieces[1::2], pieces[2::2], strict=True):
-        own = statements(text, of="assistant")
-        found += [(int(number), sentence, sentence in own) for sentence in statements(text)]
-    return found
+    found_statements = []
+    parts = _PAGE.split(pages)
+    for number, text in zip(parts[1::2], parts[2::2], strict=True):
+        assistant_sentences = statements(text, speaker="assistant")
+        found_statements += [
+            (int(number), sentence, sentence in assistant_sentences) for sentence in statements(text)
+        ]
+    return found_statements
 
 
 def _profile(request: ChatRequest) -> Traits:
     """Return a profile update: the user's name, and the first dimension that each of the user's statements names."""
-    listed = (line.partition(": ")[2] for line in str(request.fields["dimensions"]).splitlines())
-    dimensions = [name for line in listed for name in line.split(", ")]
+    name_lists = (line.partition(": ")[2] for line in str(request.fields["dimensions"]).splitlines())
+    dimensions = [name for line in name_lists for name in line.split(", ")]
     names: dict[str, Attribute] = {}
     traits: dict[str, Trait] = {}
-    for page, sentence, own in _page_statements(str(request.fields["pages"])):
-        if own:
+    for page, sentence, is_assistant in _page_statements(str(request.fields["pages"])):
+        if is_assistant:
             continue
-        if found := _NAME.search(sentence):
-            names["name"] = Attribute(attribute="name", value=found[1], page=page)
+        if match := _NAME.search(sentence):
+            names["name"] = Attribute(attribute="name", value=match[1], page=page)
         words = set(search_words(sentence))
         for name in dimensions:
             if words.issuperset(search_words(name)):
@@ -81,9 +83,13 @@ def _keywords(request: ChatRequest) -> Keywords:
 
 
 def _knowledge(request: ChatRequest) -> Facts:
-    told = _page_statements(str(request.fields["pages"]))
-    user = [Fact(text=sentence[:160], page=page) for page, sentence, own in told if not own]
-    assistant = [Fact(text=sentence[:160], page=page) for page, sentence, own in told if own]
+    sentences = _page_statements(str(request.fields["pages"]))
+    user = [
+        Fact(text=sentence[:160], page=page) for page, sentence, is_assistant in sentences if not is_assistant
+    ]
+    assistant = [
+        Fact(text=sentence[:160], page=page) for page, sentence, is_assistant in sentences if is_assistant
+    ]
     return Facts(user=user[:5], assistant=assistant[:3])
 
 

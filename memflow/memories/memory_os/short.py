@@ -30,42 +30,40 @@ def store_pages(store: EntryStore, messages: Iterable[Message]) -> None:
     newest = store.live(SHORT)[-1:]
     date = newest[0].meta["halves"][-1]["date"] if newest else None
     for page in pair_messages(messages):
-        page_messages = []
+        halves = []
         for message in page:
             date = date if message.sent_at is None else message.sent_at
-            page_messages.append({"role": message.role, "length": len(message.line()), "date": date})
+            halves.append({"role": message.role, "length": len(message.line()), "date": date})
         text = "\n".join(message.line() for message in page)
-        store.add(
-            SHORT, text, sources=[message.message_id for message in page], meta={"halves": page_messages}
-        )
+        store.add(SHORT, text, sources=[message.message_id for message in page], meta={"halves": halves})
 
 
 def page_messages(page: Item) -> list[StoredMessage]:
     """Return the messages of a short-term page, each with its line, role and date."""
-    found, start = [], 0
+    messages, start = [], 0
     for half in page.meta["halves"]:
         end = start + half["length"]
         line = replace(page, text=page.text[start:end], role=half["role"])
-        found.append(StoredMessage(line, half["date"]))
+        messages.append(StoredMessage(line, half["date"]))
         start = end + 1
-    return found
+    return messages
 
 
 def page_text(page: Item) -> str:
     """Return the text of a page for mid-term memory: its lines, each date once."""
-    lines, before = [], None
+    lines, last_date = [], None
     for half in page_messages(page):
-        lines.append(half.item.text if half.date == before else half.note())
-        before = half.date
+        lines.append(half.item.text if half.date == last_date else half.note())
+        last_date = half.date
     return "\n".join(lines)
 
 
 def page_date(page: Item) -> str | None:
     """Return the date of a page's last message."""
-    page_turns: str | None = page.meta["halves"][-1]["date"]
-    return page_turns
+    date: str | None = page.meta["halves"][-1]["date"]
+    return date
 
 
 def page_turns(pages: Sequence[Item]) -> tuple[ChatMessage, ...]:
     """Return the messages of short-term pages as chat turns."""
-    return as_turns([half for page in pages for half in page_messages(page)])
+    return as_turns([message for page in pages for message in page_messages(page)])

@@ -20,19 +20,20 @@ def _build(request: ChatRequest) -> Procedure:
 
 
 def _outcome(request: ChatRequest) -> Outcome:
-    own = [line for line in request.fields["exchange"].splitlines() if line.startswith("user: ")]
-    for said in (request.fields["after"], *own[:0:-1]):
-        if _COMPLAINT.search(said):
+    user_lines = [line for line in request.fields["exchange"].splitlines() if line.startswith("user: ")]
+    for user_message in (request.fields["after"], *user_lines[:0:-1]):
+        if _COMPLAINT.search(user_message):
             return Outcome(outcome="failure")
-        if _PRAISE.search(said):
+        if _PRAISE.search(user_message):
             return Outcome(outcome="success")
     return Outcome(outcome="unclear")
 
 
 def _reflect(request: ChatRequest) -> Reflection:
-    said = request.fields["after"]
+    complaint = request.fields["after"]
     return Reflection(
-        analysis="The user complained.", rewrites=[Rewrite(number=1, workflow=f"Mind this: {said}"[:600])]
+        analysis="The user complained.",
+        rewrites=[Rewrite(number=1, workflow=f"Mind this: {complaint}"[:600])],
     )
 
 

@@ -9,9 +9,9 @@ from memflow.memories.search import SearchHit
 from memflow.memories.verbatim import with_date
 
 
-def episode_text(story: Narration, time: str | None) -> str:
+def episode_text(narration: Narration, time: str | None) -> str:
     """Return an episode as text: its title with the time of its first message, and its narrative."""
-    return f"{with_date(story.title, time)}\n{story.narrative}"
+    return f"{with_date(narration.title, time)}\n{narration.narrative}"
 
 
 def episode_sections(episodes: Sequence[Item]) -> str:
@@ -23,11 +23,11 @@ def recall_notes(
     episodes: Sequence[SearchHit], statements: Sequence[SearchHit], originals: Mapping[str, Sequence[Item]]
 ) -> str:
     """Return notes: the statements as a list, then the episodes, with original messages quoted by `> `."""
-    known = sorted((found.item for found in statements), key=lambda item: item.order)
-    blocks = [join_texts(known)] if known else []
-    for episode in sorted((found.item for found in episodes), key=lambda item: item.order):
-        said = [
+    listed = sorted((hit.item for hit in statements), key=lambda item: item.order)
+    blocks = [join_texts(listed)] if listed else []
+    for episode in sorted((hit.item for hit in episodes), key=lambda item: item.order):
+        quotes = [
             f"> {line}" for item in originals.get(episode.entry_id, ()) for line in item.text.splitlines()
         ]
-        blocks.append("\n".join((episode.text, *said)))
+        blocks.append("\n".join((episode.text, *quotes)))
     return "\n\n".join(blocks)

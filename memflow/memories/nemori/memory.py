@@ -24,6 +24,7 @@ from memflow.memories.nemori.episodes import episode_sections, episode_text, rec
 from memflow.memories.nemori.segments import Segments, number_messages
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
+from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     StoredMessage,
     retire_messages,
@@ -41,23 +42,21 @@ BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "stateme
 class Nemori(ModelWrittenMemory):
     """A memory of episodes split at topic changes, and of statements about content that a model did not predict."""
 
-    k: int = parameter(10, "How many episodes are recalled.", low=1)
-    ratio: int = parameter(2, "How many statements are recalled for each of the k episodes.")
-    originals: int = parameter(2, "How many of the best episodes bring their messages along.")
-    shortest: int = parameter(2, "How many messages an episode has at least.", low=1)
-    longest: int = parameter(25, "How many messages an episode has at most: the size of the buffer.", low=1)
-    confidence: float = parameter(
-        0.7, "A topic ends where a model is surer of it than this (0 to 1).", high=1
-    )
-    related: int = parameter(10, "How many known statements a prediction rests on.", low=1)
+    k: int = parameter(10, "Number of recalled episodes.", low=1)
+    ratio: int = parameter(2, "Number of recalled statements per recalled episode.")
+    originals: int = parameter(2, "Number of best episodes whose original messages are recalled, too.")
+    shortest: int = parameter(2, "Minimum number of messages of an episode.", low=1)
+    longest: int = parameter(25, "Maximum number of messages of an episode: the size of the buffer.", low=1)
+    confidence: float = parameter(0.7, "Confidence of the model (0 to 1) above which a topic ends.", high=1)
+    related: int = parameter(10, "Number of stored statements in the request for a prediction.", low=1)
     merging: str = parameter(
         "similar",
-        "Which episodes a new one may be merged with: similar ones, the nearest ones (published code), or none.",
+        "The episodes that a new one may be merged with: similar ones, the nearest ones (published code), or none.",
         choices=("similar", "nearest", "none"),
     )
-    merge_similarity: float = parameter(0.85, "Cosine from which an episode is similar.", low=-1, high=1)
+    merge_similarity: float = parameter(0.85, "Minimum cosine of similar episodes.", low=-1, high=1)
     merge_candidates: int = parameter(
-        5, "How many episodes a new one may be merged with, nearest first.", low=1
+        5, "Number of nearest episodes that a new one may be merged with.", low=1
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=6, embed_write=3, embed_read=1, per="round")
@@ -70,108 +69,114 @@ class Nemori(ModelWrittenMemory):
     async def write(self, messages: Sequence[Message]) -> None:
         """Buffer the messages and turn completed segments into episodes."""
         store_messages(self.store, messages, BUFFER)
-        held = stored_messages(self.store, BUFFER)
-        before = len(held) - len(messages)
-        segments = Segments(self.shortest, self.longest, held[:before])
-        for start in range(before, len(held), self.longest):
-            new = held[start : start + self.longest]
+        buffer = stored_messages(self.store, BUFFER)
+        unread = len(buffer) - len(messages)
+        segments = Segments(self.shortest, self.longest, buffer[:unread])
+        for start in range(unread, len(buffer), self.longest):
+            new = buffer[start : start + self.longest]
             segments.add(new, await self._confidences(segments, new), self.confidence)
         await self._remember(segments.closed)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return similar statements and episodes (the best with original messages), then the buffered messages."""
-        held = stored_messages(self.store, BUFFER)
+        buffer = stored_messages(self.store, BUFFER)
         if not self.store.live(EPISODE):
-            return with_buffer(Recall(), held)
+            return with_buffer(Recall(), buffer)
         vectors = await self.embed([query])
         episodes = self.episodes.scored(vectors[0], self.k)
         statements = self.statements.scored(vectors[0], self.ratio * self.k)
-        originals = {found.item.entry_id: self._originals(found.item) for found in episodes[: self.originals]}
-        nearest = sorted((*episodes, *statements), key=lambda one: (-one.score, one.item.order))
-        along = (item for items in originals.values() for item in items)
-        entries = (*(found.item for found in nearest), *along)
+        originals = {hit.item.entry_id: self._originals(hit.item) for hit in episodes[: self.originals]}
+        nearest = sorted((*episodes, *statements), key=lambda hit: (-hit.score, hit.item.order))
+        original_items = (item for items in originals.values() for item in items)
+        entries = (*(hit.item for hit in nearest), *original_items)
         notes = recall_notes(episodes, statements, originals)
-        return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), held)
+        return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), buffer)
 
     async def _confidences(self, segments: Segments, new: Sequence[StoredMessage]) -> dict[int, float]:
         """Return by message number the model's confidence of a new topic, from 0 to 1; empty without an answer."""
         numbers = segments.undecided(len(new))
         if not numbers:
             return {}
-        shown = [*segments.open, *new]
-        judged = shown[numbers.start - 1 :]
+        messages = [*segments.open, *new]
+        candidates = messages[numbers.start - 1 :]
 
-        def stray(one: Boundary, accepted: Sequence[Boundary]) -> str | None:
-            return None if one.line in numbers else f"{one.line} is not one of {numbers[0]} to {numbers[-1]}"
+        def find_error(boundary: Boundary, accepted: Sequence[Boundary]) -> str | None:
+            if boundary.line not in numbers:
+                return f"{boundary.line} is not one of {numbers[0]} to {numbers[-1]}"
+            return None
 
         fields = {
-            "before": number_messages(shown[: numbers.start - 1]),
-            "new": number_messages(judged, numbers.start),
+            "before": number_messages(messages[: numbers.start - 1]),
+            "new": number_messages(candidates, numbers.start),
         }
-        sources = [source for message in judged for source in message.item.sources]
-        answer: Boundaries | None = await self.ask("boundaries", fields, sources=sources, check_item=stray)
-        return {one.line: one.confidence / 100 for one in answer.boundaries} if answer else {}
+        sources = [source for message in candidates for source in message.item.sources]
+        answer: Boundaries | None = await self.ask(
+            "boundaries", fields, sources=sources, check_item=find_error
+        )
+        return {boundary.line: boundary.confidence / 100 for boundary in answer.boundaries} if answer else {}
 
     async def _remember(self, segments: Sequence[list[StoredMessage]]) -> None:
         """Store each segment as an episode, narrated by the model, then learn statements from each in order."""
-        told = ["\n".join(message.note() for message in segment) for segment in segments]
+        message_texts = ["\n".join(message.note() for message in segment) for segment in segments]
         sources = [[source for message in segment for source in message.item.sources] for segment in segments]
         narrations: list[Narration | None] = await self.ask_all(
-            PromptRequest("narrate", {"messages": text}, about)
-            for text, about in zip(told, sources, strict=True)
+            PromptRequest("narrate", {"messages": text}, source_ids)
+            for text, source_ids in zip(message_texts, sources, strict=True)
         )
-        times = [next((one.date for one in segment if one.date is not None), None) for segment in segments]
+        times = [next((item.date for item in segment if item.date is not None), None) for segment in segments]
         texts = [
-            text if story is None else episode_text(story, time)
-            for text, story, time in zip(told, narrations, times, strict=True)
+            text if narration is None else episode_text(narration, time)
+            for text, narration, time in zip(message_texts, narrations, times, strict=True)
         ]
         vectors = await self.embed(texts)
-        for segment, about, story, time, text, vector in zip(
+        for segment, source_ids, narration, time, text, vector in zip(
             segments, sources, narrations, times, texts, vectors, strict=True
         ):
-            # An episode in its own words is its own original.
-            originals = [self._original(message) for message in segment] if story is not None else []
+            # An episode without a narration consists of its messages, so it has no originals.
+            originals = [self._original(message) for message in segment] if narration is not None else []
             retire_messages(self.store, segment, BUFFER)
             meta = {
-                "title": story.title if story is not None else None,
+                "title": narration.title if narration is not None else None,
                 "time": time,
                 "originals": [item.entry_id for item in originals],
             }
-            candidates = self._merge_candidates(vector) if story is not None else []
-            episode = self.store.add(EPISODE, text, sources=about, vector=vector, meta=meta)
+            candidates = self._merge_candidates(vector) if narration is not None else []
+            episode = self.store.add(EPISODE, text, sources=source_ids, vector=vector, meta=meta)
             merged = await self._merge(episode, candidates)
             if merged is None:
                 await self._learn(segment, await self._predict(episode))
             else:
-                said = [StoredMessage(item, item.meta["date"]) for item in self._originals(merged)]
-                await self._learn(said, await self._predict(merged))
+                merged_messages = [StoredMessage(item, item.meta["date"]) for item in self._originals(merged)]
+                await self._learn(merged_messages, await self._predict(merged))
 
     async def _merge(self, new: Item, candidates: Sequence[Item]) -> Item | None:
         """Merge a new episode with the candidate that the model names, if any. Return the merged episode or None."""
         if not candidates:
             return None
 
-        def missing(choice: MergeChoice) -> str | None:
-            known = f"the episodes are numbered 1 to {len(candidates)}, and 0 is none"
-            return (
-                f"there is no episode {choice.episode}: {known}" if choice.episode > len(candidates) else None
-            )
+        def find_error(choice: MergeChoice) -> str | None:
+            if choice.episode > len(candidates):
+                return (
+                    f"there is no episode {choice.episode}: the episodes are numbered 1 to {len(candidates)}, "
+                    "and 0 is none"
+                )
+            return None
 
         fields = {"candidates": episode_sections(candidates), "new": new.text}
-        choice: MergeChoice | None = await self.ask("merge", fields, sources=new.sources, check=missing)
+        choice: MergeChoice | None = await self.ask("merge", fields, sources=new.sources, check=find_error)
         if choice is None or choice.episode == 0:
             return None
         old = candidates[choice.episode - 1]
         sources = list(dict.fromkeys((*old.sources, *new.sources)))
         fields = {"old": old.text, "new": new.text}
-        story: Narration | None = await self.ask("combine", fields, sources=sources)
-        if story is None:
+        narration: Narration | None = await self.ask("combine", fields, sources=sources)
+        if narration is None:
             return None
         time = old.meta["time"] or new.meta["time"]
-        text = episode_text(story, time)
+        text = episode_text(narration, time)
         [vector] = await self.embed([text])
         meta = {
-            "title": story.title,
+            "title": narration.title,
             "time": time,
             "originals": [*old.meta["originals"], *new.meta["originals"]],
         }
@@ -182,40 +187,42 @@ class Nemori(ModelWrittenMemory):
         """Return the episodes that an episode may be merged with, nearest first, as `merging` selects them."""
         if self.merging == "none":
             return []
-        near = self.episodes.scored(vector, self.merge_candidates)
-        least = self.merge_similarity if self.merging == "similar" else -1.0
-        return [hit.item for hit in near if hit.score >= least and hit.item.meta["title"] is not None]
+        hits = self.episodes.scored(vector, self.merge_candidates)
+        threshold = self.merge_similarity if self.merging == "similar" else -1.0
+        return [hit.item for hit in hits if hit.score >= threshold and hit.item.meta["title"] is not None]
 
     async def _predict(self, episode: Item) -> str | None:
         """Return the model's prediction of an episode's content from known statements; None without statements."""
         assert episode.vector is not None
-        known = self.statements.search(episode.vector, self.related)
-        if not known or episode.meta["title"] is None:
+        statements = self.statements.search(episode.vector, self.related)
+        if not statements or episode.meta["title"] is None:
             return None
-        fields = {"known": join_texts(known), "title": episode.meta["title"]}
+        fields = {"known": join_texts(statements), "title": episode.meta["title"]}
         answer: Prediction | None = await self.ask("predict", fields, sources=episode.sources)
         return answer.prediction if answer else None
 
     async def _learn(self, segment: Sequence[StoredMessage], predicted: str | None) -> None:
         """Add statements about content of the segment that the prediction lacks; equal statements are added once."""
 
-        def stray(one: Statement, accepted: Sequence[Statement]) -> str | None:
-            wrong = [line for line in one.lines if line > len(segment)]
-            return f"there is no message {wrong[0]}; the last is {len(segment)}" if wrong else None
+        def find_error(statement: Statement, accepted: Sequence[Statement]) -> str | None:
+            unknown = [line for line in statement.lines if line > len(segment)]
+            return f"there is no message {unknown[0]}; the last is {len(segment)}" if unknown else None
 
         fields = {"predicted": predicted or "(nothing)", "messages": number_messages(segment)}
         sources = [source for message in segment for source in message.item.sources]
-        answer: Statements | None = await self.ask("calibrate", fields, sources=sources, check_item=stray)
-        held = {item.text for item in self.store.live(STATEMENT)}
-        news: dict[str, list[str]] = {}
-        for one in answer.statements if answer else ():
-            said = [segment[line - 1] for line in sorted(set(one.lines))]
-            text = f"- {with_date(one.statement, said[0].date)}"
-            if text not in held:
-                news.setdefault(text, [source for message in said for source in message.item.sources])
-        vectors = await self.embed([*news])
-        for (text, about), vector in zip(news.items(), vectors, strict=True):
-            self.store.add(STATEMENT, text, sources=about, vector=vector)
+        answer: Statements | None = await self.ask(
+            "calibrate", fields, sources=sources, check_item=find_error
+        )
+        stored_texts = {item.text for item in self.store.live(STATEMENT)}
+        new_texts: dict[str, list[str]] = {}
+        for statement in answer.statements if answer else ():
+            cited = [segment[line - 1] for line in sorted(set(statement.lines))]
+            text = f"- {with_date(statement.statement, cited[0].date)}"
+            if text not in stored_texts:
+                new_texts.setdefault(text, [source for message in cited for source in message.item.sources])
+        vectors = await self.embed([*new_texts])
+        for (text, source_ids), vector in zip(new_texts.items(), vectors, strict=True):
+            self.store.add(STATEMENT, text, sources=source_ids, vector=vector)
 
     def _original(self, message: StoredMessage) -> Item:
         item = message.item
@@ -223,5 +230,8 @@ class Nemori(ModelWrittenMemory):
         return self.store.add(ORIGINAL, message.note(), sources=item.sources, role=item.role, meta=meta)
 
     def _originals(self, episode: Item) -> list[Item]:
-        found = [self.store.latest(entry_id) for entry_id in episode.meta["originals"]]
-        return [item for item in found if item is not None]
+        versions = [self.store.latest(entry_id) for entry_id in episode.meta["originals"]]
+        return [item for item in versions if item is not None]
+
+
+NEMORI = System("nemori", Nemori, "AMemGym, Nemori", ("k",))

@@ -24,39 +24,39 @@ _HEADING = re.compile(r"^## Episode (\d+)\n", re.MULTILINE)
 
 def _boundaries(request: ChatRequest) -> Boundaries:
     """Return the boundaries of topics: statements that share no words with the statements before them."""
-    topic, found = " ".join(statements(_plain(request.fields["before"]))), []
+    topic, boundaries = " ".join(statements(_plain(request.fields["before"]))), []
     for number, text in _messages(request.fields["new"]):
-        said = " ".join(statements(text))
-        if said and topic and word_overlap(said, topic) == 0:
-            found.append(Boundary(line=number, confidence=90))
-            topic = said
+        sentences = " ".join(statements(text))
+        if sentences and topic and word_overlap(sentences, topic) == 0:
+            boundaries.append(Boundary(line=number, confidence=90))
+            topic = sentences
         else:
-            topic = f"{topic} {said}".strip()
-    return Boundaries(boundaries=found[:12])
+            topic = f"{topic} {sentences}".strip()
+    return Boundaries(boundaries=boundaries[:12])
 
 
 def _narrate(request: ChatRequest) -> Narration:
     messages = request.fields["messages"]
-    said = statements(messages) or [messages]
-    return Narration(title=subject(said[0])[:80] or said[0][:80], narrative=" ".join(said)[:800])
+    stated = statements(messages) or [messages]
+    return Narration(title=subject(stated[0])[:80] or stated[0][:80], narrative=" ".join(stated)[:800])
 
 
 def _merge(request: ChatRequest) -> MergeChoice:
     """Return the number of the first candidate with at least half of its words in the new episode, or 0."""
     new = _DATE.sub("", request.fields["new"])
-    pieces = _HEADING.split(request.fields["candidates"])[1:]
-    for at, (number, text) in enumerate(zip(pieces[::2], pieces[1::2], strict=True), 1):
-        # A heading that is out of turn is part of what was said.
-        if int(number) == at and word_overlap(_DATE.sub("", text), new) >= ONE_EPISODE:
-            return MergeChoice(episode=at)
+    parts = _HEADING.split(request.fields["candidates"])[1:]
+    for position, (number, text) in enumerate(zip(parts[::2], parts[1::2], strict=True), 1):
+        # A heading with another number is part of a message.
+        if int(number) == position and word_overlap(_DATE.sub("", text), new) >= ONE_EPISODE:
+            return MergeChoice(episode=position)
     return MergeChoice(episode=0)
 
 
 def _combine(request: ChatRequest) -> Narration:
     """Return the title of the old episode, and the sentences of both narratives, each once."""
     (title, _, old), (_, _, new) = (request.fields[name].partition("\n") for name in ("old", "new"))
-    said = dict.fromkeys(statements(old) + statements(new))
-    return Narration(title=_DATE.sub("", title), narrative=" ".join(said) or title)
+    sentences = dict.fromkeys(statements(old) + statements(new))
+    return Narration(title=_DATE.sub("", title), narrative=" ".join(sentences) or title)
 
 
 def _predict(request: ChatRequest) -> Prediction:
@@ -64,25 +64,27 @@ def _predict(request: ChatRequest) -> Prediction:
 
 
 def _calibrate(request: ChatRequest) -> Statements:
-    news: dict[str, int] = {}
+    numbers_by_sentence: dict[str, int] = {}
     for number, text in _messages(request.fields["messages"]):
         for sentence in statements(text):
             if sentence[:160] not in request.fields["predicted"]:
-                news.setdefault(sentence[:160], number)
-    found = [Statement(statement=sentence, lines=[number]) for sentence, number in [*news.items()][:6]]
-    return Statements(statements=found)
+                numbers_by_sentence.setdefault(sentence[:160], number)
+    first_numbers = [*numbers_by_sentence.items()][:6]
+    return Statements(
+        statements=[Statement(statement=sentence, lines=[number]) for sentence, number in first_numbers]
+    )
 
 
 def _messages(lines: str) -> list[tuple[int, str]]:
     """Return the numbered messages in a text. A line that does not begin with the next number continues a message."""
-    found: list[tuple[int, str]] = []
+    messages: list[tuple[int, str]] = []
     for line in lines.splitlines():
-        number, point, text = line.partition(". ")
-        if point and number.isdecimal() and (not found or int(number) == found[-1][0] + 1):
-            found.append((int(number), text))
-        elif found:
-            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line}")
-    return found
+        number, separator, text = line.partition(". ")
+        if separator and number.isdecimal() and (not messages or int(number) == messages[-1][0] + 1):
+            messages.append((int(number), text))
+        elif messages:
+            messages[-1] = (messages[-1][0], f"{messages[-1][1]}\n{line}")
+    return messages
 
 
 def _plain(lines: str) -> str:

@@ -18,10 +18,10 @@ class Segments:
     open: list[StoredMessage]
     closed: list[list[StoredMessage]] = field(default_factory=list)
 
-    def undecided(self, new: int) -> range:
+    def undecided(self, new_count: int) -> range:
         """Return the numbers of the `new` next messages that may start a segment; `open` begins with 1."""
-        held = len(self.open)
-        return range(max(held, self.shortest) + 1, held + new + 1)
+        open_count = len(self.open)
+        return range(max(open_count, self.shortest) + 1, open_count + new_count + 1)
 
     def add(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
         """Add messages, and complete the segment before each message whose topic-change confidence exceeds `above`."""

@@ -12,15 +12,17 @@ def _summarise(request: ChatRequest) -> Summary:
     return Summary(summary=next(iter(statements(message)), message)[:240])
 
 
-def _found(request: ChatRequest, *names: str) -> float:
+def _coverage(request: ChatRequest, *names: str) -> float:
     """Return the share of the query's words that occur in the prompt fields `names`; 1 for a query without words."""
-    wanted = set(search_words(request.fields["query"]))
-    held = {word for name in names for word in search_words(request.fields[name])}
-    return len(wanted & held) / len(wanted) if wanted else 1.0
+    query_words = set(search_words(request.fields["query"]))
+    known_words = {word for name in names for word in search_words(request.fields[name])}
+    return len(query_words & known_words) / len(query_words) if query_words else 1.0
 
 
 HANDLERS: dict[str, Handler] = {
     "sc_memory/summarise": _summarise,
-    "sc_memory/activate": lambda request: Activation(needed=_found(request, "flash") < 1),
-    "sc_memory/suffice": lambda request: Sufficiency(sufficient=_found(request, "flash", "summaries") >= 0.5),
+    "sc_memory/activate": lambda request: Activation(needed=_coverage(request, "flash") < 1),
+    "sc_memory/suffice": lambda request: Sufficiency(
+        sufficient=_coverage(request, "flash", "summaries") >= 0.5
+    ),
 }

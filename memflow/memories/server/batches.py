@@ -11,7 +11,7 @@ from memflow.memories.server.protocol import Capabilities, SentMessage
 def cut_writes(
     messages: Sequence[Message], batch: Literal["message", "pair", "session", "any"]
 ) -> list[Sequence[Message]]:
-    """Return the messages of each write. A session is what arrives together with one date."""
+    """Return the messages of each write. A session consists of messages that arrive together and have one date."""
     if batch == "message":
         return [[message] for message in messages]
     if batch == "pair":
@@ -21,13 +21,13 @@ def cut_writes(
     return [messages] if messages else []
 
 
-def sent_message(message: Message, can: Capabilities) -> SentMessage:
+def sent_message(message: Message, capabilities: Capabilities) -> SentMessage:
     """Return a message as it is sent: with its date, or with the date before its text for a server without dates."""
-    dated = message.sent_at is not None and not can.dates and message.sent_at not in message.text
+    in_text = message.sent_at is not None and not capabilities.dates and message.sent_at not in message.text
     return SentMessage(
         id=message.message_id,
         role=message.role,
-        text=f"[{message.sent_at}] {message.text}" if dated else message.text,
+        text=f"[{message.sent_at}] {message.text}" if in_text else message.text,
         speaker=message.speaker,
-        sent_at=message.sent_at if can.dates else None,
+        sent_at=message.sent_at if capabilities.dates else None,
     )

@@ -8,7 +8,7 @@ from memflow.fingerprint import digest
 from memflow.memories.server.protocol import Hello
 
 OWN_MODELS = "own models, not counted"
-"""Says of a memory server that it calls models at addresses of its own: no usage or budget has its requests."""
+"""The text for a memory server that calls models at its own addresses: usage and budget exclude its requests."""
 MEMORY_MODELS = "memory_models"
 """The metadata key of a partition with that text."""
 
@@ -17,9 +17,9 @@ MEMORY_MODELS = "memory_models"
 class ServerConfig:
     """The declaration of a memory server in memflow.toml: a command, or the address of a running server.
 
-    `settings` are passed to the server, and `revision` is a word of the user's that identifies what `hello` does not,
-    such as an image digest. `hello` is the server's last answer, None before its first start: planning reads it and
-    starts no server. `files` are digests of the files that the command names, such as its script.
+    `settings` are passed to the server. `revision` is a text of the user that identifies what `hello` does not, such as
+    an image digest. `hello` is the server's last answer, None before its first start: planning reads it and starts no
+    server. `files` are digests of the files that the command names, such as its script.
     """
 
     command: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What the entries of a memory server show, and why they do not show more."""
+"""The evidence in the entries of a memory server, and the reasons why some evidence is missing."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -41,9 +41,9 @@ class FakeServer:
 
     async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
         """Add each message as an item."""
-        stored = self.stored(space)
+        items = self.stored(space)
         for message in messages:
-            stored.append(StoredItem(self.item_of(message, write, len(stored)), write))
+            items.append(StoredItem(self.item_of(message, write, len(items)), write))
         return Written(counts={"messages": len(messages)})
 
     async def read(
@@ -51,14 +51,14 @@ class FakeServer:
     ) -> Found:
         """Return the `k` items that have most words of the query; equal ones in the order of their writes."""
         words = set(search_words(query))
-        stored = [each for each in self.stored(space) if as_of is None or each.write <= as_of]
-        scored = [(len(words & set(search_words(each.item.text))), each.item) for each in stored]
-        best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:k]
-        return Found(items=tuple(item.model_copy(update={"score": float(score)}) for score, item in best))
+        entries = [stored for stored in self.stored(space) if as_of is None or stored.write <= as_of]
+        scored = [(len(words & set(search_words(stored.item.text))), stored.item) for stored in entries]
+        ranked = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:k]
+        return Found(items=tuple(item.model_copy(update={"score": float(score)}) for score, item in ranked))
 
     async def export(self, space: str) -> Exported:
         """Return all items of a space."""
-        return Exported(items=tuple(each.item for each in self.stored(space)))
+        return Exported(items=tuple(stored_item.item for stored_item in self.stored(space)))
 
     async def fork(self, space: str, to: str) -> None:
         """Copy a space."""

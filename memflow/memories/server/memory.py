@@ -1,7 +1,7 @@
 """ServerMemory: a memory whose content is in a memory server, mirrored as entries.
 
-The server's state is a cache. What counts is in the store: the writes, the items that the server exports or returns,
-the reads of each checkpoint, and what failed. reading.py reads a memory as of a checkpoint.
+The server's state is a cache. The store contains everything else: the writes, the items that the server exports or
+returns, the reads of each checkpoint, and the failures. reading.py reads a memory as of a checkpoint.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ DECLARED = {"sources", "export", "ranked", "dates", "pure_reads", "design"}
 class ServerMemory(ExternalMemory):
     """A memory that runs as a server: a program of any language, in an environment of its own."""
 
-    k: int = parameter(10, "How many items a read requests.", low=1, high=100_000)
+    k: int = parameter(10, "Number of items that a read requests.", low=1, high=100_000)
     budget: int = parameter(0, "Tokens of notes, the best items first; 0 is no limit.")
-    mode: str = parameter(AUTO, "How the memory is read as of a checkpoint.", choices=MODES)
+    mode: str = parameter(AUTO, "The way in which the memory is read as of a checkpoint.", choices=MODES)
 
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {SERVER, WRITE, READ}
     global_kinds: ClassVar[frozenset[str]] = frozenset({NOTES})
@@ -56,10 +56,10 @@ class ServerMemory(ExternalMemory):
         mode = choose_mode(self.mode, hello)
         self._space = await session.open(episode_id)
         if self.store.newest(SERVER) is None:
-            declared = hello.can.model_dump(mode="json", include=DECLARED)
-            meta = {"mode": mode, "episode": episode_id, "can": declared}
-            mark = ", reads change the memory" if mode == ASK_AT_ONCE and _reads_write(hello.can) else ""
-            self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}{mark}", sources=(), meta=meta)
+            capabilities = hello.can.model_dump(mode="json", include=DECLARED)
+            meta = {"mode": mode, "episode": episode_id, "can": capabilities}
+            note = ", reads change the memory" if mode == ASK_AT_ONCE and _reads_write(hello.can) else ""
+            self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}{note}", sources=(), meta=meta)
         writes = self._mirrored(hello.can).writes
         state = state_of(writes)
         base = session.find(state) if writes else None
@@ -69,8 +69,8 @@ class ServerMemory(ExternalMemory):
                 self._space.writes = base.writes
             else:
                 await rewrite(session.connection, self._space, writes)
-        except ServerFailed as failed:
-            self._space.broken = f"the space of the episode {episode_id} could not be opened: {failed}"
+        except ServerFailed as error:
+            self._space.broken = f"the space of the episode {episode_id} could not be opened: {error}"
         session.register(self._space, state)
 
     async def on_checkpoint(self, queries: Sequence[str]) -> None:
@@ -79,88 +79,99 @@ class ServerMemory(ExternalMemory):
         if mode == FORK and queries:
             await self._fork(self._open_space())
         elif mode == ASK_AT_ONCE:
-            can = (await self._session().hello()).can
-            new = new_queries(self.store, queries)
-            running = asyncio.Semaphore(READS_AT_ONCE if can.pure_reads else 1)
-            found = await asyncio.gather(*(self._read_at_once(query, can, running) for query in new))
-            for query, answer in zip(new, found, strict=True):
-                store_read(self.store, self._mirrored(can), query, answer, self.k, changes=_reads_write(can))
+            capabilities = (await self._session().hello()).can
+            unread = new_queries(self.store, queries)
+            running = asyncio.Semaphore(READS_AT_ONCE if capabilities.pure_reads else 1)
+            answers = await asyncio.gather(
+                *(self._read_at_once(query, capabilities, running) for query in unread)
+            )
+            for query, answer in zip(unread, answers, strict=True):
+                store_read(
+                    self.store,
+                    self._mirrored(capabilities),
+                    query,
+                    answer,
+                    self.k,
+                    changes=_reads_write(capabilities),
+                )
 
     async def on_end(self, is_base: bool) -> None:
         """Close the space, unless another episode or a later read needs it."""
         session, space = self._session(), self._open_space()
-        can = (await session.hello()).can
+        capabilities = (await session.hello()).can
         self._space = None
-        continued = is_base and can.fork
-        if can.spaces or not (continued or self._recorded_mode() == AS_OF):
+        is_continued = is_base and capabilities.fork
+        if capabilities.spaces or not (is_continued or self._recorded_mode() == AS_OF):
             await session.close(space)
 
     def on_abort(self) -> None:
-        """Give the place of the space to others."""
+        """Release the space without a request."""
         if self._space is not None:
             self._session().release(self._space)
             self._space = None
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Send the messages to the server, and mirror what it then contains."""
+        """Send the messages to the server, and mirror the items that it contains afterwards."""
         space, session = self._open_space(), self._session()
-        can = (await session.hello()).can
+        capabilities = (await session.hello()).can
         for read in self.store.live(READ):
             self.store.retire(read.entry_id)
-        for chunk in cut_writes(messages, can.batch):
+        for chunk in cut_writes(messages, capabilities.batch):
             space.writes += 1
-            write = SentWrite(space.writes, tuple(sent_message(message, can) for message in chunk))
+            write = SentWrite(space.writes, tuple(sent_message(message, capabilities) for message in chunk))
             failures: Sequence[WriteFailure] = ()
             try:
                 if space.broken:
                     raise ServerFailed(space.broken)
                 failures = (await session.connection.write(space.name, write.number, write.messages)).failures
-            except ServerFailed as failed:
+            except ServerFailed as error:
                 write = SentWrite(write.number, write.messages, failed=True)
-                failures = [WriteFailure(why=str(failed), sources=write.ids)]
-            self._mirrored(can).add_write(write)
+                failures = [WriteFailure(why=str(error), sources=write.ids)]
+            self._mirrored(capabilities).add_write(write)
             self.store.add(WRITE, write.summary, sources=(), meta=write.meta())
             for failure in failures:
-                self._add_failure(failure, self._mirrored(can))
+                self._add_failure(failure, self._mirrored(capabilities))
             if not write.failed:
                 session.register(space, next_state(space.state, write))
-        if can.export != "none" and not space.broken:
+        if capabilities.export != "none" and not space.broken:
             try:
                 exported = await session.connection.export(space.name)
-            except ServerFailed as failed:
-                self.store.add(FAILURE, str(failed), sources=())
+            except ServerFailed as error:
+                self.store.add(FAILURE, str(error), sources=())
             else:
-                self._mirrored(can).add_exported(exported.items)
+                self._mirrored(capabilities).add_exported(exported.items)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the items that the server returns for a query, now or as of the store's sequence number."""
         if self._space is None and self._recorded_mode() == ASK_AT_ONCE:
-            can = self._recorded_capabilities()
-            stored = stored_read(self.store, query, self.k)
-            if stored is not None:
+            capabilities = self._recorded_capabilities()
+            stored_answer = stored_read(self.store, query, self.k)
+            if stored_answer is not None:
                 leave_unmeasured()
-                self.ranks_entries = can.ranked  # type: ignore[misc]
-                return self._recall(*stored, can)
+                self.ranks_entries = capabilities.ranked  # type: ignore[misc]
+                return self._recall(*stored_answer, capabilities)
         session = self._session()
-        can = (await session.hello()).can
-        self.ranks_entries = can.ranked  # type: ignore[misc]
-        mirror = self._mirrored(can)
+        capabilities = (await session.hello()).can
+        self.ranks_entries = capabilities.ranked  # type: ignore[misc]
+        mirror = self._mirrored(capabilities)
         try:
             if self._space is not None:
-                found = await read_space(session.connection, self._space, query, self.k)
+                answer = await read_space(session.connection, self._space, query, self.k)
             else:
                 if self._reader is None:
-                    self._reader = self._state_reader(can)
-                found = await self._reader.read(self._recorded_mode(), query, self.k)
-            items = mirror.find_returned(found.items) if frozen else mirror.add_returned(found.items)
-        except ServerFailed as failed:
-            raise RecallFailed(str(failed)) from failed
-        return self._recall(items, found.notes, can)
+                    self._reader = self._state_reader(capabilities)
+                answer = await self._reader.read(self._recorded_mode(), query, self.k)
+            items = mirror.find_returned(answer.items) if frozen else mirror.add_returned(answer.items)
+        except ServerFailed as error:
+            raise RecallFailed(str(error)) from error
+        return self._recall(items, answer.notes, capabilities)
 
-    def _recall(self, items: Sequence[Item], notes: str, can: Capabilities) -> Recall:
-        return recall_of(items, notes, self.budget, self._mirrored(can))
+    def _recall(self, items: Sequence[Item], notes: str, capabilities: Capabilities) -> Recall:
+        return recall_of(items, notes, self.budget, self._mirrored(capabilities))
 
-    async def _read_at_once(self, query: str, can: Capabilities, running: asyncio.Semaphore) -> Found | str:
+    async def _read_at_once(
+        self, query: str, capabilities: Capabilities, running: asyncio.Semaphore
+    ) -> Found | str:
         """Return the answer to a query now, or the reason why the read failed.
 
         If reads change the memory and it can be copied, a copy is read.
@@ -168,11 +179,11 @@ class ServerMemory(ExternalMemory):
         session, space = self._session(), self._open_space()
         async with running:
             try:
-                if can.pure_reads or _reads_write(can) or space.broken:
+                if capabilities.pure_reads or _reads_write(capabilities) or space.broken:
                     return await read_space(session.connection, space, query, self.k)
-                return await self._state_reader(can).read_copy(space, query, self.k)
-            except ServerFailed as failed:
-                return str(failed)
+                return await self._state_reader(capabilities).read_copy(space, query, self.k)
+            except ServerFailed as error:
+                return str(error)
 
     async def _fork(self, space: Space) -> None:
         """Copy the space, so that the copy can be read later as of now."""
@@ -182,38 +193,40 @@ class ServerMemory(ExternalMemory):
         copy = await session.open(self._episode(), f"@{space.writes}")
         try:
             await session.connection.fork(space.name, copy.name)
-        except ServerFailed as failed:
+        except ServerFailed as error:
             await session.close(copy)
-            self.store.add(FAILURE, str(failed), sources=())
+            self.store.add(FAILURE, str(error), sources=())
         else:
             session.register(copy, state)
 
     def _add_failure(self, failure: WriteFailure, mirror: Mirror) -> None:
         """Add an entry for what the server could not store; sources that were never sent are part of its text."""
         unknown = mirror.unknown(failure.sources)
-        of_unknown = f" (of messages that were never sent: {', '.join(unknown)})" if unknown else ""
+        suffix = f" (of messages that were never sent: {', '.join(unknown)})" if unknown else ""
         known = [source for source in failure.sources if source not in unknown]
-        self.store.add(FAILURE, failure.why + of_unknown, sources=known)
+        self.store.add(FAILURE, failure.why + suffix, sources=known)
 
     def _recorded_mode(self) -> str:
         """Return the mode in which the episode is or was played; empty if it was never played."""
-        server = self.store.newest(SERVER)
-        return "" if server is None else str(server.meta["mode"])
+        declaration = self.store.newest(SERVER)
+        return "" if declaration is None else str(declaration.meta["mode"])
 
     def _recorded_capabilities(self) -> Capabilities:
-        server = self.store.newest(SERVER)
-        return Capabilities() if server is None else Capabilities(**server.meta["can"])
+        declaration = self.store.newest(SERVER)
+        return Capabilities() if declaration is None else Capabilities(**declaration.meta["can"])
 
     def _episode(self) -> str:
-        server = self.store.newest(SERVER)
-        return "" if server is None else str(server.meta["episode"])
+        declaration = self.store.newest(SERVER)
+        return "" if declaration is None else str(declaration.meta["episode"])
 
-    def _state_reader(self, can: Capabilities) -> StateReader:
-        return StateReader(self._session(), can, self.store, self._mirrored(can).writes, self._episode())
+    def _state_reader(self, capabilities: Capabilities) -> StateReader:
+        return StateReader(
+            self._session(), capabilities, self.store, self._mirrored(capabilities).writes, self._episode()
+        )
 
-    def _mirrored(self, can: Capabilities) -> Mirror:
+    def _mirrored(self, capabilities: Capabilities) -> Mirror:
         if self._mirror is None:
-            self._mirror = Mirror(self.store, can, self.bookkeeping_kinds | self.global_kinds)
+            self._mirror = Mirror(self.store, capabilities, self.bookkeeping_kinds | self.global_kinds)
         return self._mirror
 
     def _session(self) -> ServerSession:
@@ -233,6 +246,6 @@ class ServerMemory(ExternalMemory):
         return self._space
 
 
-def _reads_write(can: Capabilities) -> bool:
+def _reads_write(capabilities: Capabilities) -> bool:
     """Return whether a read at a checkpoint changes the memory, since no copy can be read instead."""
-    return not can.pure_reads and (not can.fork or can.spaces > 0)
+    return not capabilities.pure_reads and (not capabilities.fork or capabilities.spaces > 0)

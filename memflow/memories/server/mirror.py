@@ -45,13 +45,13 @@ class SentWrite:
 
     def meta(self) -> dict[str, Any]:
         """Return the write as metadata of an entry."""
-        sent = [message.model_dump(mode="json", exclude_none=True) for message in self.messages]
-        return {"write": self.number, "messages": sent, **({"failed": True} if self.failed else {})}
+        messages = [message.model_dump(mode="json", exclude_none=True) for message in self.messages]
+        return {"write": self.number, "messages": messages, **({"failed": True} if self.failed else {})}
 
     @classmethod
     def of(cls, entry: Item) -> "SentWrite":
         """Return the write that an entry records."""
-        messages = tuple(SentMessage.model_validate(each) for each in entry.meta["messages"])
+        messages = tuple(SentMessage.model_validate(message) for message in entry.meta["messages"])
         return cls(entry.meta["write"], messages, entry.meta.get("failed", False))
 
 
@@ -89,7 +89,7 @@ class Mirror:
     def add_returned(self, items: Sequence[WireItem]) -> list[Item]:
         """Return the entries of items that a read returned, and add those that are new. Raises ServerFailed."""
         self.check(items)
-        return [self._put(item, found) for item, found in zip(items, self._find(items), strict=True)]
+        return [self._write_entry(item, entry) for item, entry in zip(items, self._find(items), strict=True)]
 
     def find_returned(self, items: Sequence[WireItem]) -> list[Item]:
         """Return the entries of items that a read returned, without a change of the store. Raises ServerFailed.
@@ -97,10 +97,10 @@ class Mirror:
         An item without an entry is returned as an entry that the store does not have.
         """
         self.check(items)
-        after = 1 + max((entry.order for entry in self.store), default=-1)
+        first_order = 1 + max((entry.order for entry in self.store), default=-1)
         return [
-            found or self._unstored(item, after + at)
-            for at, (item, found) in enumerate(zip(items, self._find(items), strict=True))
+            entry or self._unstored(item, first_order + index)
+            for index, (item, entry) in enumerate(zip(items, self._find(items), strict=True))
         ]
 
     def add_exported(self, items: Sequence[WireItem]) -> None:
@@ -108,33 +108,33 @@ class Mirror:
 
         An invalid item is recorded as a failure, once per reason; the entry that it had stays as it was.
         """
-        now = [item for item in items if item.until is None]
-        there = {item.id for item in now}
-        seen: set[str] = set()
+        current = [item for item in items if item.until is None]
+        current_ids = {item.id for item in current}
+        checked_ids: set[str] = set()
         valid = []
-        for item in now:
-            if problem := self._problem(item, seen):
-                self._fail(problem)
+        for item in current:
+            if problem := self._problem(item, checked_ids):
+                self._record_failure(problem)
             else:
                 valid.append(item)
-        found = self._find(valid)
-        present = {entry.entry_id for entry in found if entry is not None}
-        for item, entry in zip(valid, found, strict=True):
-            replaced = None if item.previous in (None, *there) else self._entry(item.previous)
-            before = None if replaced is None or replaced.entry_id in present else replaced
-            present.add(self._put(item, entry, before).entry_id)
-        for item_id in [each for each in self._entries if each not in there]:
+        entries = self._find(valid)
+        matched_ids = {entry.entry_id for entry in entries if entry is not None}
+        for item, entry in zip(valid, entries, strict=True):
+            predecessor = None if item.previous in (None, *current_ids) else self._entry(item.previous)
+            previous = None if predecessor is None or predecessor.entry_id in matched_ids else predecessor
+            matched_ids.add(self._write_entry(item, entry, previous).entry_id)
+        for item_id in [known_id for known_id in self._entries if known_id not in current_ids]:
             entry = self._entry(item_id)
-            if entry is not None and entry.entry_id not in present:
+            if entry is not None and entry.entry_id not in matched_ids:
                 self._forget(entry)
                 self.store.retire(entry.entry_id)
             del self._entries[item_id]
 
     def check(self, items: Iterable[WireItem]) -> None:
         """Raise ServerFailed for an item that is invalid under the server's capabilities."""
-        seen: set[str] = set()
+        checked_ids: set[str] = set()
         for item in items:
-            if problem := self._problem(item, seen):
+            if problem := self._problem(item, checked_ids):
                 raise ServerFailed(problem)
 
     def position(self, entry: Item) -> int | None:
@@ -145,65 +145,65 @@ class Mirror:
 
     def unknown(self, ids: Iterable[str]) -> list[str]:
         """Return the ids of messages that were never sent to this space."""
-        return [each for each in ids if each not in self._messages]
+        return [message_id for message_id in ids if message_id not in self._messages]
 
-    def _problem(self, item: WireItem, seen: set[str]) -> str:
-        """Return what is wrong with an item; empty if nothing is."""
-        grain = self.can.sources
-        if item.id in seen:
+    def _problem(self, item: WireItem, checked_ids: set[str]) -> str:
+        """Return the error in an item; empty if the item is valid."""
+        unit = self.can.sources
+        if item.id in checked_ids:
             return f"the item id {item.id!r} occurs twice in one answer. Return each item once."
-        seen.add(item.id)
-        if grain == "none":
+        checked_ids.add(item.id)
+        if unit == "none":
             return ""
         if not item.sources:
             return (
-                f"the server declares `sources: {grain!r}`, but the item {item.id!r} has none. Return the sources, or "
+                f"the server declares `sources: {unit!r}`, but the item {item.id!r} has none. Return the sources, or "
                 "declare 'none'."
             )
-        known = self._messages if grain == "message" else self._of_write
-        unknown = [source for source in item.sources if source not in known]
+        sendable = self._messages if unit == "message" else self._of_write
+        unknown = [source for source in item.sources if source not in sendable]
         if unknown:
             return (
-                f"the item {item.id!r} has the source {unknown[0]!r}, which is no {grain} that was sent to its space "
+                f"the item {item.id!r} has the source {unknown[0]!r}, which is no {unit} that was sent to its space "
                 "up to the state that was read. Return ids that were sent."
             )
         return ""
 
-    def _fail(self, problem: str) -> None:
+    def _record_failure(self, problem: str) -> None:
         if problem not in self._reported:
             self._reported.add(problem)
             self.store.add(FAILURE, problem, sources=())
 
-    def _put(self, item: WireItem, found: Item | None, previous: Item | None = None) -> Item:
-        """Return the entry of an item: the one that was found, a revision of an earlier one, or a new entry."""
-        if found is None:
+    def _write_entry(self, item: WireItem, entry: Item | None, previous: Item | None = None) -> Item:
+        """Return the entry of an item: `entry` if there is one, a revision of an earlier entry, or a new entry."""
+        if entry is None:
             text, sources, meta = item.text, self._sources(item), self._meta(item)
-            before = self._entry(item.id) or previous
-            if before is None:
-                found = self.store.add(self._kind(item), text, sources=sources, meta=meta)
+            earlier = self._entry(item.id) or previous
+            if earlier is None:
+                entry = self.store.add(self._kind(item), text, sources=sources, meta=meta)
             else:
-                self._forget(before)
-                found = self.store.revise(
-                    before, text=text, sources=sources, meta=meta, kind=self._kind(item)
+                self._forget(earlier)
+                entry = self.store.revise(
+                    earlier, text=text, sources=sources, meta=meta, kind=self._kind(item)
                 )
-        self._remember(found, item.id)
-        return found
+        self._remember(entry, item.id)
+        return entry
 
     def _find(self, items: Sequence[WireItem]) -> list[Item | None]:
         """Return the current entry with the content of each item: by its id, or by equal content if ids are random."""
-        found = [self._entry(item.id) for item in items]
+        by_id = [self._entry(item.id) for item in items]
         contents = [self._content_of(item) for item in items]
-        same = [
+        matches = [
             entry if entry is not None and self._content(entry) == content else None
-            for entry, content in zip(found, contents, strict=True)
+            for entry, content in zip(by_id, contents, strict=True)
         ]
-        used = {entry.entry_id for entry in found if entry is not None}
-        for at, content in enumerate(contents):
-            entry_id = self._contents.get(content) if found[at] is None else None
-            if entry_id is not None and entry_id not in used:
-                used.add(entry_id)
-                same[at] = self.store.get(entry_id)
-        return same
+        matched_ids = {entry.entry_id for entry in by_id if entry is not None}
+        for index, content in enumerate(contents):
+            entry_id = self._contents.get(content) if by_id[index] is None else None
+            if entry_id is not None and entry_id not in matched_ids:
+                matched_ids.add(entry_id)
+                matches[index] = self.store.get(entry_id)
+        return matches
 
     def _entry(self, item_id: str | None) -> Item | None:
         entry = self._entries.get(item_id) if item_id is not None else None
@@ -236,8 +236,8 @@ class Mirror:
         )
 
     def _kind(self, item: WireItem) -> str:
-        usable = _KIND.fullmatch(item.kind) and item.kind not in self.reserved_kinds
-        return item.kind if usable else MEMORY
+        is_usable = _KIND.fullmatch(item.kind) and item.kind not in self.reserved_kinds
+        return item.kind if is_usable else MEMORY
 
     def _sources(self, item: WireItem) -> tuple[str, ...]:
         """Return the ids of an item's source messages."""
@@ -245,29 +245,31 @@ class Mirror:
             return ()
         if self.can.sources == "message":
             return item.sources
-        return tuple(dict.fromkeys(each for source in item.sources for each in self._of_write[source]))
+        return tuple(
+            dict.fromkeys(message_id for source in item.sources for message_id in self._of_write[source])
+        )
 
     def _meta(self, item: WireItem) -> Mapping[str, Any]:
-        """Return what restores the item, and its date."""
-        found: dict[str, Any] = {"id": item.id}
+        """Return the metadata of an item's entry: its id, date, writes, and kind if the entry has another kind."""
+        meta: dict[str, Any] = {"id": item.id}
         if item.sent_at is not None:
-            found["sent_at"] = item.sent_at
+            meta["sent_at"] = item.sent_at
         if self.can.sources == "write":
-            found["writes"] = list(item.sources)
+            meta["writes"] = list(item.sources)
         if self._kind(item) != item.kind:
-            found["kind"] = item.kind
-        return found
+            meta["kind"] = item.kind
+        return meta
 
 
 def wire_items(store: EntryStore, can: Capabilities) -> list[WireItem]:
-    """Return the current entries that correspond to items as items to restore, with the sources that were given."""
-    found = []
+    """Return the items of the current entries for `restore`, with the sources that the server reported."""
+    items = []
     for entry in store.live():
         if "id" in entry.meta:
             sources = {"none": (), "write": entry.meta.get("writes", ()), "message": entry.sources}[
                 can.sources
             ]
-            found.append(
+            items.append(
                 WireItem(
                     id=entry.meta["id"],
                     text=entry.text,
@@ -276,4 +278,4 @@ def wire_items(store: EntryStore, can: Capabilities) -> list[WireItem]:
                     kind=entry.meta.get("kind", entry.kind),
                 )
             )
-    return found
+    return items

@@ -16,36 +16,39 @@ PREFERRED = (AS_OF, RESTORE, FORK)
 """The modes that `auto` prefers to asking at once, best first."""
 
 
-def missing_capability(mode: str, can: Capabilities) -> str:
+def missing_capability(mode: str, capabilities: Capabilities) -> str:
     """Return the declaration that a mode needs and the server lacks; empty if the mode is possible."""
-    needs = {
+    requirements = {
         AS_OF: [
-            (can.as_of == "writes", f'`as_of: "writes"` (it declares "{can.as_of}")'),
+            (capabilities.as_of == "writes", f'`as_of: "writes"` (it declares "{capabilities.as_of}")'),
             (
-                can.pure_reads,
+                capabilities.pure_reads,
                 "`pure_reads: true`, since a read as of an earlier write would change the present",
             ),
             (
-                not can.spaces or can.deterministic,
+                not capabilities.spaces or capabilities.deterministic,
                 "`spaces: 0` or `deterministic: true`, since the spaces of played episodes are read later",
             ),
         ],
         RESTORE: [
-            (can.restore, "`restore: true`"),
-            (can.export != "none", '`export: "live"` or "history"'),
+            (capabilities.restore, "`restore: true`"),
+            (capabilities.export != "none", '`export: "live"` or "history"'),
         ],
         FORK: [
-            (can.fork, "`fork: true`"),
-            (not can.spaces, f"`spaces: 0`, since each checkpoint is a space (it declares {can.spaces})"),
+            (capabilities.fork, "`fork: true`"),
+            (
+                not capabilities.spaces,
+                f"`spaces: 0`, since each checkpoint is a space (it declares {capabilities.spaces})",
+            ),
         ],
     }
-    return next((missing for there, missing in needs.get(mode, ()) if not there), "")
+    return next((declaration for supported, declaration in requirements.get(mode, ()) if not supported), "")
 
 
 def choose_mode(mode: str, hello: Hello) -> str:
     """Return the mode to use with a server. Raises BadSettings for a mode that the server does not support."""
     if mode == AUTO:
-        return next((each for each in PREFERRED if not missing_capability(each, hello.can)), ASK_AT_ONCE)
+        return next((name for name in PREFERRED if not missing_capability(name, hello.can)), ASK_AT_ONCE)
     if missing := missing_capability(mode, hello.can):
         raise BadSettings(
             f"the memory server {hello.name} {hello.version} cannot be used with mode = {mode!r}: it lacks the "

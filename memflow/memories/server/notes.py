@@ -22,29 +22,29 @@ def recall_of(items: Sequence[Item], notes: str, budget: int, mirror: Mirror) ->
     if not items:
         return Recall(notes=notes, injected_tokens=estimate(notes)) if notes else Recall()
     by_id = {item.entry_id: item for item in items}
-    shown = [
+    dated = [
         replace(item, text=with_date(item.text, item.meta.get("sent_at")), order=order)
         for item, order in zip(items, _orders(items, mirror), strict=True)
     ]
-    found = recalled(shown, budget or None)
+    recall = recalled(dated, budget or None)
     return replace(
-        found,
-        entries=tuple(by_id[item.entry_id] for item in found.entries),
-        ranking=None if found.ranking is None else tuple(by_id[item.entry_id] for item in found.ranking),
+        recall,
+        entries=tuple(by_id[item.entry_id] for item in recall.entries),
+        ranking=None if recall.ranking is None else tuple(by_id[item.entry_id] for item in recall.ranking),
     )
 
 
 def _orders(items: Sequence[Item], mirror: Mirror) -> list[int]:
     """Return a number for each item by which the notes list them; equal numbers keep the order of the answer."""
     positions = [mirror.position(item) for item in items]
-    known = [position for position in positions if position is not None]
-    if len(known) == len(items):
-        return known
+    positioned = [position for position in positions if position is not None]
+    if len(positioned) == len(items):
+        return positioned
     if mirror.can.export != "none":
         return [item.order for item in items]
     messages = [message for write in mirror.writes for message in write.messages]
-    likely = LikelyOrigins(messages)
-    return [likely.position(item) for item in items]
+    origins = LikelyOrigins(messages)
+    return [origins.position(item) for item in items]
 
 
 class LikelyOrigins:
@@ -57,22 +57,22 @@ class LikelyOrigins:
     def __init__(self, messages: Sequence[SentMessage]) -> None:
         self._texts = [_plain(message.text) for message in messages]
         self._dates = [message.sent_at for message in messages]
-        self._by_text = {text: at for at, text in reversed([*enumerate(self._texts)])}
+        self._by_text = {text: index for index, text in reversed([*enumerate(self._texts)])}
 
     def position(self, item: Item) -> int:
         """Return the position of the message with the largest common text; without one, of the first of its date.
 
         Return the number of messages for an item without such a message.
         """
-        whole = _plain(item.text)
-        said = whole.partition(": ")[2] or whole  # without the name of the speaker
-        for text in (whole, said):
+        text_of_item = _plain(item.text)
+        content = text_of_item.partition(": ")[2] or text_of_item  # without the name of the speaker
+        for text in (text_of_item, content):
             if text in self._by_text:
                 return self._by_text[text]
         common = [
-            (min(len(text), len(said)), -at)
-            for at, text in enumerate(self._texts)
-            if text and (text in whole or said in text)
+            (min(len(text), len(content)), -index)
+            for index, text in enumerate(self._texts)
+            if text and (text in text_of_item or content in text)
         ]
         if common:
             return -max(common)[1]

@@ -66,7 +66,7 @@ class Endpoint(Wire):
 
 
 class Hello(Wire):
-    """The answer to `hello`: what the server is, and what it can do. It is part of the assistant's fingerprint."""
+    """The answer to `hello`: name, version, settings and capabilities. It is part of the assistant's fingerprint."""
 
     name: Name
     version: Name

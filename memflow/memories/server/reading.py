@@ -97,8 +97,8 @@ async def read_space(
     """Return at most `k` items of a space for a query, also from a server that returns more. Raises ServerFailed."""
     if space.broken:
         raise ServerFailed(space.broken)
-    found = await connection.read(space.name, query, k, asked_at=asked_at(query), as_of=as_of)
-    return found.model_copy(update={"items": found.items[:k]})
+    answer = await connection.read(space.name, query, k, asked_at=asked_at(query), as_of=as_of)
+    return answer.model_copy(update={"items": answer.items[:k]})
 
 
 async def rewrite(connection: Connection, space: Space, writes: Sequence[SentWrite]) -> None:

@@ -60,7 +60,7 @@ class _TimedConnection:
 
     def __getattr__(self, operation: str) -> Callable[..., Awaitable[Any]]:
         method = getattr(self._connection, operation)
-        return lambda *arguments, **named: count_waiting(method(*arguments, **named))
+        return lambda *arguments, **keywords: count_waiting(method(*arguments, **keywords))
 
 
 class ServerSession:
@@ -68,13 +68,13 @@ class ServerSession:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = ref(connection)
-        self._word = token_hex(4)
+        self._prefix = token_hex(4)
         self._opened = 0
         self._hello: Hello | None = None
         self._lock = asyncio.Lock()
         self._waiting: list[asyncio.Future[None]] = []
-        self._used = 0
-        self._restored = 0
+        self._open_count = 0
+        self._restored_count = 0
         self._reusable: OrderedDict[str, Space] = OrderedDict()
         self._building: dict[str, asyncio.Lock] = {}
         self._by_state: dict[str, Space] = {}
@@ -94,11 +94,11 @@ class ServerSession:
         return self._hello
 
     def find(self, state: str) -> Space | None:
-        """Return a space that has, or had, a state. It went on if its own state is another."""
+        """Return a space that has, or had, a state. If its current state differs, it has later writes, too."""
         return self._by_state.get(state)
 
     def register(self, space: Space, state: str) -> None:
-        """Make a space known under a state that it has now."""
+        """Set the state of a space, under which `find` returns it from now on."""
         space.state = state
         space.states.append(state)
         self._by_state[state] = space
@@ -106,14 +106,14 @@ class ServerSession:
     async def open(self, episode_id: str, moment: str = "") -> Space:
         """Return a new space, when the server has room. It exists after `reset` or `fork`, up to `close`."""
         limit = (await self.hello()).can.spaces
-        while limit and self._used >= limit:
+        while limit and self._open_count >= limit:
             await self._evict_or_wait()
-        self._used += 1
+        self._open_count += 1
         self._opened += 1
-        return Space(f"{self._word}.{self._opened}/{episode_id[:LONGEST_NAME]}{moment}")
+        return Space(f"{self._prefix}.{self._opened}/{episode_id[:LONGEST_NAME]}{moment}")
 
     async def close(self, space: Space) -> None:
-        """Delete a space, and give its place to the next. A server that cannot delete it keeps it unused."""
+        """Delete a space, so that another can be opened. A space that the server cannot delete stays unused."""
         self.release(space)
         try:
             await self.connection.close(space.name)
@@ -125,7 +125,7 @@ class ServerSession:
         for state in space.states:
             if self._by_state.get(state) is space:
                 del self._by_state[state]
-        self._used -= 1
+        self._open_count -= 1
         self._wake()
 
     @asynccontextmanager
@@ -141,25 +141,25 @@ class ServerSession:
                 await self._close_restored(space)
             return
         async with self._building.setdefault(key, asyncio.Lock()):
-            shared = self._reusable.get(key)
-            if shared is None:
-                shared = self._reusable[key] = await self._build(episode_id, moment, fill)
-            shared.users += 1
+            shared_space = self._reusable.get(key)
+            if shared_space is None:
+                shared_space = self._reusable[key] = await self._build(episode_id, moment, fill)
+            shared_space.users += 1
         try:
-            yield shared
+            yield shared_space
         finally:
-            shared.users -= 1
+            shared_space.users -= 1
             self._reusable.move_to_end(key)
             self._wake()
 
     async def _build(self, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]]) -> Space:
-        while self._restored >= RESTORED:
+        while self._restored_count >= RESTORED:
             await self._evict_or_wait()
-        self._restored += 1
+        self._restored_count += 1
         try:
             space = await self.open(episode_id, moment)
         except BaseException:
-            self._restored -= 1
+            self._restored_count -= 1
             raise
         try:
             await fill(space)
@@ -167,13 +167,13 @@ class ServerSession:
             await self._close_restored(space)
             raise
         except BaseException:
-            self._restored -= 1
+            self._restored_count -= 1
             self.release(space)
             raise
         return space
 
     async def _close_restored(self, space: Space) -> None:
-        self._restored -= 1
+        self._restored_count -= 1
         await self.close(space)
 
     async def _evict_or_wait(self) -> None:

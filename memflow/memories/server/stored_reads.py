@@ -15,8 +15,8 @@ RERUN = "Rerun with `memflow run --force`, which plays the episodes again."
 
 def new_queries(store: EntryStore, queries: Sequence[str]) -> list[str]:
     """Return the distinct queries without a stored read in the present state."""
-    stored = {entry.meta["query"] for entry in store.live(READ)}
-    return [query for key, query in {_key(query): query for query in queries}.items() if key not in stored]
+    keys = {entry.meta["query"] for entry in store.live(READ)}
+    return [query for key, query in {_key(query): query for query in queries}.items() if key not in keys]
 
 
 def store_read(
@@ -39,8 +39,8 @@ def store_read(
             "ids": [item.id for item in answer.items],
             "scores": [item.score for item in answer.items],
         }
-    except ServerFailed as failed:
-        meta["failed"] = str(failed)
+    except ServerFailed as error:
+        meta["failed"] = str(error)
     store.add(READ, "failed" if "failed" in meta else f"{len(items)} items", sources=(), meta=meta)
 
 
@@ -49,8 +49,8 @@ def stored_read(store: EntryStore, query: str, k: int) -> tuple[list[Item], str]
 
     Raises RecallFailed if the read failed, or if there was none.
     """
-    wanted = _key(query)
-    read = next((entry for entry in store.live(READ) if entry.meta["query"] == wanted), None)
+    key = _key(query)
+    read = next((entry for entry in store.live(READ) if entry.meta["query"] == key), None)
     if read is None:
         if not store.sequence:
             return None
@@ -62,7 +62,7 @@ def stored_read(store: EntryStore, query: str, k: int) -> tuple[list[Item], str]
         raise RecallFailed(read.meta["failed"])
     if read.meta["k"] < k:
         raise RecallFailed(f"the memory server was read with k = {read.meta['k']}, not with {k}. {RERUN}")
-    items = [item for each in read.meta["entries"] if (item := store.get(each)) is not None]
+    items = [item for entry_id in read.meta["entries"] if (item := store.get(entry_id)) is not None]
     if items and items[0].kind == NOTES:
         return [], items[0].text
     return items[:k], ""

@@ -60,8 +60,7 @@ def up_to_date(home: Path) -> Settings:
         for table in tables_of(scope):
             today = fingerprints.table(table, where, assistant)
             fingerprints.lake.write(table, partition_key(where, assistant), [], fingerprint=today)
-    played = [partition_key(DOMAIN, assistant) for assistant in ASSISTANTS]
-    restore_outputs(settings, fingerprints.lake, played, is_published=True)
+    restore_outputs(settings, fingerprints.lake)
     return settings
 
 

@@ -28,14 +28,14 @@ def read_text(turn: Turn, schema: Schema, state: State) -> State:
     If the text states previous values and one new value, the new value is used. If no sentence names the variable,
     the exposed value is used, provided that the text contains no other new value of the variable.
     """
-    found: State = {}
+    values: State = {}
     exposed, stated = _exposed(turn), stated_values(turn.text, schema)
     for name in {**exposed, **stated}:
-        values = stated.get(name) or mentioned_values(turn.text, schema.get(name, ()))
-        new = [value for value in values if value != state.get(name)] or list(values)
-        value = new[0] if len(new) == 1 else None
-        found[name] = value if name in stated or value == exposed.get(name) else None
-    return found
+        candidates = stated.get(name) or mentioned_values(turn.text, schema.get(name, ()))
+        new_values = [value for value in candidates if value != state.get(name)] or list(candidates)
+        value = new_values[0] if len(new_values) == 1 else None
+        values[name] = value if name in stated or value == exposed.get(name) else None
+    return values
 
 
 def read_exposed(turn: Turn, schema: Schema, state: State) -> State:
@@ -48,8 +48,8 @@ def examine_golds(
 ) -> Findings:
     """Return the probes whose gold, contexts, evidence or options contradict the messages before their checkpoint."""
     users = _users(reader, turns, variables)
-    found, valid, examined = Findings(), 0, 0
-    for at, probe in enumerate(probes):
+    findings, valid, examined = Findings(), 0, 0
+    for position, probe in enumerate(probes):
         if probe.reason is not None or not probe.variables or probe.episode_id not in users:
             continue
         valid += 1
@@ -58,22 +58,22 @@ def examine_golds(
             continue
         examined += 1
         if faults := [*_faults(user, probe), *(_option_faults(user, probe) if reader is read_text else ())]:
-            found[at] = "; ".join(faults)
-    found.note = _share(examined, valid, "probes")
-    return found
+            findings[position] = "; ".join(faults)
+    findings.note = _share(examined, valid, "probes")
+    return findings
 
 
 def examine_messages(turns: Sequence[Turn], variables: Sequence[Variable]) -> Findings:
     """Return the messages that are sent too early, or state a value that is neither exposed nor a previous value."""
     users = _users(read_text, turns, variables)
-    found, exposed, examined = Findings(), 0, 0
-    for at, turn in enumerate(turns):
+    findings, exposed, examined = Findings(), 0, 0
+    for position, turn in enumerate(turns):
         user = users.get(turn.episode_id)
         if user is None or not _is_read(turn):
             continue
-        before, read, declared = user.before[turn.message_id], user.read[turn.message_id], _exposed(turn)
+        before, stated, declared = (user.before[turn.message_id], user.read[turn.message_id], _exposed(turn))
         exposed += len(declared)
-        examined += sum(read.get(name) is not None for name in declared)
+        examined += sum(stated.get(name) is not None for name in declared)
         faults = [
             f"the text states {name} = {' and '.join(values)}, and exposes is {declared.get(name, 'silent')}"
             for name, values in stated_values(turn.text, user.schema).items()
@@ -82,9 +82,9 @@ def examine_messages(turns: Sequence[Turn], variables: Sequence[Variable]) -> Fi
         if turn.sent_at is not None and turn.sent_at <= user.last_sent.get(turn.checkpoint - 1, ""):
             faults.append(f"it is sent at {turn.sent_at}, before the end of period {turn.checkpoint - 1}")
         if faults:
-            found[at] = "; ".join(faults)
-    found.note = _share(examined, exposed, "exposed values")
-    return found
+            findings[position] = "; ".join(faults)
+    findings.note = _share(examined, exposed, "exposed values")
+    return findings
 
 
 @dataclass
@@ -100,23 +100,23 @@ class _User:
     stated_by_options: dict[tuple[str, tuple[str, ...]], dict[str, tuple[str, ...]]] = field(
         default_factory=dict
     )
-    """What the text of each option states of some variables: the probes of all periods have the same options."""
+    """The values that each option states for some variables, cached since all periods have the same options."""
 
     def values(self, names: Sequence[str], period: int) -> list[str | None]:
         """Return the values of some variables at the end of a period; None for a value that no message states."""
-        known = [each for each in self.states if each <= period]
-        state = self.states[max(known)] if known else {}
+        past_periods = [past for past in self.states if past <= period]
+        state = self.states[max(past_periods)] if past_periods else {}
         return [state.get(name) for name in names]
 
     def previous_values(self, names: Sequence[str], period: int) -> list[str | None]:
         """Return the values before the last change of any of these variables, or the current ones without a change."""
         current = self.values(names, period)
-        earlier = (self.values(names, each) for each in range(period - 1, -1, -1))
+        earlier = (self.values(names, earlier_period) for earlier_period in range(period - 1, -1, -1))
         return next((values for values in earlier if values != current), current)
 
     def evidence(self, names: Sequence[str], period: int) -> set[str]:
         """Return the ids of the messages that state the current values."""
-        latest = self.stated_by[max(each for each in self.stated_by if each <= period)]
+        latest = self.stated_by[max(past for past in self.stated_by if past <= period)]
         return {latest[name] for name in names}
 
 
@@ -133,15 +133,15 @@ def _users(reader: Reader, turns: Sequence[Turn], variables: Sequence[Variable])
 
 def _read_user(reader: Reader, schema: Schema, turns: Iterable[Turn]) -> _User:
     user, state, stated_by = _User(schema), State(), dict[str, str]()
-    for turn in sorted(turns, key=lambda each: (each.checkpoint, each.sent_at or "", each.event)):
+    for turn in sorted(turns, key=lambda turn_: (turn_.checkpoint, turn_.sent_at or "", turn_.event)):
         # The probes of a quarantined message are quarantined, so its values stay unknown.
-        read = reader(turn, schema, state) if _is_read(turn) else dict.fromkeys(_exposed(turn))
-        user.before[turn.message_id], user.read[turn.message_id] = state, read
+        stated = reader(turn, schema, state) if _is_read(turn) else dict.fromkeys(_exposed(turn))
+        user.before[turn.message_id], user.read[turn.message_id] = state, stated
         stated_by = stated_by | dict.fromkeys(
-            (name for name in read if name in _exposed(turn) or read[name] != state.get(name)),
+            (name for name in stated if name in _exposed(turn) or stated[name] != state.get(name)),
             turn.message_id,
         )
-        state = state | read
+        state = state | stated
         user.states[turn.checkpoint], user.stated_by[turn.checkpoint] = state, stated_by
         latest = user.last_sent.get(turn.checkpoint, "")
         user.last_sent[turn.checkpoint] = max(latest, turn.sent_at or "")
@@ -160,9 +160,9 @@ def _faults(user: _User, probe: Probe) -> Iterator[str]:
         if None not in expected and json.loads(text) != dict(zip(probe.variables, expected, strict=True)):
             yield f"{column} is not {', '.join(map(str, expected))}, which the messages state"
     if probe.kind == "choice":
-        right = [number for number, variant in enumerate(probe.variants, 1) if _parsed(variant) == values]
-        if [str(number) for number in right] != [probe.gold]:
-            yield f"gold is {probe.gold!r}, and options {right} have the values that the messages state"
+        matches = [number for number, variant in enumerate(probe.variants, 1) if _parsed(variant) == values]
+        if [str(number) for number in matches] != [probe.gold]:
+            yield f"gold is {probe.gold!r}, and options {matches} have the values that the messages state"
     if user.evidence(probe.variables, probe.checkpoint) != set(probe.evidence):
         yield "evidence is not the messages that state the values"
 
@@ -171,13 +171,13 @@ def _option_faults(user: _User, probe: Probe) -> Iterator[str]:
     """Yield a description of each option of a choice probe whose text states other values than its variant."""
     names = tuple(probe.variables)
     for number, (option, variant) in enumerate(zip(probe.options, probe.variants, strict=True), 1):
-        meant = dict(zip(names, _parsed(variant), strict=True))
+        expected = dict(zip(names, _parsed(variant), strict=True))
         stated = user.stated_by_options.get((option, names))
         if stated is None:
             stated = stated_values(option, {name: user.schema[name] for name in names})
             user.stated_by_options[option, names] = stated
-        if wrong := [name for name, values in stated.items() if values != (meant[name],)]:
-            yield f"the text of option {number} states {stated[wrong[0]][0]!r} for {wrong[0]}"
+        if wrong_variables := [name for name, values in stated.items() if values != (expected[name],)]:
+            yield f"the text of option {number} states {stated[wrong_variables[0]][0]!r} for {wrong_variables[0]}"
 
 
 @lru_cache(maxsize=4096)
@@ -191,11 +191,11 @@ def _is_read(turn: Turn) -> bool:
 
 
 def _exposed(turn: Turn) -> Mapping[str, str]:
-    found = json.loads(turn.exposes or "{}")
-    return found if isinstance(found, dict) else {}
+    values = json.loads(turn.exposes or "{}")
+    return values if isinstance(values, dict) else {}
 
 
-def _share(examined: int, total: int, what: str) -> str:
+def _share(examined: int, total: int, items: str) -> str:
     if not total:
-        return f"no {what} to examine"
-    return f"examined {examined:,} of {total:,} {what}; not examined: {1 - examined / total:.1%}"
+        return f"no {items} to examine"
+    return f"examined {examined:,} of {total:,} {items}; not examined: {1 - examined / total:.1%}"

@@ -14,13 +14,13 @@ Schema = Mapping[str, Sequence[str]]
 
 _SENTENCE = re.compile(r"[^.!?;。！？；\n]+[.!?;。！？；\n]*")
 _OVER = re.compile(r"(?:no longer|not|不再是|不是)\s*$")
-"""Words directly before a value that does not hold any more."""
+"""Words directly before a former value."""
 _NO_STATEMENT = re.compile(
     r"\?|？|n['’]t\b|\b(?:used to|was|were|had been|formerly|previously|before|back then|until|any ?more|no more|never|"
     r"consider\w*|think\w*|thought|wish\w*|hop(?:e|es|ed|ing)|might|could|would|should|if|whether|plan\w* to|"
     r"want\w* to|unlike)\b|以前|之前|过去|曾|原来|原本|本来|想过|考虑|如果|要是|希望|也许|可能|吗"
 )
-"""Words of sentences that do not state a value that holds."""
+"""Words of sentences that state no current value."""
 _OF_ANOTHER = re.compile(r"(?:['’]s|\bhis|\bher|\btheir|[他她]们?的)\s*$")
 """Words directly before a variable of another person."""
 
@@ -30,26 +30,26 @@ def stated_values(text: str, schema: Schema) -> dict[str, tuple[str, ...]]:
 
     If a sentence names several variables, a value is assigned to the last variable named before the value.
     """
-    found: dict[str, dict[str, None]] = {}
+    stated: dict[str, dict[str, None]] = {}
     names = {_in_words(name): name for name in schema}
     for sentence in _sentences(text):
-        named = list(_phrases(tuple(names)).finditer(sentence))
-        for at, match in enumerate(named):
+        matches = list(_phrases(tuple(names)).finditer(sentence))
+        for index, match in enumerate(matches):
             variable = names[match[0]]
             if _is_doubtful(sentence, match.start(), schema[variable]):
                 continue
-            several = len(named) > 1
-            start = match.end() if several else 0
-            end = named[at + 1].start() if at + 1 < len(named) else len(sentence)
-            rest = sentence[start:end] if several else sentence.replace(match[0], " | ", 1)
-            found.setdefault(variable, {}).update(dict.fromkeys(_values_in(rest, schema[variable])))
-    return {variable: tuple(values) for variable, values in found.items() if values}
+            is_ambiguous = len(matches) > 1
+            start = match.end() if is_ambiguous else 0
+            end = matches[index + 1].start() if index + 1 < len(matches) else len(sentence)
+            search_text = sentence[start:end] if is_ambiguous else sentence.replace(match[0], " | ", 1)
+            stated.setdefault(variable, {}).update(dict.fromkeys(_values_in(search_text, schema[variable])))
+    return {variable: tuple(values) for variable, values in stated.items() if values}
 
 
 def mentioned_values(text: str, values: Sequence[str]) -> tuple[str, ...]:
     """Return the distinct values of one variable that occur anywhere in the text, whether or not it is named."""
-    found = dict.fromkeys(value for sentence in _sentences(text) for value in _values_in(sentence, values))
-    return tuple(found)
+    distinct = dict.fromkeys(value for sentence in _sentences(text) for value in _values_in(sentence, values))
+    return tuple(distinct)
 
 
 def _values_in(sentence: str, values: Sequence[str]) -> Iterator[str]:
@@ -61,8 +61,8 @@ def _values_in(sentence: str, values: Sequence[str]) -> Iterator[str]:
 
 def _is_doubtful(sentence: str, start: int, values: Sequence[str]) -> bool:
     """Return whether a sentence may state no value of the variable that it names at `start`."""
-    rest = _phrases(tuple(map(_in_words, values))).sub(" ", sentence)
-    return _OF_ANOTHER.search(sentence[:start]) is not None or _NO_STATEMENT.search(rest) is not None
+    other_words = _phrases(tuple(map(_in_words, values))).sub(" ", sentence)
+    return _OF_ANOTHER.search(sentence[:start]) is not None or _NO_STATEMENT.search(other_words) is not None
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -81,9 +81,9 @@ def _phrases(phrases: tuple[str, ...]) -> re.Pattern[str]:
     """Return a pattern that matches any of the phrases as whole words (in Chinese, as substrings), longest first."""
     longest = sorted(phrases, key=len, reverse=True)
     bounded = (
-        (r"(?<!\w)" if each[:1].isascii() else "")
-        + re.escape(each)
-        + (r"(?!\w)" if each[-1:].isascii() else "")
-        for each in longest
+        (r"(?<!\w)" if phrase[:1].isascii() else "")
+        + re.escape(phrase)
+        + (r"(?!\w)" if phrase[-1:].isascii() else "")
+        for phrase in longest
     )
     return re.compile("|".join(bounded) or r"(?!)")

@@ -1,26 +1,33 @@
 """Functions for AMemGym's checks of state.changes, which return positions of rows; and users' states by period."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from memflow.benchmarks.amemgym.config import AMemGymConfig
 from memflow.records import Change, Profile
 
+T = TypeVar("T")
 UserPeriod = tuple[str, int]
 """A user and a period."""
 
 
+def positions_where(numbered: Iterable[tuple[int, T]], violates: Callable[[T], bool]) -> list[int]:
+    """Return the positions of the rows that violate a check, of pairs (position, row)."""
+    return [position for position, row in numbered if violates(row)]
+
+
 def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
     """Return the positions of changes that violate the check `old_value_equals_previous_value`."""
-    held: dict[tuple[str, str], str] = {}
-    found = []
-    for at, row in sorted(enumerate(changes), key=lambda each: each[1].period):
+    values: dict[tuple[str, str], str] = {}
+    positions = []
+    for position, row in sorted(enumerate(changes), key=lambda numbered: numbered[1].period):
         key = (row.user_id, row.variable)
-        if row.old != held.get(key) or (row.old is None) != (row.period == 0):
-            found.append(at)
-        held[key] = row.value
-    return found
+        if row.old != values.get(key) or (row.old is None) != (row.period == 0):
+            positions.append(position)
+        values[key] = row.value
+    return positions
 
 
 def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
@@ -29,19 +36,19 @@ def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
     for row in changes:
         ends.setdefault((row.user_id, row.period), row.period_end)
 
-    def follows(row: Change) -> bool:
-        before = ends.get((row.user_id, row.period - 1), "" if row.period == 0 else None)
-        return before is not None and before < row.period_end == ends[row.user_id, row.period]
+    def violates(row: Change) -> bool:
+        previous_end = ends.get((row.user_id, row.period - 1), "" if row.period == 0 else None)
+        return previous_end is None or not previous_end < row.period_end == ends[row.user_id, row.period]
 
-    return [at for at, row in enumerate(changes) if not follows(row)]
+    return positions_where(enumerate(changes), violates)
 
 
 def initial_changes_off_start_date(changes: Sequence[Change], profiles: Sequence[Profile]) -> list[int]:
     """Return the positions of changes of period 0 whose period does not end on the user's start date."""
     starts = {row.user_id: row.start_date for row in profiles}
-    return [
-        at for at, row in enumerate(changes) if row.period == 0 and starts.get(row.user_id) != row.period_end
-    ]
+    return positions_where(
+        enumerate(changes), lambda row: row.period == 0 and starts.get(row.user_id) != row.period_end
+    )
 
 
 def changes_with_wrong_count(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
@@ -49,36 +56,35 @@ def changes_with_wrong_count(config: AMemGymConfig, changes: Sequence[Change]) -
     variables = Counter(row.user_id for row in changes if row.period == 0)
     counts = Counter((row.user_id, row.period) for row in changes)
 
-    def fits(row: Change) -> bool:
-        wanted = min(config.changes_per_period, variables[row.user_id])
-        return row.period == 0 or abs(counts[row.user_id, row.period] - wanted) <= 1
+    def violates(row: Change) -> bool:
+        target = min(config.changes_per_period, variables[row.user_id])
+        return row.period > 0 and abs(counts[row.user_id, row.period] - target) > 1
 
-    return [at for at, row in enumerate(changes) if not fits(row)]
+    return positions_where(enumerate(changes), violates)
 
 
 def changes_above_limit(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
     """Return the positions of changes of a variable after its first `max_changes_per_variable` changes."""
-    seen: Counter[tuple[str, str]] = Counter()
-    found = []
-    for at, row in sorted(enumerate(changes), key=lambda each: each[1].period):
+    counts: Counter[tuple[str, str]] = Counter()
+    positions = []
+    for position, row in sorted(enumerate(changes), key=lambda numbered: numbered[1].period):
         if row.period == 0:
             continue
-        seen[row.user_id, row.variable] += 1
-        if seen[row.user_id, row.variable] > config.max_changes_per_variable:
-            found.append(at)
-    return found
+        counts[row.user_id, row.variable] += 1
+        if counts[row.user_id, row.variable] > config.max_changes_per_variable:
+            positions.append(position)
+    return positions
 
 
 def changes_in_wrong_last_period(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
     """Return the positions of changes that violate the check `period_count_as_configured`."""
-    last: dict[str, int] = {}
+    last_periods: dict[str, int] = {}
     for row in changes:
-        last[row.user_id] = max(last.get(row.user_id, 0), row.period)
-    return [
-        at
-        for at, row in enumerate(changes)
-        if row.period == last[row.user_id] and row.period != config.periods - 1
-    ]
+        last_periods[row.user_id] = max(last_periods.get(row.user_id, 0), row.period)
+    return positions_where(
+        enumerate(changes),
+        lambda row: row.period == last_periods[row.user_id] and row.period != config.periods - 1,
+    )
 
 
 def states_at(changes: Sequence[Change]) -> dict[UserPeriod, dict[str, str]]:
@@ -86,13 +92,13 @@ def states_at(changes: Sequence[Change]) -> dict[UserPeriod, dict[str, str]]:
     by_period: dict[str, dict[int, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for row in changes:
         by_period[row.user_id][row.period][row.variable] = row.value
-    found = {}
+    states = {}
     for user, periods in by_period.items():
         state: dict[str, str] = {}
         for period in range(1 + max(periods)):
             state = state | periods.get(period, {})
-            found[user, period] = state
-    return found
+            states[user, period] = state
+    return states
 
 
 def period_ends(changes: Sequence[Change]) -> dict[UserPeriod, datetime]:

@@ -30,10 +30,10 @@ def read_personas(file: File) -> Iterator[RawRecord]:
     The id is the field `id` or `uuid` of the persona, or a digest of its content.
     """
     if file.source.endswith(TRAITS_SUFFIX):
-        yield RawRecord("the whole file", _traits(file), file.source)
+        yield RawRecord("the whole file", _trait_lists(file), file.source)
         return
     empty = True
-    rows = _parquet(file) if file.source.endswith(".parquet") else file.lines()
+    rows = _parquet_rows(file) if file.source.endswith(".parquet") else file.lines()
     for raw in parse_records(rows, _parse):
         empty = False
         yield raw
@@ -44,8 +44,8 @@ def read_personas(file: File) -> Iterator[RawRecord]:
 def _parse(content: Any) -> tuple[str, Any]:
     if not isinstance(content, dict):
         raise RecordFault("the persona is not a JSON object")
-    given = content.get("id") or content.get("uuid")
-    record_id = digest(content)[:16] if given in (None, "") else str(given)
+    given_id = content.get("id") or content.get("uuid")
+    record_id = digest(content)[:16] if given_id in (None, "") else str(given_id)
     persona = parse_persona(record_id, content)
     if not (persona.name or persona.prose()):
         raise RecordFault(
@@ -55,7 +55,7 @@ def _parse(content: Any) -> tuple[str, Any]:
     return record_id, content
 
 
-def _traits(file: File) -> dict[str, Any]:
+def _trait_lists(file: File) -> dict[str, Any]:
     try:
         lists = yaml.safe_load(file.text())
     except yaml.YAMLError as error:
@@ -65,7 +65,7 @@ def _traits(file: File) -> dict[str, Any]:
     return file.shaped(TraitLists, lists, "its trait lists").model_dump()
 
 
-def _parquet(file: File) -> Iterator[RawRecord]:
+def _parquet_rows(file: File) -> Iterator[RawRecord]:
     numbers = count(1)
     try:
         for batch in pq.ParquetFile(io.BytesIO(file.content)).iter_batches(4096):

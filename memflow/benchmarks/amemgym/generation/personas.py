@@ -93,21 +93,21 @@ def _nemotron(record_id: str, row: dict[str, Any]) -> Persona:
         "marital_status": row.get("marital_status"),
         "education_level": education if field in _NO_DEGREE else f"{education} ({field})",
         "occupation": row.get("occupation"),
-        "hobbies_and_interests": _listed(row.get("hobbies_and_interests_list")),
-        "skills_and_expertise": _listed(row.get("skills_and_expertise_list")),
+        "hobbies_and_interests": _list_text(row.get("hobbies_and_interests_list")),
+        "skills_and_expertise": _list_text(row.get("skills_and_expertise_list")),
     }
     texts = tuple(str(row[name]) for name in _TEXTS if row.get(name))
-    given = {name: value for name, value in traits.items() if value not in (None, "")}
-    return Persona.model_validate({"id": record_id, "name": row.get("name"), **given, "texts": texts})
+    known_traits = {name: value for name, value in traits.items() if value not in (None, "")}
+    return Persona.model_validate({"id": record_id, "name": row.get("name"), **known_traits, "texts": texts})
 
 
-def _listed(value: Any) -> str:
+def _list_text(value: Any) -> str:
     """Return a list field of Nemotron-Personas, which may be a Python literal, as the text `a, b`."""
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value)
     text = str(value or "")
     if text.startswith("[") and text.endswith("]"):
-        return ", ".join(one or other for one, other in _QUOTED.findall(text))
+        return ", ".join(single or double for single, double in _QUOTED.findall(text))
     return text
 
 
@@ -119,28 +119,28 @@ def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPe
     BadInput if there are still too few.
     """
     config = parse_config(domain)
-    wanted = min(config.users, domain.limit or config.users)
-    found: list[DatasetPersona] = []
-    available = chain(_read(domain, config, records), _invented(domain, config, records))
-    for person in available:
-        if len(found) == wanted:
+    user_count = min(config.users, domain.limit or config.users)
+    personas: list[DatasetPersona] = []
+    available = chain(_personas(domain, config, records), _invented_personas(domain, config, records))
+    for persona in available:
+        if len(personas) == user_count:
             break
-        found.append(person)
-    if len(found) < wanted:
+        personas.append(persona)
+    if len(personas) < user_count:
         raise BadInput(
             f"domain {domain.name} needs {config.users} users, but its data sets have only "
-            f"{len(found)} personas. Add a data set of personas, or lower the parameter users."
+            f"{len(personas)} personas. Add a data set of personas, or lower the parameter users."
         )
-    ids = [person.persona.id for person in found]
-    if twice := sorted({name for name in ids if ids.count(name) > 1}):
+    ids = [persona.persona.id for persona in personas]
+    if duplicates := sorted({name for name in ids if ids.count(name) > 1}):
         raise BadInput(
-            f"domain {domain.name}: the persona {twice[0]!r} occurs twice in the domain's data sets. "
+            f"domain {domain.name}: the persona {duplicates[0]!r} occurs twice in the domain's data sets. "
             "Rename one."
         )
-    return found
+    return personas
 
 
-def _read(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> Iterator[DatasetPersona]:
+def _personas(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> Iterator[DatasetPersona]:
     """Yield the personas of persona files in order. Each persona is parsed only when requested."""
     rows = [
         row
@@ -159,10 +159,12 @@ def _read(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> I
         yield DatasetPersona(parse_persona(row.record_id, content), row.dataset)
 
 
-def _invented(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> Iterator[DatasetPersona]:
+def _invented_personas(
+    domain: Domain, config: AMemGymConfig, records: Sequence[Record]
+) -> Iterator[DatasetPersona]:
     for row in records:
         if row.source.endswith(TRAITS_SUFFIX):
             traits = TraitLists.model_validate_json(row.content)
-            for made in invent_personas(traits, domain.seed):
-                if made["id"] not in config.leave_out:
-                    yield DatasetPersona(Persona.model_validate(made), row.dataset)
+            for persona in invent_personas(traits, domain.seed):
+                if persona["id"] not in config.leave_out:
+                    yield DatasetPersona(Persona.model_validate(persona), row.dataset)

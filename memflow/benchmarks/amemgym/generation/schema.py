@@ -77,11 +77,11 @@ async def generate_schema(
         DraftQuestions.fault,
     )
     names = await _names(drafts.questions, profile, simulator)
-    joined = _merge_variables(drafts.questions, names)
+    merged = _merge_variables(drafts.questions, names)
     conflicts = {
-        name: uses for name, uses in joined.items() if len({frozenset(use) for use in uses.values()}) > 1
+        name: uses for name, uses in merged.items() if len({frozenset(use) for use in uses.values()}) > 1
     }
-    choices = {name: next(iter(uses.values())) for name, uses in joined.items()}
+    choices = {name: next(iter(uses.values())) for name, uses in merged.items()}
     if conflicts:
         unified: Choices = await simulator(
             "unify",
@@ -114,7 +114,10 @@ async def _names(drafts: Sequence[DraftQuestion], profile: str, simulator: UserS
         {
             "profile": profile,
             "questions": written(
-                {draft.question: {one.name: one.values for one in draft.variables} for draft in drafts}
+                {
+                    draft.question: {variable.name: variable.values for variable in draft.variables}
+                    for draft in drafts
+                }
             ),
             "names": "\n".join(old),
         },
@@ -127,8 +130,8 @@ def _merge_variables(
     drafts: Sequence[DraftQuestion], names: Mapping[str, str]
 ) -> dict[str, dict[str, list[str]]]:
     """Return the questions that use each variable, with the variable's values in the question, by new variable name."""
-    found: dict[str, dict[str, list[str]]] = {}
+    merged: dict[str, dict[str, list[str]]] = {}
     for draft in drafts:
         for variable in draft.variables:
-            found.setdefault(names[variable.name], {})[draft.question] = variable.values
-    return found
+            merged.setdefault(names[variable.name], {})[draft.question] = variable.values
+    return merged

@@ -45,9 +45,9 @@ async def generate_user(domain: Domain, config: AMemGymConfig, persona: Persona,
         if persona.name is None or persona.about is None:
             persona = await _summarize_persona(persona, simulator)
             profile = replace(profile, name=persona.name or persona.id, profile=persona.profile())
-        return await _UserGenerator(domain, config, profile, simulator).make()
-    except GenerationFailed as wrong:
-        return States([replace(profile, reason=str(wrong))], [], [])
+        return await _UserGenerator(domain, config, profile, simulator).generate()
+    except GenerationFailed as error:
+        return States([replace(profile, reason=str(error))], [], [])
 
 
 async def _summarize_persona(persona: Persona, simulator: UserSimulator) -> Persona:
@@ -64,34 +64,34 @@ class _UserGenerator:
     profile: Profile
     simulator: UserSimulator
 
-    async def make(self) -> States:
+    async def generate(self) -> States:
         """Generate the questions, the initial state, and the changes of each period with their life events."""
-        made = await generate_schema(
+        schema = await generate_schema(
             self.config, self.profile.profile, self.profile.start_date, self.simulator
         )
-        state = await self._initial_state(made.choices)
+        state = await self._initial_state(schema.choices)
         changes = [self._change(0, name, None, value) for name, value in state.items()]
         for period in range(1, self.config.periods):
-            updates = await self._updates(period, made.choices, state, changes)
+            updates = await self._updates(period, schema.choices, state, changes)
             values = updates.values()
-            events = await self._events(period, made.choices, state, updates)
+            events = await self._events(period, schema.choices, state, updates)
             changes += [
                 self._change(period, name, state[name], value, event=events[name], summary=updates.summary)
                 for name, value in values.items()
             ]
             state = state | values
-        return States([self.profile], self._variables(made), changes)
+        return States([self.profile], self._variables(schema), changes)
 
-    def _variables(self, made: StateSchema) -> list[Variable]:
+    def _variables(self, schema: StateSchema) -> list[Variable]:
         return [
             Variable(
                 domain=self.domain.name,
                 user_id=self.profile.user_id,
                 variable=name,
                 choices=values,
-                questions=[question for question, needed in made.questions.items() if name in needed],
+                questions=[question for question, variables in schema.questions.items() if name in variables],
             )
-            for name, values in made.choices.items()
+            for name, values in schema.choices.items()
         ]
 
     async def _initial_state(self, schema: Mapping[str, list[str]]) -> dict[str, str]:
@@ -111,18 +111,18 @@ class _UserGenerator:
         state: Mapping[str, str],
         changes: Sequence[Change],
     ) -> Updates:
-        wanted = min(self.config.changes_per_period, len(schema))
-        moved = [change.variable for change in changes if change.period > 0]
+        target_count = min(self.config.changes_per_period, len(schema))
+        changed_variables = [change.variable for change in changes if change.period > 0]
         limit = self.config.max_changes_per_variable
-        movable = [name for name in schema if moved.count(name) < limit]
-        # A period needs changes, so even an enforced limit is soft.
-        if self.config.change_limit == "advised" or len(movable) < wanted:
-            movable = list(schema)
-        others = {name: [value for value in schema[name] if value != state[name]] for name in movable}
+        candidates = [name for name in schema if changed_variables.count(name) < limit]
+        # If too few variables are below the limit, the period offers all variables.
+        if self.config.change_limit == "advised" or len(candidates) < target_count:
+            candidates = list(schema)
+        new_values = {name: [value for value in schema[name] if value != state[name]] for name in candidates}
 
         updates: Updates = await self.simulator(
             "updates",
-            updates_of(others, max(1, wanted - 1), min(wanted + 1, len(others))),
+            updates_of(new_values, max(1, target_count - 1), min(target_count + 1, len(new_values))),
             {
                 "profile": self.profile.profile,
                 "origin": self.profile.start_date,
@@ -131,12 +131,12 @@ class _UserGenerator:
                 "left": self.config.periods - 1 - period,
                 "start": self.config.period_end(period - 1).isoformat(),
                 "end": self.config.period_end(period).isoformat(),
-                "earlier": _earlier(changes),
-                "counts": written({name: moved.count(name) for name in schema}),
+                "earlier": _earlier_changes(changes),
+                "counts": written({name: changed_variables.count(name) for name in schema}),
                 "limit": limit,
                 "state": written(state),
-                "schema": written(others),
-                "changes": wanted,
+                "schema": written(new_values),
+                "changes": target_count,
             },
             Updates.fault,
         )
@@ -147,8 +147,8 @@ class _UserGenerator:
     ) -> dict[str, str]:
         values = updates.values()
         changes = {
-            name: {"from": state[name], "to": to, "possible_values": schema[name]}
-            for name, to in values.items()
+            name: {"from": state[name], "to": new_value, "possible_values": schema[name]}
+            for name, new_value in values.items()
         }
         groups: Groups = await self.simulator(
             "events",
@@ -178,11 +178,11 @@ class _UserGenerator:
         )
 
 
-def _earlier(changes: Sequence[Change]) -> str:
+def _earlier_changes(changes: Sequence[Change]) -> str:
     """Return all earlier changes as JSON, by the end date of their period: `variable: old -> new`."""
-    found: dict[str, list[str]] = {}
+    by_period_end: dict[str, list[str]] = {}
     for change in changes:
         if change.period > 0:
-            moves = found.setdefault(change.period_end, [])
-            moves.append(f"{change.variable}: {change.old} -> {change.value}")
-    return written(found)
+            descriptions = by_period_end.setdefault(change.period_end, [])
+            descriptions.append(f"{change.variable}: {change.old} -> {change.value}")
+    return written(by_period_end)

@@ -68,38 +68,39 @@ class TraitLists(_TraitModel):
 
 def invent_personas(traits: TraitLists, seed: int) -> Iterator[dict[str, Any]]:
     """Yield personas with distinct names until all names are used."""
-    named = [
-        (each, given, family) for each in traits.given for given, family in product(each.names, traits.family)
+    names = [
+        (sex, given, family) for sex in traits.given for given, family in product(sex.names, traits.family)
     ]
-    random.Random(seeded(seed, "names")).shuffle(named)
-    for number, (sort, given, family) in enumerate(named):
+    random.Random(seeded(seed, "names")).shuffle(names)
+    for number, (sex, given, family) in enumerate(names):
         name, called = (
-            form.replace("$given", given).replace("$family", family) for form in (traits.name, traits.called)
+            template.replace("$given", given).replace("$family", family)
+            for template in (traits.name, traits.called)
         )
-        yield {"id": f"p{number:04}", "name": name, **_person(traits, seed, number, sort, called)}
+        yield {"id": f"p{number:04}", "name": name, **_person(traits, seed, number, sex, called)}
 
 
-def _person(traits: TraitLists, seed: int, number: int, sort: GenderNames, called: str) -> dict[str, Any]:
-    chance = random.Random(seeded(seed, "person", number))
-    history = chance.choice(traits.lives)
-    age = chance.randint(*history.ages)
-    possible = [standing.status for standing in traits.standings if standing.age <= age]
+def _person(traits: TraitLists, seed: int, number: int, gender: GenderNames, called: str) -> dict[str, Any]:
+    rng = random.Random(seeded(seed, "person", number))
+    occupation = rng.choice(traits.lives)
+    age = rng.randint(*occupation.ages)
+    statuses = [marital_status.status for marital_status in traits.standings if marital_status.age <= age]
     sentences = [
-        history.about,
-        chance.choice(traits.homes),
-        chance.choice(traits.pasts),
-        chance.choice(traits.tempers),
-        chance.choice(traits.aims),
+        occupation.about,
+        rng.choice(traits.homes),
+        rng.choice(traits.pasts),
+        rng.choice(traits.tempers),
+        rng.choice(traits.aims),
     ]
     return {
         "age": age,
-        "gender": sort.gender,
-        "marital_status": chance.choice(possible or [traits.standings[0].status]),
-        "education_level": history.education,
-        "occupation": history.occupation,
-        "hobbies_and_interests": traits.comma.join(chance.sample(traits.hobbies, 3)),
-        "skills_and_expertise": traits.comma.join(chance.sample(traits.skills, 2)),
+        "gender": gender.gender,
+        "marital_status": rng.choice(statuses or [traits.standings[0].status]),
+        "education_level": occupation.education,
+        "occupation": occupation.occupation,
+        "hobbies_and_interests": traits.comma.join(rng.sample(traits.hobbies, 3)),
+        "skills_and_expertise": traits.comma.join(rng.sample(traits.skills, 2)),
         "about": traits.joint.join(
-            sentence.replace("$name", called).replace("$who", sort.pronoun) for sentence in sentences
+            sentence.replace("$name", called).replace("$who", gender.pronoun) for sentence in sentences
         ),
     }

@@ -22,10 +22,10 @@ def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | 
     """Return the comparison of two domains. Raises BadInput if the two domains cannot be compared."""
     domains = [reader.domain(name) for name in (on, off)]
     measured = [_measured(reader, domain) for domain in domains]
-    sides = [_side(reader, *each, assistant) for each in zip(domains, measured, strict=True)]
+    sides = [_side(reader, *pair, assistant) for pair in zip(domains, measured, strict=True)]
     rows = compare(*sides)
     run = _run(reader, sides[1].domain)
-    only = {
+    unshared = {
         side.domain.name: sorted(side.answered.keys() - other.answered.keys())
         for side, other in (sides, sides[::-1])
     }
@@ -34,11 +34,11 @@ def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | 
         "on": on,
         "off": off,
         "run": None if run is None else run.model_dump(),
-        "only": only,
+        "only": unshared,
         "rows": [row.as_dict() for row in rows],
     }
-    shown = {(side.domain.name, row.assistant) for side in sides for row in rows}
-    return Answer(data, list(_parts(rows, run, only)), scores=scores_of(reader, shown), label=label)
+    partitions = {(side.domain.name, row.assistant) for side in sides for row in rows}
+    return Answer(data, list(_parts(rows, run, unshared)), scores=scores_of(reader, partitions), label=label)
 
 
 def _measured(reader: Reader, domain: Domain) -> list[str]:
@@ -47,8 +47,8 @@ def _measured(reader: Reader, domain: Domain) -> list[str]:
             f"{domain.name} belongs to {domain.benchmark}, but on-policy and off-policy can only be "
             "compared in amemgym. Use amemgym domains."
         )
-    stored = [name.partition("/") for name in reader.partitions("score.verdicts")]
-    measured = [assistant for name, _, assistant in stored if name == domain.name]
+    partitions = [name.partition("/") for name in reader.partitions("score.verdicts")]
+    measured = [assistant for name, _, assistant in partitions if name == domain.name]
     if not measured:
         raise BadInput(
             f"{domain.name} has no results yet. Measure it with `memflow run --domain {domain.name}`."
@@ -76,21 +76,21 @@ def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: S
                 f"{domain.name} has no results for assistant {name!r}, only for {', '.join(measured)}. "
                 f"Measure it with `memflow run --domain {domain.name} --assistant {name}`."
             )
-    wanted = assistants or measured
-    bounds = [f"oracle{''.join(name.partition('@')[1:])}" for name in wanted]
-    answered = {}
-    for name in dict.fromkeys([*wanted, *(bound for bound in bounds if bound in measured)]):
+    selected = assistants or measured
+    bounds = [f"oracle{''.join(name.partition('@')[1:])}" for name in selected]
+    results = {}
+    for name in dict.fromkeys([*selected, *(bound for bound in bounds if bound in measured)]):
         if probes is None or _meta(reader, domain.name, name).get("probes") != probes.digest:
             raise BadInput(
                 f"the results of {name} in {domain.name} are stale: its probes were regenerated. Rerun "
                 f"`memflow run --domain {domain.name} --assistant {name}`."
             )
         partition = f"{domain.name}/{name}"
-        answered[name] = Answered(
+        results[name] = Answered(
             reader.rows("answer.replies", partition), reader.rows("score.verdicts", partition)
         )
     tests = [probe for probe in reader.rows("question.probes", domain.name) if probe.split == "test"]
-    return Side(domain, tests, answered)
+    return Side(domain, tests, results)
 
 
 def _meta(reader: Reader, domain: str, assistant: str) -> Mapping[str, str]:
@@ -108,27 +108,29 @@ def _run(reader: Reader, domain: Domain) -> Header | None:
     return None
 
 
-def _parts(rows: Sequence[Compared], run: Header | None, only: Mapping[str, list[str]]) -> Iterator[Part]:
+def _parts(rows: Sequence[Compared], run: Header | None, unshared: Mapping[str, list[str]]) -> Iterator[Part]:
     for metric in dict.fromkeys(row.metric for row in rows):
         yield Heading(metric)
-        of_metric = [row for row in rows if row.metric == metric]
-        yield Table(COLUMNS, [_cells(row) for row in of_metric], COLUMNS[1:])
-        for reason in dict.fromkeys(row.reason for row in of_metric if row.reason):
-            names = ", ".join(row.assistant for row in of_metric if row.reason == reason)
+        metric_rows = [row for row in rows if row.metric == metric]
+        yield Table(COLUMNS, [_cells(row) for row in metric_rows], COLUMNS[1:])
+        for reason in dict.fromkeys(row.reason for row in metric_rows if row.reason):
+            names = ", ".join(row.assistant for row in metric_rows if row.reason == reason)
             yield Note(f"No score of {names}: {reason}.")
     if run is not None:
         yield Note(
             f"\nOff-policy dialogues are those of {run.assistant} in {run.domain} (model {run.model})."
         )
     yield Note("Differences are off-policy minus on-policy, with users drawn in pairs.")
-    for domain, assistants in only.items():
+    for domain, assistants in unshared.items():
         if assistants:
             yield Note(f"Measured in {domain} only: {', '.join(assistants)}.")
 
 
 def _cells(row: Compared) -> list[Any]:
     change = "" if row.rise is None else "–" if not row.rise else f"{'▲▼'[row.rise < 0]}{abs(row.rise)}"
-    values = [part for each in (row.on, row.off, row.difference) for part in (each.value, _bounds(each))]
+    values = [
+        part for interval in (row.on, row.off, row.difference) for part in (interval.value, _bounds(interval))
+    ]
     return [row.assistant, *values, row.rank_on, row.rank_off, change, row.n, row.n_users]
 
 

@@ -26,16 +26,18 @@ def export_file(reader: Reader, domain: Domain) -> ExportedFile:
         "periods": sum(len(user["periods"]) for user in exported.users),
         "sessions": sum(len(period["sessions"]) for user in exported.users for period in user["periods"]),
         "questions": sum(len(user["qas"]) for user in exported.users),
-        "options": sum(len(asked["answer_choices"]) for user in exported.users for asked in user["qas"]),
+        "options": sum(
+            len(question["answer_choices"]) for user in exported.users for question in user["qas"]
+        ),
     }
-    left_out = [(each.user_id, each.question or "the whole user", each.reason) for each in exported.left_out]
+    omitted = [(item.user_id, item.question or "the whole user", item.reason) for item in exported.left_out]
     parts: list[Part] = [Table(tuple(counts), [tuple(counts.values())], tuple(counts), title="Written")]
-    if left_out:
-        parts.append(Table(("user", "what", "reason"), left_out, title="\nLeft out"))
+    if omitted:
+        parts.append(Table(("user", "what", "reason"), omitted, title="\nLeft out"))
     parts.append(
         Note(
             "\nAs published, every period holds the changes of the whole run (update_cnts): show them to no agent."
         )
     )
-    data = {**counts, "left_out": [asdict(each) for each in exported.left_out]}
+    data = {**counts, "left_out": [asdict(item) for item in exported.left_out]}
     return ExportedFile(exported.text, data, parts)

@@ -1,6 +1,6 @@
 """The command `memflow show contracts`: J of the same answers under each judge contract, and its span."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memflow.benchmarks.locomo.judging import CONTRACTS
@@ -12,6 +12,8 @@ from memflow.labels import no_interval
 from memflow.records import Score
 
 NO_SCORE = "–"
+ScoreKey = tuple[str, str, str]
+"""An assistant, a metric and a slice."""
 PUBLISHED_LABELS = "recorded"
 """The variant of the labels that were published with imported answers, where memflow's judges judged these too."""
 _SLICES = {
@@ -39,9 +41,9 @@ def show_contracts(reader: Reader, domain: Sequence[str] | None, assistant: Sequ
         )
     records, parts = [], []
     for name in dict.fromkeys(score.domain for score in scores):
-        found = [score for score in scores if score.domain == name]
-        records += _records(found)
-        parts += _parts(name, found)
+        domain_scores = [score for score in scores if score.domain == name]
+        records += _records(domain_scores)
+        parts += _parts(name, domain_scores)
     return Answer({"rows": records}, parts, records, scores)
 
 
@@ -79,28 +81,30 @@ def _parts(domain: str, scores: Sequence[Score]) -> list[Part]:
     heads = [_SLICES[name] for name in slices]
     rows: list[list[str]] = []
     for assistant in dict.fromkeys(score.assistant for score in scores):
-        judged = [name for name in CONTRACTS if (assistant, name, "all") in values]
+        contracts = [name for name in CONTRACTS if (assistant, name, "all") in values]
         rows += [
             [
                 assistant,
                 CONTRACTS[name].title,
-                *(_cell(values.get((assistant, name, each)), name=each) for each in slices),
+                *(_cell(values.get((assistant, name, slice_)), name=slice_) for slice_ in slices),
             ]
-            for name in judged
+            for name in contracts
         ]
         rows += [
             [
                 assistant,
                 f"{CONTRACTS[name].title}, published labels",
-                *(_cell(published.get((assistant, name, each)), name=each) for each in slices),
+                *(_cell(published.get((assistant, name, slice_)), name=slice_) for slice_ in slices),
             ]
             for name in CONTRACTS
             if (assistant, name, "all") in published
         ]
-        if len(judged) > 1:
-            rows.append([assistant, "span", *(_span(values, assistant, judged, each) for each in slices)])
+        if len(contracts) > 1:
+            rows.append(
+                [assistant, "span", *(_span(values, assistant, contracts, slice_) for slice_ in slices)]
+            )
     ceilings = {score.slice: score for score in scores if score.metric == KEY_CEILING}
-    rows.append(["ceiling of the key", "", *(_cell(ceilings.get(each)) for each in slices)])
+    rows.append(["ceiling of the key", "", *(_cell(ceilings.get(slice_)) for slice_ in slices)])
     parts: list[Part] = [Heading(domain), Table(["assistant", "contract", *heads], rows, heads)]
     if imported := sorted({score.assistant for score in scores if score.imported}):
         parts.append(Note(f"Imported, not run by memflow: {', '.join(imported)}."))
@@ -114,7 +118,10 @@ def _cell(score: Score | None, name: str = "") -> str:
     return f"{score.value:.4f} ({interval})" if name == "all" and interval else f"{score.value:.4f}"
 
 
-def _span(values: dict[tuple[str, str, str], Score], assistant: str, judged: Sequence[str], name: str) -> str:
-    found = [values.get((assistant, metric, name)) for metric in judged]
-    known = [score.value for score in found if score is not None and score.value is not None]
-    return f"{max(known) - min(known):.4f}" if len(known) == len(judged) else NO_SCORE
+def _span(
+    scores_by_key: Mapping[ScoreKey, Score], assistant: str, contracts: Sequence[str], slice_name: str
+) -> str:
+    """Return the difference between the highest and the lowest J of the contracts, if all have a value."""
+    scores = [scores_by_key.get((assistant, metric, slice_name)) for metric in contracts]
+    values = [score.value for score in scores if score is not None and score.value is not None]
+    return f"{max(values) - min(values):.4f}" if len(values) == len(contracts) else NO_SCORE

@@ -1,8 +1,7 @@
 """Self-tests of AMemGym without a model. Expected values are for all 20 and for 12 users.
 
 The tests cover the random baseline; an oracle; an agent that knows period 0 only; an agent that is one period late; an
-agent that forgets; write + read + utilization = 1 - accuracy; the number of buffer writes; published memory scores. The
-published counts are in test_counts.py.
+agent that forgets; write + read + utilization = 1 - accuracy; the number of buffer writes; published memory scores.
 """
 
 import asyncio

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.api import Annotators, States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.annotation.rounds import annotate
 from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review
 from memflow.benchmarks.comem.benchmark import CoMem
@@ -18,6 +18,7 @@ from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQu
 from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
+from memflow.benchmarks.step_values import Annotators
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.chat.scripted import ScriptedChat

@@ -195,13 +195,6 @@ def test_most_questions_parameter_limits_questions_sampled_by_seed(read: Read):
     assert len({tuple(drawn(seed)) for seed in range(5)}) > 1
 
 
-def test_friendsqa_contexts_depend_on_seed_and_not_on_record_order(read: Read):
-    records = read(published(*SEASON))
-    assert load_contexts(DOMAIN, records) == load_contexts(DOMAIN, records[::-1])
-    moved = load_contexts(replace(DOMAIN, seed=7), records)[0]
-    assert [each.options for each in moved.questions] != [each.options for each in season(read).questions]
-
-
 def _broken(change: Callable[[dict[str, Any]], object]) -> bytes:
     scenes = json.loads(published(*SEASON))
     change(scenes)
@@ -259,26 +252,6 @@ def test_invalid_question_is_quarantined_without_its_scene(
     assert found.messages == valid.messages
     (invalid,) = [question for question in found.questions if question.reason is not None]
     assert fault in str(invalid.reason)
-
-
-def test_published_friendsqa_file_has_published_scene_and_question_counts(real: list[Record]):
-    scenes = [FriendsQAScene.model_validate(json.loads(record.content)) for record in real]
-    assert len(scenes) == 136
-    assert sum(len(each.said) for each in scenes) == 2847
-    assert sum(len(each.questions) for each in scenes) == 1182
-    assert sum(len(one.answers) for each in scenes for one in each.questions) == 1942
-    found = {context.context_id: context for context in load_contexts(DOMAIN, real)}
-    assert {
-        name: (len(each.messages), each.messages[-1].session, len(each.questions))
-        for name, each in found.items()
-    } == {
-        "season_1": (585, 29, 159),
-        "season_2": (466, 25, 135),
-        "season_3": (887, 42, 223),
-        "season_4": (909, 40, 213),
-    }
-    every = load_contexts(parse_parameters(paraphrases=True), real)
-    assert sum(len(each.questions) for each in every) == 1182
 
 
 def test_629_of_730_published_friendsqa_questions_are_kept(real: list[Record]):

@@ -12,6 +12,10 @@ from memflow.records import Record
 RING = NameMapping({"Ann": "Bo", "Bo": "Geller", "Geller": "Ann"})
 
 
+def inverse(mapping: NameMapping) -> NameMapping:
+    return NameMapping({new: old for old, new in mapping.instead.items()})
+
+
 def test_speaker_names_are_replaced_only_as_whole_words():
     assert RING.text("Ann's Anna met BO and Mrs. Geller's bo.") == "Bo's Anna met GELLER and Mrs. Ann's bo."
 
@@ -22,7 +26,7 @@ pieces = st.lists(st.one_of(known, st.text(max_size=4)))
 
 @given(pieces, pieces)
 def test_inverse_name_mapping_restores_every_text_and_option(one: list[str], other: list[str]):
-    for exchange, back in ((RING.text, RING.back.text), (RING.option, RING.back.option)):
+    for exchange, back in ((RING.text, inverse(RING).text), (RING.option, inverse(RING).option)):
         assert back(exchange("".join(one))) == "".join(one)
         assume("".join(one) != "".join(other))
         assert exchange("".join(one)) != exchange("".join(other))
@@ -40,7 +44,7 @@ def test_rename_people_replaces_names_in_messages_speakers_and_questions():
     assert new.questions[0].question == "Whose is Bo's?"
     assert new.questions[0].options == ("Geller", "Mrs. ann", "I don't know.")
     assert new.questions[0].true_of == ("Geller", "Mrs. Ann", "") and new.questions[0].answer == 1
-    assert rename_people(new, RING.back) == context
+    assert rename_people(new, inverse(RING)) == context
 
 
 def test_inverse_name_mapping_restores_published_show(real: list[Record], made: Callable[..., list[Context]]):
@@ -50,4 +54,4 @@ def test_inverse_name_mapping_restores_published_show(real: list[Record], made: 
     assert {"Ross", "Rachel", "Monica", "Chandler", "Joey", "Phoebe", "Geller", "Green"} <= set(
         exchange.instead
     )
-    assert [rename_people(context, exchange.back) for context in other] == plain
+    assert [rename_people(context, inverse(exchange)) for context in other] == plain
