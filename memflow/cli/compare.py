@@ -75,7 +75,7 @@ def compare(
             replace(of_domain, rows=[row for row in rows if row.slice in (slices or [row.slice])])
         )
     label = meta_label(source.meta for of_domain in compared for _, source, _ in of_domain.operands)
-    data = [
+    data: list[dict[str, Any]] = [
         {
             "domain": of_domain.title,
             "operands": [
@@ -92,7 +92,7 @@ def compare(
         }
         for of_domain in compared
     ]
-    sheet: list[dict[str, Any]] = [row for of_domain in data for row in of_domain["comparisons"]]
+    sheet = [row for of_domain in data for row in of_domain["comparisons"]]
     answer_rows(
         form,
         {"label": label, "domains": data},

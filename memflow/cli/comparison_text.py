@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from memflow.cli.evidence import metric_name
 from memflow.cli.operands import differing_settings
-from memflow.cli.output import Text, heading, note, records_table
+from memflow.cli.output import Text, heading, interval_text, note, records_table
 from memflow.metrics.paired import cannot_be_significant
 from memflow.metrics.power import MOST_EPISODES
 from memflow.records import Comparison
@@ -168,14 +168,12 @@ def _table(title: str, first: str, rows: Sequence[Comparison]) -> RenderableType
 
 
 def _cells(row: Comparison) -> dict[str, Any]:
-    interval = "" if row.difference is None else f"none: {row.reason}"
-    if row.low is not None and row.high is not None:
-        interval = f"{row.low:+.3f} – {row.high:+.3f}"
+    reason = None if row.difference is None else row.reason
     return {
         "A": row.value_a,
         "B": row.value_b,
         "A - B": None if row.difference is None else f"{row.difference:+.3f}",
-        "95 % interval": interval,
+        "95 % interval": interval_text(row.low, row.high, "+.3f", reason),
         "adjusted p": "" if row.p_adjusted is None else p_text(row.p_adjusted),
         "pairs": row.n,
         "not paired": f"{row.unpaired_a} / {row.unpaired_b}" if row.unpaired_a or row.unpaired_b else "",

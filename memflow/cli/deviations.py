@@ -106,10 +106,10 @@ def _deviations(point: "ProtocolPoint", values: Mapping[str, Mapping[str, Any]])
     """Yield a row for each value of a point that differs from the published one, with its assistants."""
     from memflow.benchmarks.protocol_settings import Fixed
 
+    pairs: list[tuple[Any, list[str]]] = []  # a value may be a list, which has no hash
     if isinstance(point.setting, Fixed):
         pairs = [(point.memflow, [*values])] if point.deviates(None) else []
     else:
-        pairs = []  # a value may be a list, which has no hash
         for name, of_assistant in values.items():
             value = of_assistant.get(point.name)
             if point.name not in of_assistant or not point.deviates(value):

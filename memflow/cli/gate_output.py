@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from memflow.cli.comparison_text import p_text
 from memflow.cli.evidence import label_note
 from memflow.cli.gate_operands import Gated
-from memflow.cli.output import Text, note, records_table
+from memflow.cli.output import Text, interval_text, note, records_table
 from memflow.control_characters import visible
 from memflow.scoring.decisions import CANNOT_TELL, REGRESSION, GateDecision
 
@@ -76,8 +76,9 @@ def gate_junit(gated: Gated) -> str:
     def case(name: str, kind: str | None, text: str, state: str) -> None:
         element = ElementTree.SubElement(suite, "testcase", classname=classname, name=_xml(name), time="0")
         if kind is not None:
-            kinds = {} if kind == "skipped" else {"type": state}
-            ElementTree.SubElement(element, kind, message=_xml(text), **kinds)
+            outcome = ElementTree.SubElement(element, kind, message=_xml(text))
+            if kind != "skipped":
+                outcome.set("type", state)
         elif text:
             ElementTree.SubElement(element, "system-out").text = _xml(text)
 
@@ -104,7 +105,7 @@ def _cells(decision: GateDecision) -> dict[str, Any]:
         "new": decision.value,
         "old": decision.baseline,
         "new - old": None if decision.difference is None else f"{decision.difference:+.3f}",
-        "95 % interval": "" if decision.low is None else f"{decision.low:+.3f} – {decision.high:+.3f}",
+        "95 % interval": interval_text(decision.low, decision.high, "+.3f"),
         "p": "" if decision.p_adjusted is None else p_text(decision.p_adjusted),
         "pairs": decision.n,
     }

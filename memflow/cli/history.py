@@ -6,7 +6,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter
-from memflow.cli.output import Format, FormatOption, answer, note, records_table
+from memflow.cli.output import Format, FormatOption, answer, interval_text, note, records_table
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 
@@ -61,7 +61,6 @@ def history(
 
 
 def _cells(row: dict[str, Any]) -> dict[str, Any]:
-    interval = f"none: {row['interval_reason']}" if row["interval_reason"] else ""
     return {
         "no.": str(row["publication"]),
         "time (UTC)": row["published_at"][:16].replace("T", " "),
@@ -69,7 +68,7 @@ def _cells(row: dict[str, Any]) -> dict[str, Any]:
         "assistant": row["assistant"],
         "score": row["value"],
         "state": row["state"],
-        "95 % interval": interval if row["low"] is None else f"{row['low']:.3f} – {row['high']:.3f}",
+        "95 % interval": interval_text(row["low"], row["high"], reason=row["interval_reason"]),
         "metric": row["metric"],
         "label": row["label"],
         "model": row["model"],

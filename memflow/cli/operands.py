@@ -127,7 +127,9 @@ def _read(lake: "Lake", operand: Operand, domain: str) -> Stored:
     played = view.facts("memory.transcripts", partition)
     version = {} if played is None else {"fingerprint": played.meta.get("fingerprint", "")}
     health = stored_health(view, domain, operand.assistant)
-    source = VerdictSource(view, domain, operand.assistant, version | facts.meta, operand.variant, health)
+    source = VerdictSource(
+        view, domain, operand.assistant, {**version, **facts.meta}, operand.variant, health
+    )
     return Stored(operand, source, {probe.probe_id: probe for probe in valid_test_probes(view, domain)})
 
 

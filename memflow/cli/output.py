@@ -169,6 +169,13 @@ def cell(value: Any) -> str:
     return str(value)
 
 
+def interval_text(low: float | None, high: float | None, form: str = ".3f", reason: str | None = None) -> str:
+    """Return an interval as text, such as `0.250 – 0.750`; without ends `none: REASON`, or nothing without a reason."""
+    if low is None or high is None:
+        return f"none: {reason}" if reason else ""
+    return f"{low:{form}} – {high:{form}}"
+
+
 def duration(seconds: float) -> str:
     """Return a duration as `2 h 05 min`, `3 min 20 s` or `4.2 s`."""
     if seconds < 60:

@@ -70,9 +70,10 @@ def report(
     with TemporaryDirectory() as temporary:
         folder = Path(temporary) if single_file is not None else out or front.load().home / FOLDER
         written = _write(front, options, folder)
+        page = str(written.page.absolute())
         data = {
             "folder": str(written.folder.absolute()),
-            "page": str(written.page.absolute()),
+            "page": page,
             "files": len(written.files) + 1,
             "written": len(written.written),
             "removed": len(written.removed),
@@ -82,7 +83,7 @@ def report(
             "warnings": written.warnings,
         }
         shown = [
-            Text(data["page"]),
+            Text(page),
             note(
                 f"{data['written']:,} of {data['files']:,} data files written, {data['removed']:,} removed; "
                 f"{written.bytes / 1e6:,.1f} MB in all. `memflow view` opens the report."

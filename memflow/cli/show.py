@@ -12,7 +12,7 @@ from memflow.cli.evidence import count, evidence, label_note, metric_name, state
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import CommandReference
 from memflow.cli.options import AssistantFilter, DomainFilter
-from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, records_table
+from memflow.cli.output import Format, FormatOption, answer, cut, heading, interval_text, note, records_table
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
@@ -213,16 +213,19 @@ def _tables(
 def _row(score: "Score", *, is_first: bool, slices: bool, variants: bool) -> dict[str, Any]:
     """Return the cells of a score by column; the metric, variant and slice stand in the first row of each group."""
     variant = variant_text(score.metric, score.variant) if variants else ""
+    # Small seconds and calls have three significant digits.
+    form = ".3g" if score.metric in EFFICIENCY_NAMES else ",.3f"
+    value = "" if score.value is None else f"{score.value:{form}}"
     return {
         "metric": score.metric if is_first else "",
         "variant": variant if is_first else "",
         **({"slice": score.slice if is_first else ""} if slices else {}),
         "assistant": flagged(score.assistant, [score]),
-        "value": NOT_MEASURED if score.health == FAULTY else _number(score, score.value),
+        "value": NOT_MEASURED if score.health == FAULTY else value,
         "deviation": score.deviation if slices else None,
-        "judges": _range(score, score.judge_low, score.judge_high),
+        "judges": interval_text(score.judge_low, score.judge_high, form),
         "rank": " – ".join(str(rank) for rank in dict.fromkeys((score.rank_low, score.rank_high)) if rank),
-        "95 % interval": _range(score, score.low, score.high)
+        "95 % interval": interval_text(score.low, score.high, form)
         or no_interval(score).replace("no interval", "none"),
         "noise": noise_text(score, interval=True),
         "n": count(score),
@@ -254,15 +257,3 @@ def _groups(scores: Sequence["Score"]) -> Iterator[list["Score"]]:
             faulty = [score for score in group if score.health == FAULTY]
             group = [replace(known[0], assistant=EVERY, embedder=None, health=None), *faulty]
         yield group
-
-
-def _number(score: "Score", value: float | None) -> str | None:
-    """Return a value as text with three decimals; small seconds and calls have three significant digits."""
-    if value is None:
-        return None
-    return f"{value:.3g}" if score.metric in EFFICIENCY_NAMES else f"{value:,.3f}"
-
-
-def _range(score: "Score", low: float | None, high: float | None) -> str:
-    ends = _number(score, low), _number(score, high)
-    return "" if None in ends else f"{ends[0]} – {ends[1]}"

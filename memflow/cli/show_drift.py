@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, heading, line_width, note, table
+from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, heading, note, table
 from memflow.cli.stored_names import check_names
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 DRIFT = "score.drift"
 NUMBERS = ("before", "after", "change", "95 % interval", "users", "answers", "judging", "adjusted p")
-NARROW = 7
-"""How many columns fit into 80 characters."""
-WIDTH_WITH_PARTS = 120
 NOTHING = (
     "No drift: no model, prompt, parameter or code has changed between two publications. `memflow run` and the sensor "
     "regenerate what changed, and publish."
@@ -55,7 +52,7 @@ def drift(
         check_names("the drift", "domain", domain, {row.domain for row in rows})
     chosen = [row for row in rows if not domain or row.domain in domain]
     drifts = grouped(chosen) if history else last_drifts(chosen)
-    data = [
+    data: list[dict[str, Any]] = [
         {
             "domain": of_domain.domain,
             "published_at": of_domain.published_at,
@@ -79,5 +76,4 @@ def _shown(of_domain: "DomainDrift", slices: bool) -> Iterator[RenderableType]:
     yield Text(of_domain.sentence(), "yellow" if of_domain.moved else "")
     rows = list(of_domain.rows) if slices else of_domain.shown()
     if rows:
-        count = len(COLUMNS) if line_width() >= WIDTH_WITH_PARTS else NARROW
-        yield table("", COLUMNS[:count], [cells(row)[:count] for row in rows], right=NUMBERS)
+        yield table("", COLUMNS, map(cells, rows), right=NUMBERS)

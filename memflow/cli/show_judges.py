@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from memflow.cli.evidence import label_note, metric_name
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, heading, note, records_table
+from memflow.cli.output import Format, FormatOption, answer, heading, interval_text, note, records_table
 from memflow.errors import BadInput
 from memflow.labels import score_label
 
@@ -102,9 +102,6 @@ def _shown(agreements: list["JudgeAgreement"]) -> Iterator[RenderableType]:
 
 def _row(agreement: "JudgeAgreement") -> dict[str, Any]:
     alpha = agreement.alpha
-    interval = f"none: {alpha.reason}" if alpha.reason else None
-    if alpha.low is not None and alpha.high is not None:
-        interval = f"{alpha.low:.2f} – {alpha.high:.2f}"
     return {
         "metric": metric_name(agreement.metric, agreement.variant),
         "judges": len(agreement.judges),
@@ -113,6 +110,6 @@ def _row(agreement: "JudgeAgreement") -> dict[str, Any]:
         "AC1": agreement.ac1.value,
         "kappa": agreement.kappa,
         "alpha": alpha.value,
-        "95 % interval": interval,
+        "95 % interval": interval_text(alpha.low, alpha.high, ".2f", alpha.reason),
         "tau": agreement.tau,
     }

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, heading, note, records_table
+from memflow.cli.output import Format, FormatOption, answer, heading, interval_text, note, records_table
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.stored_names import check_names
 from memflow.labels import score_label
@@ -93,7 +93,7 @@ def _deviations(scores: "Iterable[Score]") -> list[RenderableType]:
             "first": score.value,
             "mean": score.repeat_mean,
             "SD": f"{score.noise:.4f}",
-            "95 % interval": _interval(score.noise_low, score.noise_high),
+            "95 % interval": interval_text(score.noise_low, score.noise_high, ".4f"),
             "df": score.noise_degrees,
         }
         for score in scores
@@ -115,29 +115,22 @@ def _sources(metric: "MetricNoise") -> RenderableType:
 
 def _row(component: "Component", total: float) -> dict[str, Any]:
     """Return the cells of a source. With less than one degree of freedom there is no interval."""
-    deviation, df = component.deviation, ""
-    if deviation is not None and deviation.degrees:
-        df = f"{deviation.degrees:.0f}" if deviation.degrees >= 1 else "< 1"
+    sd, low, high, degrees = component.deviation or (None, None, None, None)
     return {
         "source": component.name,
-        "SD": "not measured" if deviation is None else f"{deviation.value:.4f}",
-        "95 % interval": "" if deviation is None else _interval(deviation.low, deviation.high),
-        "df": df,
+        "SD": "not measured" if sd is None else f"{sd:.4f}",
+        "95 % interval": interval_text(low, high, ".4f"),
+        "df": "" if not degrees else "< 1" if degrees < 1 else f"{degrees:.0f}",
         "of score": "" if component.of_score is None or not total else f"{component.of_score / total:.0%}",
         "note": component.note,
     }
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{low:.4f} – {high:.4f}"
-
-
 def _data(component: "Component") -> dict[str, Any]:
-    deviation = component.deviation
-    sd, low, high, degrees = deviation or (None, None, None, None)
+    sd, low, high, degrees = component.deviation or (None, None, None, None)
     return {
         "source": component.name,
-        "measured": deviation is not None,
+        "measured": sd is not None,
         "sd": sd,
         "low": low,
         "high": high,

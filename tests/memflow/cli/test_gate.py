@@ -9,6 +9,7 @@ import factories
 import numpy as np
 import pytest
 
+from memflow.fingerprint import digest
 from tests.memflow.cli.conftest import Home
 
 DOMAIN = "comem_demo"
@@ -191,16 +192,10 @@ def test_baseline_of_another_domain_or_without_common_probes_cannot_be_compared(
     Path("other.jsonl").write_text("\n".join([other, *lines]))
     [fault] = decided(changing, "full", "--baseline", "other.jsonl")["faults"]
     assert fault == "the baseline is of the domain comem_mine, the run of comem_demo"
-    none = {**json.loads(header), "verdicts": 0, "digest": _digest([])}
+    none = {**json.loads(header), "verdicts": 0, "digest": digest([])}
     Path("none.jsonl").write_text(json.dumps(none))
     [fault] = decided(changing, "full", "--baseline", "none.jsonl")["faults"]
     assert fault == "the run and the baseline have no probe in common"
-
-
-def _digest(lines: list[str]) -> str:
-    from memflow.fingerprint import digest
-
-    return digest(lines)
 
 
 def test_verdicts_without_values_cannot_be_decided(changing: Home, stored: Home) -> None:
@@ -210,6 +205,9 @@ def test_verdicts_without_values_cannot_be_decided(changing: Home, stored: Home)
     write(changing, "none", np.full((EPISODES, PROBES), np.nan))
     both = decided(changing, "none", "--baseline", "none")
     assert both["faults"] == ["no verdict has a value; no letter (480)"]
+    some = decided(stored, "oracle", "--baseline", "full")  # no regression of the others alone
+    assert some["exit_code"] == 2
+    assert "probes have a value for only one of the two" in some["decisions"][0]["reason"]
 
 
 def test_faulty_memory_cannot_be_decided_and_a_suspect_one_is_named(changing: Home) -> None:
@@ -287,13 +285,6 @@ def test_wrong_global_option_and_unexpected_error_are_misuse(
     assert "ZeroDivisionError" in ended.stderr
 
 
-def test_export_overwrites_only_with_force_and_refuses_unknown_names(stored: Home, baseline: Path) -> None:
+def test_export_of_verdicts_refuses_unknown_names_and_an_existing_file(stored: Home, baseline: Path) -> None:
     assert "already exists" in stored.error("export", "verdicts", DOMAIN, "full", str(baseline))
-    assert stored("export", "verdicts", DOMAIN, "full", str(baseline), "--force").exit_code == 0
     assert "Did you mean full" in stored.error("export", "verdicts", DOMAIN, "ful", "x.jsonl")
-
-
-def test_missing_values_are_no_regression_of_the_rest_alone(stored: Home) -> None:
-    data = decided(stored, "oracle", "--baseline", "full")
-    assert data["exit_code"] == 2
-    assert "probes have a value for only one of the two" in data["decisions"][0]["reason"]
