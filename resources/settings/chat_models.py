@@ -11,7 +11,7 @@ from memflow.fingerprint import digest
 from resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
 from resources.settings.roles import Bounds
-from resources.settings.values import Devices, StrictModel, Url, refuse_several_addresses
+from resources.settings.values import Devices, StrictModel, Url
 from resources.settings.vllm_options import NEW, OF_ANY_SERVER, contradictory_arguments
 
 COMMAND_LINE = "cli_"
@@ -106,11 +106,6 @@ class Model(StrictModel):
     startup: float = Field(
         900.0, gt=0, description="For kind vllm: seconds until a started server must be ready."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _has_one_address(cls, section: Any) -> Any:
-        return refuse_several_addresses(section)
 
     @model_validator(mode="before")
     @classmethod
