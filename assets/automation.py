@@ -28,10 +28,10 @@ DEPTH = 5
 
 def _upstream(state: Condition) -> Condition:
     """Return the condition that the condition `state` is true for any asset within DEPTH steps upstream."""
-    found = state
+    condition = state
     for _ in range(DEPTH - 1):
-        found = state | Condition.any_deps_match(found).ignore(BESIDE)
-    return Condition.any_deps_match(found).ignore(BESIDE)
+        condition = state | Condition.any_deps_match(condition).ignore(BESIDE)
+    return Condition.any_deps_match(condition).ignore(BESIDE)
 
 
 def _for_a_tick(state: Condition) -> Condition:

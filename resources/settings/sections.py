@@ -58,8 +58,8 @@ class BudgetLimits(StrictModel):
     ) -> "BudgetLimits":
         """Return limits with other values where an option is given; 0 is no limit."""
         options = {"calls": calls, "tokens": tokens, "cost": cost}
-        given = {option: value or None for option, value in options.items() if value is not None}
-        return self.model_copy(update=given)
+        limits = {option: value or None for option, value in options.items() if value is not None}
+        return self.model_copy(update=limits)
 
     def budget(self) -> Budget:
         """Return a budget with these limits, of which nothing is spent."""
