@@ -40,11 +40,11 @@ def upstream_levels(asset: str, deps: Mapping[str, Collection[str]]) -> list[set
 
 def _upstream(state: Condition, levels: Iterable[Collection[str]]) -> Condition:
     """Return the condition that the condition `state` is true for any asset of these levels (`upstream_levels`)."""
-    found = state
+    condition = state
     for number, level in enumerate(reversed(list(levels))):
         selection = dg.AssetSelection.assets(*(name.split("/") for name in sorted(level)))
-        found = Condition.any_deps_match(state | found if number else state).allow(selection)
-    return found
+        condition = Condition.any_deps_match(state | condition if number else state).allow(selection)
+    return condition
 
 
 def _for_a_tick(state: Condition) -> Condition:

@@ -126,14 +126,14 @@ def _evaluated(table: str, partition: str, lake: Lake, settings: Settings) -> li
     until = time.monotonic() + PUBLISHING_S
     while True:
         runs = _publishing_runs(table, partition, lake)
-        found = check_partition(table, partition, lake, Scope.of(table, partition, settings))
-        passed = all(each.passed for each in found)
+        rules = check_partition(table, partition, lake, Scope.of(table, partition, settings))
+        passed = all(rule.passed for rule in rules)
         if passed or len(runs | _publishing_runs(table, partition, lake)) < 2 or time.monotonic() > until:
             break
         time.sleep(PAUSE_S)
     if table in SUITES:
-        found += validate_suite(table, partition, lake.read(table, partition), settings.home / DATA_DOCS)
-    return found
+        rules += validate_suite(table, partition, lake.read(table, partition), settings.home / DATA_DOCS)
+    return rules
 
 
 def _links(step: Step, partitions: Sequence[str], settings: Settings) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _result(
 
 def _moved_scores(lake: Lake, partition: str) -> dict[str, dg.MetadataValue]:
     """Return the scores that moved at the last change of each assistant, as metadata of the check of the drift."""
-    moved = [each for each in last_drifts(lake.read("score.drift", partition)) if each.moved]
+    moved = [drift for drift in last_drifts(lake.read("score.drift", partition)) if drift.moved]
     return {"moved": dg.MetadataValue.md(markdown(moved))} if moved else {}
 
 
@@ -200,7 +200,7 @@ def _specs(step: Step, shape: dg.PartitionsDefinition | None) -> Iterator[dg.Ass
 
 def _checks_of(step: Step) -> dict[str, Severity]:
     """Return the name and severity of each check for which the tables of a step have rules."""
-    severities = {each.severity for table in step.writes for each in expectations_of(table)}
+    severities = {rule.severity for table in step.writes for rule in expectations_of(table)}
     return {name: severity for name, severity in CHECKS.items() if severity in severities}
 
 
@@ -209,10 +209,10 @@ def _description(step: Step, severity: Severity) -> str:
     effect = "A failure blocks the steps downstream." if severity == "error" else "A failure blocks nothing."
     rules: dict[str, list[str]] = {}
     for table in step.writes:
-        for each in expectations_of(table):
-            if each.severity == severity:
-                where = f"{table}, {each.benchmark or 'all benchmarks'}"
-                rules.setdefault(where, []).append(f"- `{each.name}`: {each.description}")
+        for rule in expectations_of(table):
+            if rule.severity == severity:
+                where = f"{table}, {rule.benchmark or 'all benchmarks'}"
+                rules.setdefault(where, []).append(f"- `{rule.name}`: {rule.description}")
         if table in SUITES and severity == "error":
             rules[f"{table}, Great Expectations"] = ["- columns, keys, required values and ranges"]
     return "\n\n".join([effect, *("\n".join([f"**{where}**", *lines]) for where, lines in rules.items())])

@@ -62,7 +62,9 @@ def evaluation_inputs(fingerprints: Fingerprints, domain: Domain, assistant: str
         for step in (*steps_of("domain"), *steps_of("domain x assistant"))
     ]
     models = {
-        role: ", ".join(_model(settings.model(name)) for name in each) for role, each in names.items() if each
+        role: ", ".join(_model(settings.model(name)) for name in models_of_role)
+        for role, models_of_role in names.items()
+        if models_of_role
     }
     if chosen.system.needs_embedder:
         models["embedder"] = settings.embedder.name

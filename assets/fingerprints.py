@@ -176,7 +176,7 @@ class Fingerprints:
             **({"window": window} if (window := self._window(assistant)) else {}),
             **self._self_judges(domain, answering),
             "model": answering,
-            "simulator": next((each for each in simulated if each), NO_SIMULATOR),
+            "simulator": next((fingerprint for fingerprint in simulated if fingerprint), NO_SIMULATOR),
             SCRIPTED: "yes" if scripted or scripted_answers else "no",
             SCRIPTED_RECALL: "yes" if scripted_recall else "no",
             "probes": self.content("question.probes", domain.name),
@@ -204,7 +204,7 @@ class Fingerprints:
         """Return metadata that names the replaced prompts of an assistant's verdicts, empty without such prompts."""
         benchmark = registry.benchmark(domain.benchmark)
         root = _package(benchmark)
-        judged = {each.name for table in WRITERS for each in benchmark.judge_prompts(domain, table)}
+        judged = {prompt.name for table in WRITERS for prompt in benchmark.judge_prompts(domain, table)}
         roles = {
             *("assistant", ANY_ROLE),
             *(["simulator"] if benchmark.simulator_stages(domain) else []),
@@ -230,8 +230,8 @@ class Fingerprints:
             benchmark = registry.benchmark(domain.benchmark)
             called = stage in benchmark.simulator_stages(domain)
             prompts = benchmark.simulator_prompts() if called else []
-            found = self._with_prompts(("simulator",), prompts) if called else None
-            self._simulators[key] = (domain, found)
+            fingerprint = self._with_prompts(("simulator",), prompts) if called else None
+            self._simulators[key] = (domain, fingerprint)
         return self._simulators[key][1]
 
     def annotators(self, domain: Domain) -> str | None:
@@ -247,8 +247,8 @@ class Fingerprints:
         if not prompts:
             return None
         names = self.settings.judges_of(domain.name)
-        found = self._with_prompts(("judge",), prompts, names)
-        return found if len(names) == 1 else digest(found, names)
+        fingerprint = self._with_prompts(("judge",), prompts, names)
+        return fingerprint if len(names) == 1 else digest(fingerprint, names)
 
     def answering(self, assistant: str) -> str:
         """Return the fingerprint of an assistant: its memory's parameters, its chat model, and the embedder and the
@@ -354,10 +354,10 @@ class Fingerprints:
         if assistant in self._memories:
             return self._memories[assistant]
         memory = self.settings.memory_of(assistant)
-        found = memory, memory.fingerprint()
+        config = memory, memory.fingerprint()
         if memory.server is None:
-            self._memories[assistant] = found
-        return found
+            self._memories[assistant] = config
+        return config
 
     def _annotating(self) -> tuple[str, str]:
         return self.settings.roles.annotator, self.settings.roles.verifier
@@ -378,8 +378,8 @@ class Fingerprints:
 @lru_cache(maxsize=1)
 def queries() -> str:
     """Return the content hash of the SQL tables, views and queries that aggregate verdicts."""
-    found = sorted(Path(str(files("sql"))).rglob("*.sql"))
-    return digest([[path.name, path.read_text(encoding="utf-8")] for path in found])
+    paths = sorted(Path(str(files("sql"))).rglob("*.sql"))
+    return digest([[path.name, path.read_text(encoding="utf-8")] for path in paths])
 
 
 def _package(benchmark: Benchmark) -> str:

@@ -63,7 +63,7 @@ def load_object(path: str) -> Any:
 
 def collect(points: Iterable[EntryPoint]) -> Catalog:
     """Return the usable benchmarks in the order of their entry points, and the unusable ones with the reasons."""
-    found: dict[str, Plugin] = {}
+    plugins: dict[str, Plugin] = {}
     unusable = []
     for point in points:
         package = package_of(point)
@@ -72,12 +72,12 @@ def collect(points: Iterable[EntryPoint]) -> Catalog:
         except NotLoadable as error:
             unusable.append(Unusable(point.name, package, str(error)))
             continue
-        reason = next(_spec_problems(point.name, spec, found.values()), "")
+        reason = next(_spec_problems(point.name, spec, plugins.values()), "")
         if reason:
             unusable.append(Unusable(point.name, package, reason))
         else:
-            found[spec.name] = Plugin(spec, package, is_ours(point))
-    return Catalog(found, tuple(unusable))
+            plugins[spec.name] = Plugin(spec, package, is_ours(point))
+    return Catalog(plugins, tuple(unusable))
 
 
 def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
@@ -114,12 +114,12 @@ def _spec_problems(name: str, spec: object, accepted: Iterable[Plugin]) -> Itera
     if spec.name != name:
         yield f"the spec has the name {spec.name!r}, which differs from the name of the entry point; rename one"
     named = {
-        "domain": [each.name for each in spec.domains],
-        "data set": [each.name for each in spec.datasets],
+        "domain": [domain.name for domain in spec.domains],
+        "data set": [dataset.name for dataset in spec.datasets],
     }
-    for each in (spec.name, *named["domain"], *named["data set"]):
-        if not NAME.fullmatch(each):
-            yield f"{each!r} is not a valid name; use lowercase letters, digits and _, and start with a letter"
+    for own_name in (spec.name, *named["domain"], *named["data set"]):
+        if not NAME.fullmatch(own_name):
+            yield f"{own_name!r} is not a valid name; use lowercase letters, digits and _, and start with a letter"
     for kind, names in named.items():
         if len(set(names)) < len(names):
             yield f"two {kind}s of the spec have the same name; rename one"
@@ -139,8 +139,8 @@ def _clashes(name: str, named: Mapping[str, list[str]], accepted: Iterable[Plugi
         other = plugin.spec
         if other.name == name:
             yield f"the package {plugin.package} has a benchmark with the same name; rename one of them"
-        domains: set[str] = {each.name for each in other.domains}
-        datasets: set[str] = {each.name for each in other.datasets}
+        domains: set[str] = {domain.name for domain in other.domains}
+        datasets: set[str] = {dataset.name for dataset in other.datasets}
         for kind, used in (("domain", domains), ("data set", datasets)):
             if shared := used & set(named[kind]):
                 yield f"the package {plugin.package} also has a {kind} {min(shared)!r}; rename one of them"

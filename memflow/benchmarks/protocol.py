@@ -119,5 +119,9 @@ def apply_profile(domain: Domain, points: Iterable[ProtocolPoint], profile: Prot
 def variants(points: Iterable[ProtocolPoint], profile: ProtocolProfile) -> Mapping[str, str]:
     """Return the variant that tables show first under a profile, by metric. Other metrics show `standard`."""
     settings = [point.setting for point in points]
-    chosen = [each for each in settings if isinstance(each, Variant) and each.values.of(profile) is not None]
-    return {metric: each.values.of(profile) for each in chosen for metric in each.metrics}
+    chosen = [
+        setting
+        for setting in settings
+        if isinstance(setting, Variant) and setting.values.of(profile) is not None
+    ]
+    return {metric: setting.values.of(profile) for setting in chosen for metric in setting.metrics}

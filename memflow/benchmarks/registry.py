@@ -55,9 +55,9 @@ def spec_of(name: str) -> BenchmarkSpec:
     catalog = installed()
     if name in catalog.plugins:
         return catalog.plugins[name].spec
-    for each in catalog.unusable:
-        if each.name == name:
-            raise BadSettings(str(each))
+    for plugin in catalog.unusable:
+        if plugin.name == name:
+            raise BadSettings(str(plugin))
     raise BadSettings(unknown_name("benchmark", name, catalog.plugins))
 
 
@@ -117,19 +117,19 @@ def handlers() -> "dict[str, Handler]":
 
     If two benchmarks share a prompt name, the handler of memflow's own benchmark is used.
     """
-    of_each = [each.handlers() for each in benchmarks()]
+    of_each = [own_benchmark.handlers() for own_benchmark in benchmarks()]
     return {prompt: handler for own in reversed(of_each) for prompt, handler in own.items()}
 
 
 @cache
 def expectations(name: str) -> "tuple[Expectation, ...]":
     """Return the rules for the rows of a benchmark, which apply to the domains of this benchmark only."""
-    return tuple(replace(each, benchmark=name) for path in spec_of(name).checks for each in _load(name, path))
+    return tuple(replace(rule, benchmark=name) for path in spec_of(name).checks for rule in _load(name, path))
 
 
 def all_expectations() -> "list[Expectation]":
     """Return the rules of all benchmarks."""
-    return [each for name in _usable(expectations) for each in expectations(name)]
+    return [rule for name in _usable(expectations) for rule in expectations(name)]
 
 
 def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
@@ -137,10 +137,13 @@ def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
 
     If several benchmarks use a name, the first benchmark gets the name. The other views are named `BENCHMARK-NAME`.
     """
-    found: dict[str, tuple[BenchmarkSpec, View]] = {}
+    views_by_command: dict[str, tuple[BenchmarkSpec, View]] = {}
     for name, view in _items("views"):
-        found[view.name if view.name not in found else f"{name}-{view.name}"] = (spec_of(name), view)
-    return found
+        views_by_command[view.name if view.name not in views_by_command else f"{name}-{view.name}"] = (
+            spec_of(name),
+            view,
+        )
+    return views_by_command
 
 
 def exports() -> "dict[str, dict[str, Export]]":
@@ -155,18 +158,18 @@ def imports() -> "dict[str, dict[str, Import]]":
 
 def conversions() -> "dict[str, Conversion]":
     """Return the conversions of all benchmarks by command name. If several use a name, the first has it."""
-    found: dict[str, Conversion] = {}
+    conversions_by_command: dict[str, Conversion] = {}
     for _, item in _items("conversions"):
-        found.setdefault(item.name, item)
-    return found
+        conversions_by_command.setdefault(item.name, item)
+    return conversions_by_command
 
 
 def own_files() -> "tuple[str, OwnFiles]":
     """Return the first benchmark with a format of own files, and the format. Raises BadSettings if there is none."""
     get = _loads("own_files")
     for name in _usable(get):
-        if found := get(name):
-            return name, found
+        if own_format := get(name):
+            return name, own_format
     raise BadSettings("no installed benchmark has a format of own files. Reinstall memflow.")
 
 
@@ -186,8 +189,8 @@ def annotation_kinds(name: str) -> "Mapping[str, Kind]":
 def protocol(name: str) -> BenchmarkProtocol:
     """Return the protocol of a benchmark. If the benchmark declares none, the protocol has no points."""
     path = spec_of(name).protocol
-    found: BenchmarkProtocol = _load(name, path) if path else BenchmarkProtocol()
-    return found
+    declared: BenchmarkProtocol = _load(name, path) if path else BenchmarkProtocol()
+    return declared
 
 
 def shown_variants(domain: Domain) -> Mapping[str, str]:
@@ -201,8 +204,10 @@ def problems(ours: bool = False) -> list[Unusable]:
     """Return the plug-ins whose code cannot be imported, with reasons. If `ours`, include memflow's own benchmarks."""
     catalog = installed()
     examined = [plugin for plugin in catalog.plugins.values() if ours or not plugin.ours]
-    found = [Unusable(each.spec.name, each.package, code_problem(each.spec)) for each in examined]
-    return [*catalog.unusable, *(each for each in found if each.reason)]
+    problems_of_code = [
+        Unusable(plugin.spec.name, plugin.package, code_problem(plugin.spec)) for plugin in examined
+    ]
+    return [*catalog.unusable, *(problem for problem in problems_of_code if problem.reason)]
 
 
 def _load(name: str, path: str) -> Any:
@@ -219,10 +224,10 @@ def _loads(part: str) -> Callable[[str], Any]:
 
 def _by_command(part: str) -> dict[str, dict[str, Any]]:
     """Return views, exports or imports (`part`) by command name; each command maps benchmarks to their item."""
-    found: dict[str, dict[str, Any]] = {}
+    items: dict[str, dict[str, Any]] = {}
     for benchmark_name, item in _items(part):
-        found.setdefault(item.name, {})[benchmark_name] = item
-    return found
+        items.setdefault(item.name, {})[benchmark_name] = item
+    return items
 
 
 def _items(part: str) -> Iterator[tuple[str, Any]]:

@@ -45,7 +45,7 @@ class Example:
         """Return the example in TRL's conversation format; only the completion is learned."""
         return {
             "case_id": self.case_id,
-            "prompt": [{"role": said.role, "content": said.content} for said in self.request],
+            "prompt": [{"role": message.role, "content": message.content} for message in self.request],
             "completion": [{"role": "assistant", "content": self.answer}],
         }
 
@@ -80,5 +80,5 @@ class TrainingSet:
     def counts(self) -> list[tuple[str, int, int, int]]:
         """Return the name and the numbers of first answers, examples and excluded cases of each data set."""
         used = Counter(example.dataset for example in self.examples)
-        lost = Counter(each.dataset for each in self.excluded)
+        lost = Counter(case.dataset for case in self.excluded)
         return [(name, n, used[name], lost[name]) for name, n in self.first_answers.items()]

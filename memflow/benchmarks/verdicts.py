@@ -19,15 +19,15 @@ UNPARSED = "unparsed"
 def choice_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
     """Return two verdicts per probe, the probe's metric and `unparsed`, in the order of `probes`."""
     assistant = only_assistant(domain, replies)
-    given = {reply.probe_id: reply for reply in replies}
+    replies_by_probe = {reply.probe_id: reply for reply in replies}
 
     def of(probe: Probe) -> Iterator[Verdict]:
-        reply = given.get(probe.probe_id)
+        reply = replies_by_probe.get(probe.probe_id)
         value, reason = graded(probe, reply)
         yield verdict_row(domain, assistant, probe, probe.metric, value, reason)
-        said = probe.reason is None and reply is not None and reply.text is not None
-        unparsed = float(value is None) if said else None
-        yield verdict_row(domain, assistant, probe, UNPARSED, unparsed, None if said else reason)
+        has_answer = probe.reason is None and reply is not None and reply.text is not None
+        unparsed = float(value is None) if has_answer else None
+        yield verdict_row(domain, assistant, probe, UNPARSED, unparsed, None if has_answer else reason)
 
     return [row for probe in probes for row in of(probe)]
 

@@ -103,20 +103,20 @@ def find(name: str, own: Mapping[str, UserMemory] | None = None) -> MemoryConfig
         return _user_memory(name, own[name], own)
     if shipped is not None:
         return shipped
-    names = [each for system in SYSTEMS.values() for each in (system.name, system.default_name)]
+    names = [known_name for system in SYSTEMS.values() for known_name in (system.name, system.default_name)]
     raise BadSettings(unknown_name("memory", name, {*names, *own}, "memflow memories"))
 
 
 def resolve_user_memories(own: Mapping[str, UserMemory]) -> dict[str, MemoryConfig | BadSettings]:
     """Return the configuration of each of the user's memories, or the error that makes it unusable."""
-    found: dict[str, MemoryConfig | BadSettings] = {}
+    configs: dict[str, MemoryConfig | BadSettings] = {}
     for name, user_memory in own.items():
         try:
             _check_name(name)
-            found[name] = _user_memory(name, user_memory, own)
+            configs[name] = _user_memory(name, user_memory, own)
         except BadSettings as wrong:
-            found[name] = wrong
-    return found
+            configs[name] = wrong
+    return configs
 
 
 def memory_factory(
@@ -156,9 +156,11 @@ def _user_memory(name: str, user_memory: UserMemory, own: Mapping[str, UserMemor
         if user_memory.wrong:
             raise BadSettings(user_memory.wrong)
         if user_memory.system:
-            base = find(user_memory.system, {other: each for other, each in own.items() if not each.system})
+            base = find(
+                user_memory.system, {other: memory for other, memory in own.items() if not memory.system}
+            )
             system = replace(base.system, name=name, numbers=())
-            given = {each.name: base.values[each.name] for each in system.parameters}
+            given = {parameter.name: base.values[parameter.name] for parameter in system.parameters}
         elif user_memory.server is not None:
             system = System(name, ServerMemory, "a memory server of your own")
         else:
@@ -192,7 +194,7 @@ def _parse_value(what: str, value: Any, known: Parameter) -> Any:
     wanted = type(known.default)
     if wanted is float and type(value) is int:
         value = float(value)
-    if wanted is tuple and isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if wanted is tuple and isinstance(value, list) and all(isinstance(item, str) for item in value):
         value = tuple(value)
     if type(value) is not wanted:
         raise BadSettings(f"{what} has the invalid value {value!r}. Set a value of type {wanted.__name__}.")

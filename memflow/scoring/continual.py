@@ -13,6 +13,7 @@ from memflow.metrics.intervals import Units
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.estimate import MetricContext, Sample, estimate
+from memflow.scoring.intervals import metric_interval
 
 COMPLETE = "complete"
 """The variant of an accuracy of the questions with an answer at every checkpoint."""
@@ -84,7 +85,7 @@ def _score(rows: Sequence[CheckpointSums], asked: int, context: MetricContext, n
         context,
         metric,
         sample,
-        lambda: find_metric(metric).interval(variant, units),
+        lambda: metric_interval(find_metric(metric), variant, units),
         slice_name="all" if metric in (*OVER_ALL, GUESS) else f"checkpoint {checkpoint}",
         variant=variant,
         reason=reason,

@@ -12,6 +12,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.metrics.intervals import Interval, Units
 from memflow.records import Probe, Score
 from memflow.scoring.catalog import find_metric
+from memflow.scoring.intervals import metric_interval
 from memflow.scoring.metric import Metric
 from memflow.scoring.results import AssistantResults
 
@@ -137,7 +138,7 @@ def mean_score(
         context,
         metric,
         Sample(asked, sum(counts), len(sums)),
-        lambda: find_metric(metric).interval(variant, Units.of_episodes(totals, counts)),
+        lambda: metric_interval(find_metric(metric), variant, Units.of_episodes(totals, counts)),
         variant=variant,
         **options,
     )
@@ -171,7 +172,7 @@ def value_score(
         context,
         metric,
         Sample(asked, sum(map(len, episodes.values())), len(episodes)),
-        lambda: (declared or find_metric(metric)).interval(variant, units),
+        lambda: metric_interval(declared or find_metric(metric), variant, units),
         variant=variant,
         **options,
     )

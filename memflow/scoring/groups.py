@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from memflow.metrics.intervals import NO_VARIATION, Interval, Units, cluster_error, student_t
 from memflow.records import Verdict
+from memflow.scoring.intervals import metric_interval
 from memflow.scoring.metric import Metric
 
 
@@ -118,7 +119,7 @@ def interval(metric: Metric, variant: str, groups: Sequence[Group], independent:
 
     The units are episodes; in the episodes in `independent`, each value is a unit of its own, a case.
     """
-    mean = metric.interval(variant, units_of(groups, independent))
+    mean = metric_interval(metric, variant, units_of(groups, independent))
     # A mean over groups is summed exactly.
     return mean._replace(value=spread(groups).mean)
 

@@ -11,7 +11,7 @@ from memflow.fingerprint import digest
 from resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
 from resources.settings.roles import Bounds
-from resources.settings.values import Devices, StrictModel, Url, refuse_several_addresses
+from resources.settings.values import Devices, StrictModel, Url
 from resources.settings.vllm_options import NEW, OF_ANY_SERVER, contradictory_arguments
 
 COMMAND_LINE = "cli_"
@@ -109,28 +109,23 @@ class Model(StrictModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _has_one_address(cls, section: Any) -> Any:
-        return refuse_several_addresses(section)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bounds_belong_to_roles(cls, given: Any) -> Any:
-        if isinstance(given, dict) and "max_tokens" in given:
+    def _bounds_belong_to_roles(cls, section: Any) -> Any:
+        if isinstance(section, dict) and "max_tokens" in section:
             raise ValueError(
-                f"a model cannot set `max_tokens` ({given['max_tokens']!r}). Remove it, and set `output` in "
+                f"a model cannot set `max_tokens` ({section['max_tokens']!r}). Remove it, and set `output` in "
                 f"[bounds.ROLE] for the roles that the model plays: {', '.join(Bounds.model_fields)}."
             )
-        return given
+        return section
 
     @model_validator(mode="before")
     @classmethod
     def _complete_profile(cls, model: Any) -> Any:
         if not isinstance(model, dict) or isinstance(model.get("profile"), Profile):
             return model
-        given = model.get("profile", {})
-        if not isinstance(given, dict):
+        profile = model.get("profile", {})
+        if not isinstance(profile, dict):
             return model
-        return {**model, "profile": {**preset_fields(str(model.get("preset", DEFAULT))), **given}}
+        return {**model, "profile": {**preset_fields(str(model.get("preset", DEFAULT))), **profile}}
 
     @field_validator("model")
     @classmethod
@@ -158,14 +153,14 @@ class Model(StrictModel):
 
     def _contradiction(self) -> str | None:
         """Return what is contradictory in the settings about the server, or None."""
-        given = [name for name in NEW if name in self.model_fields_set]
+        names = [name for name in NEW if name in self.model_fields_set]
         if self.kind != "vllm":
             return (
-                f'has `{given[0]}` but not kind = "vllm". Set kind = "vllm", or remove it.' if given else None
+                f'has `{names[0]}` but not kind = "vllm". Set kind = "vllm", or remove it.' if names else None
             )
         if self.url:
-            given += [name for name in ("arguments", "adapter") if name in self.model_fields_set]
-            started = [name for name in given if name not in OF_ANY_SERVER]
+            names += [name for name in ("arguments", "adapter") if name in self.model_fields_set]
+            started = [name for name in names if name not in OF_ANY_SERVER]
             return (
                 f"has an address and `{started[0]}`: the server at an address runs already, and memflow starts none. "
                 "Remove one of them."
@@ -203,7 +198,7 @@ class Model(StrictModel):
         parts = (self.kind == "scripted", self.served_as, self.revision, self.sampling())
         profile = self.profile.digest()
         weights = {"dtype": self.dtype, "quantization": self.quantization}
-        added = [each for each in (profile, {name: form for name, form in weights.items() if form}) if each]
+        added = [part for part in (profile, {name: form for name, form in weights.items() if form}) if part]
         return digest(*parts, *added)
 
     def sampling(self) -> Sampling:

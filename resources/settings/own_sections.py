@@ -23,8 +23,8 @@ def _names(settings: Any) -> Iterator[str]:
             yield name
             yield from _names(value)
     elif isinstance(settings, list):
-        for each in settings:
-            yield from _names(each)
+        for item in settings:
+            yield from _names(item)
 
 
 class ServerTimeLimits(StrictModel):
@@ -99,9 +99,9 @@ class OwnMemory(StrictModel):
     @field_validator("settings")
     @classmethod
     def _has_no_secret(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        if found := next(filter(SECRET.search, _names(settings)), None):
+        if secret := next(filter(SECRET.search, _names(settings)), None):
             raise ValueError(
-                f"`settings` has the name {found!r} of a secret, and settings contain no secrets. Remove it, name an "
+                f"`settings` has the name {secret!r} of a secret, and settings contain no secrets. Remove it, name an "
                 "environment variable in `variables`, and read the variable in the server."
             )
         return settings
@@ -117,10 +117,10 @@ class OwnMemory(StrictModel):
     def _is_one_thing(self) -> "OwnMemory":
         kinds = [name for name in ("path", "system", "command", "url") if getattr(self, name)]
         if len(kinds) != 1:
-            given = f"has {' and '.join(f'`{name}`' for name in kinds)}" if kinds else "has none of them"
+            state = f"has {' and '.join(f'`{name}`' for name in kinds)}" if kinds else "has none of them"
             raise ValueError(
                 "a memory of the settings needs one of `path`, `system`, `command` and `url`, and "
-                f'{given}. Set only path = "my_package.my_module:MyMemory", system = "rag", '
+                f'{state}. Set only path = "my_package.my_module:MyMemory", system = "rag", '
                 'command = ["python", "server.py"] or url = "http://127.0.0.1:9000".'
             )
         if not self.is_server:

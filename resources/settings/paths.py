@@ -16,21 +16,21 @@ class SettingsFileSource(TomlConfigSettingsSource):
     """The source of the settings in a file. Relative paths become absolute."""
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
-        found = super()._read_file(file_path)
+        content = super()._read_file(file_path)
         folder = Path(str(file_path)).absolute().parent
         if folder == Path.cwd():
-            return found  # Messages show the paths as they are written.
+            return content  # Messages show the paths as they are written.
         for name in PATHS:
-            if name in found:
-                found[name] = _beside(folder, found[name])
-        lake = found.get("lake")
+            if name in content:
+                content[name] = _beside(folder, content[name])
+        lake = content.get("lake")
         if isinstance(lake, str) and "://" not in lake:
-            found["lake"] = _beside(folder, lake)
-        encoders = found.get("encoder")
+            content["lake"] = _beside(folder, lake)
+        encoders = content.get("encoder")
         for encoder in encoders.values() if isinstance(encoders, dict) else ():
             if isinstance(encoder, dict) and "folder" in encoder:
                 encoder["folder"] = _beside(folder, encoder["folder"])
-        return found
+        return content
 
 
 def resolve_dataset(dataset: OwnDataset, folder: Path, data: Path | None) -> OwnDataset:
@@ -64,7 +64,7 @@ def _file(name: str, folder: Path, data: Path | None) -> str:
 def _beside(folder: Path, value: Any) -> Any:
     """Return a path, or a table of paths, below the folder; absolute paths and paths from ~ are unchanged."""
     if isinstance(value, dict):
-        return {name: _beside(folder, each) for name, each in value.items()}
+        return {name: _beside(folder, path) for name, path in value.items()}
     if not isinstance(value, str) or not value or value.startswith("~") or Path(value).is_absolute():
         return value
     return str(folder / value)

@@ -64,26 +64,28 @@ def read_prompts(folders: Folders, catalog: Mapping[str, CatalogPrompt]) -> Prom
     """Return the prompt files of one folder, or of folders by benchmark, memory or role."""
     if isinstance(folders, Path):
         return _read_folder(folders, catalog)
-    found = PromptFolders({}, [])
-    known = {*PROMPT_ROLES, *(each.owner for each in catalog.values())}
+    prompt_files = PromptFolders({}, [])
+    known = {*PROMPT_ROLES, *(prompt.owner for prompt in catalog.values())}
     for key, folder in folders.items():
         if key not in known:
             what = unknown_name("benchmark, memory or role", key, known, "memflow prompts list")
-            found.problems.append(PromptProblem(f"[prompts] {key}", what, "Fix the name in memflow.toml"))
+            prompt_files.problems.append(
+                PromptProblem(f"[prompts] {key}", what, "Fix the name in memflow.toml")
+            )
             continue
         files, problems = _read_folder(folder, catalog, key)
-        found.problems.extend(problems)
+        prompt_files.problems.extend(problems)
         for name, file in files.items():
-            other = found.files.setdefault(name, file)
+            other = prompt_files.files.setdefault(name, file)
             if other.path != file.path:
                 what = f"{other.path} replaces {name} as well"
-                found.problems.append(PromptProblem(file.path, what, "Remove one of the two files"))
-    return found
+                prompt_files.problems.append(PromptProblem(file.path, what, "Remove one of the two files"))
+    return prompt_files
 
 
 def _read_folder(folder: Path, catalog: Mapping[str, CatalogPrompt], key: str = "") -> PromptFolders:
     folder = folder.expanduser()
-    found = PromptFolders({}, [])
+    prompt_files = PromptFolders({}, [])
     if not folder.is_dir():
         problem = PromptProblem(
             str(folder), "the folder does not exist", "Create it with `memflow prompts export`"
@@ -96,11 +98,11 @@ def _read_folder(folder: Path, catalog: Mapping[str, CatalogPrompt], key: str = 
         if name not in catalog:
             what = unknown_name("prompt", name, catalog, "memflow prompts list")
             fix = "Name the file after the prompt: mem0/decide.md replaces mem0/decide"
-            found.problems.append(PromptProblem(str(path), what, fix))
+            prompt_files.problems.append(PromptProblem(str(path), what, fix))
         elif not key or key == catalog[name].owner or key in catalog[name].roles:
-            problems = list(_read_file(path, catalog[name], found.files))
-            found.problems.extend(problems)
-    return found
+            problems = list(_read_file(path, catalog[name], prompt_files.files))
+            prompt_files.problems.extend(problems)
+    return prompt_files
 
 
 def _read_file(path: Path, packaged: CatalogPrompt, files: dict[str, PromptFile]) -> Iterator[PromptProblem]:

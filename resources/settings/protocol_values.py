@@ -45,13 +45,13 @@ ASSISTANT_ROLES = ("assistant", "memory")
 def protocol_values(settings: Settings, domain: Domain, assistant: str) -> dict[str, Any]:
     """Return the value of each adjustable point that applies to the domain and the assistant, by point name."""
     protocol = registry.protocol(domain.benchmark)
-    found = {}
+    values = {}
     for point in protocol.points:
         if not isinstance(point.setting, Fixed) and point.concerns(domain):
             value = _Reader(settings, domain, assistant, protocol.parameters).value(point.setting)
             if value is not None:
-                found[point.name] = value
-    return found
+                values[point.name] = value
+    return values
 
 
 def protocol_meta(table: str, settings: Settings, domain: Domain, assistant: str) -> dict[str, str]:
@@ -60,8 +60,8 @@ def protocol_meta(table: str, settings: Settings, domain: Domain, assistant: str
         return {}
     # resources/publishing/completeness.py stores the sample; a change of shown variants alone computes no verdict again
     others = {point.name for point in _points(domain, SampleLimit, Variant)}
-    found = protocol_values(settings, domain, assistant)
-    values = {name: value for name, value in found.items() if name not in others}
+    values_of_points = protocol_values(settings, domain, assistant)
+    values = {name: value for name, value in values_of_points.items() if name not in others}
     return {PROTOCOL: json.dumps(values, sort_keys=True, default=str)} if values else {}
 
 

@@ -1,14 +1,14 @@
 """The small sections of memflow.toml: embedder, budget, history, training, encoders."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
 from memflow.chat.budget import Budget
 from memflow.fingerprint import digest
 from memflow.labels import HASHING
-from resources.settings.values import NamedPath, StrictModel, Url, refuse_several_addresses
+from resources.settings.values import NamedPath, StrictModel, Url
 
 
 class Embedder(StrictModel):
@@ -23,11 +23,6 @@ class Embedder(StrictModel):
     url: Url = Field("", description="The OpenAI-compatible address.")
     key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
     dimensions: int = Field(256, ge=8, le=65536, description="Length of the hashing embedder's vectors.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _has_one_address(cls, section: Any) -> Any:
-        return refuse_several_addresses(section)
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Embedder":

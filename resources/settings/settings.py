@@ -69,7 +69,9 @@ class Settings(SettingsFields):
                 return domain
             profiled = apply_profile(domain, registry.protocol(own.benchmark).points, own.profile)
             return replace(profiled, parameters={**profiled.parameters, **own.parameters})
-        return registry.find_domain(name, {each: Domain(each, "", (), "") for each in self.own_domains})
+        return registry.find_domain(
+            name, {own_name: Domain(own_name, "", (), "") for own_name in self.own_domains}
+        )
 
     @property
     def assistant_partitions(self) -> tuple[str, ...]:
@@ -174,14 +176,17 @@ class Settings(SettingsFields):
         """Raise BadSettings if assistants with a language model retrieve by embeddings, and no embedder is chosen."""
         if self.embedder.kind is not None:
             return
-        found = {
+        models_by_assistant = {
             name: self.model_of(name)
             for name in assistants
             if self.model(self.model_of(name)).kind != "scripted"
             and self.memory_of(name).system.needs_embedder
         }
-        if found:
-            names, models = ", ".join(found), ", ".join(dict.fromkeys(found.values()))
+        if models_by_assistant:
+            names, models = (
+                ", ".join(models_by_assistant),
+                ", ".join(dict.fromkeys(models_by_assistant.values())),
+            )
             raise BadSettings(
                 f"no embedder is chosen for the language model {models}, but these assistants retrieve by "
                 f"embeddings: {names}. {CHOOSE_EMBEDDER}"

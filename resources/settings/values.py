@@ -27,13 +27,6 @@ ONE_ADDRESS = (
 )
 
 
-def refuse_several_addresses(section: Any) -> Any:
-    """Return the values of a section. Raises ValueError for `urls`, a list of addresses."""
-    if isinstance(section, dict) and "urls" in section:
-        raise ValueError(f"`urls` cannot be set: {ONE_ADDRESS}")
-    return section
-
-
 def _one_address(url: Any) -> Any:
     if isinstance(url, list | tuple):
         raise ValueError(ONE_ADDRESS)

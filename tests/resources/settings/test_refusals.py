@@ -42,16 +42,6 @@ def refused(text: str) -> str:
         (f"{MODEL}temperature = 3", "models.m.temperature = 3", "It must be less than or equal to 2."),
         (f"{MODEL}nosuch = 5", "models.m.nosuch = 5", "`memflow init example.toml` lists all."),
         (
-            f'{MODEL}urls = ["http://a/v1"]',
-            "models.m: `urls` cannot be set: a model has one address",
-            "Start a router",
-        ),
-        (
-            '[embedder]\nkind = "endpoint"\nmodel = "m"\nurls = ["http://a/v1"]',
-            "embedder: `urls`",
-            "Start a router",
-        ),
-        (
             MODEL.replace('"http://127.0.0.1:1/v1"', '["http://a/v1", "http://b/v1"]'),
             "models.m.url",
             "one address",
