@@ -5,6 +5,7 @@ check_lines.py runs them. server_checks.py has those of memory servers.
 
 import datetime
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import FAILURE, Memory, Message, Recall
@@ -34,10 +35,10 @@ class StoreChecks:
     def __init__(self, create: Callable[[EntryStore], Memory]) -> None:
         self.create = create
 
-    async def _filled(self, *texts: str, store: EntryStore | None = None, first: int = 1) -> Memory:
+    async def _filled(self, *texts: str) -> Memory:
         """Return a memory to which each text was written as a message of its own."""
-        memory = self.create(store or EntryStore())
-        for number, text in enumerate(texts, first):
+        memory = self.create(EntryStore())
+        for number, text in enumerate(texts, 1):
             await _write(memory, number, text)
         return memory
 
@@ -152,17 +153,14 @@ class PythonChecks:
 
     async def run(self) -> list[CheckLine]:
         """Run all checks. Return one line per check."""
-        lines = await run_checks(checks_of(StoreChecks(self.create)))
         conversation = self._conversation()
+        first = checks_of(StoreChecks(self.create))
         checks = checks_of(conversation, ContentChecks(conversation), ReadChecks(conversation))
         # State outside the store, or a changing one, would show in every line of the conversation.
-        failed = next((line.name for line in lines if line.verdict == "wrong"), "")
-        if failed:
-            return [
-                *lines,
-                *(CheckLine(check.name, "skipped", f"because {failed} failed") for check in checks),
-            ]
-        return [*lines, *await run_checks(checks)]
+        of_store = tuple(check.name for check in first)
+        return await run_checks(
+            [*first, *(replace(check, after=(*of_store, *check.after)) for check in checks)]
+        )
 
     def _conversation(self) -> PlayedConversation:
         """Return the conversation, which is not played yet."""

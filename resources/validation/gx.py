@@ -4,7 +4,7 @@ SUITES names the two tables; assets/checks.py validates them in every run. memfl
 rules of all tables, these two included.
 
 Importing Great Expectations takes seconds and 80 MB, so it is imported on first use, once per process, without the
-libraries of its statistical tests and plots (UNUSED). Great Expectations is not thread-safe: the validations of a
+modules that its two suites do not need (UNUSED). Great Expectations is not thread-safe: the validations of a
 process run one after another.
 """
 
@@ -24,8 +24,9 @@ from resources.files.local_files import replace_file, stem_of
 
 SUITES = ("raw.records", "score.leaderboard")
 """The tables that a suite of Great Expectations validates in every run: what enters, and what leaves."""
-UNUSED = ("scipy.stats", "altair")
-"""Libraries that Great Expectations imports for expectations on distributions; half of its memory and import time."""
+UNUSED = ("scipy.stats", "altair", "great_expectations.compatibility.google")
+"""Modules that Great Expectations imports for expectations on distributions and for Google's cloud: more than half of
+its memory, and half of its import time."""
 DATA_DOCS = "data_docs"
 """The folder of the pages in the home folder."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
