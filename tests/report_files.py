@@ -9,9 +9,12 @@ import random
 from pathlib import Path
 from typing import Any
 
+import factories
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from memflow.records import ProbeRetrieval
+from memflow.scoring.headroom import AT, headroom
 from resources.report.page import bundle, index_page, single_page
 from resources.report.payload import json_script
 
@@ -81,7 +84,7 @@ def data_files(*, scripted: bool = True, published: int = 3) -> dict[str, Any]:
         "comparisons": table([row for name in DOMAINS for row in comparison_rows(name, verdicts[name])]),
         "drift": table(drift_rows()),
         "history": table(history_rows(scores, published)),
-        "headroom": {"at": [], "rows": []},
+        "headroom": {"at": list(AT), "rows": headroom_rows()},
         "costs": costs(),
         "health": table(health_rows()),
     }
@@ -213,6 +216,28 @@ def _score(
         "rank_low": None,
         "rank_high": None,
     }
+
+
+def headroom_rows() -> list[dict[str, Any]]:
+    """Return the retrieval headroom of one assistant, which differs equally in all episodes."""
+    rankings = {"memory": 0.5, "hybrid": 1.0, "vector": 0.5, "text": 0.75, "random": 0.1}
+    rows = [
+        factories.row(
+            ProbeRetrieval,
+            probe_id=f"p{at}",
+            episode_id=f"u{at}",
+            ranking=ranking,
+            evidence=2,
+            stored=2,
+            recalled=recalled + at % 2,
+            ranks=[1.0],
+            read=0.75 - at % 2 / 2,
+            avoided=(recalled - 0.5) / 2,
+        )
+        for at in range(6)
+        for ranking, recalled in rankings.items()
+    ]
+    return [headroom(next(iter(DOMAINS)), "full", rows).values]
 
 
 def health_rows() -> Rows:

@@ -159,9 +159,11 @@ def _with_best(
         own, random = rankings[OWN], rankings[RANDOM]
         best, at = rankings[chosen[own.episode_id]], episodes[own.episode_id]
         best_recall.append(_share(best))
-        failure = own.read or 0.0
-        totals[at] += [_share(best) - _share(own), best.avoided or 0.0, random.avoided or 0.0]
-        counts[at] += [1, failure, failure]
+        totals[at, 0] += _share(best) - _share(own)
+        counts[at, 0] += 1
+        if own.read:
+            totals[at, 1:] += [best.avoided or 0.0, random.avoided or 0.0]
+            counts[at, 1:] += own.read
     recall = {**found.recall, BEST: _mean(best_recall)}
     differences = mean_differences(totals, counts, seed=seed)
     _, share, by_random = (float(value) for value in differences.value)

@@ -226,6 +226,13 @@ def test_health_page_states_each_measure_and_links_to_probes(report: Report) -> 
     assert report.problems() == []
 
 
+def test_headroom_of_a_domain_has_the_recall_of_each_ranking_and_what_it_says(report: Report) -> None:
+    report.open(f"leaderboard?domain={DOMAIN}", "Retrieval headroom")
+    [row] = report.rows("Recall of evidence by ranking")
+    assert row[:4] == ["full", "0", "0", "0.500"]
+    report.open(f"leaderboard?domain={DOMAIN}", "It cannot be told whether another search is better")
+
+
 def test_a_column_sorts_both_ways_and_the_address_keeps_the_order(report: Report) -> None:
     report.open(f"leaderboard?domain={DOMAIN}")
     for direction in ("ascending", "descending"):

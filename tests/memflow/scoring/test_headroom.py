@@ -62,6 +62,12 @@ def test_avoided_share_and_gain_are_paired_differences_with_intervals_over_episo
     assert found.statement.startswith("Its search is a problem: text search of the same entries avoids 75%")
 
 
+def test_avoided_share_is_of_the_read_failures_and_what_a_search_loses_elsewhere_is_in_the_gain() -> None:
+    found = of([{"text": 1.0}, {"memory": 1.0}, {"text": 1.0}, {"memory": 1.0}] * 2)
+    assert found.avoided is not None and found.gain is not None
+    assert (found.avoided.difference, found.gain.difference) == (1.0, 0.0)
+
+
 def test_statement_says_whether_search_or_store_is_the_problem() -> None:
     healthy = of([{name: 1.0 for name in ("memory", *SEARCHES)}] * 3)
     assert healthy.statement.startswith("The search is not the problem")
