@@ -11,6 +11,8 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from assets.automation import upstream_levels
+
 GRAPH = Path(__file__).with_name("graph.py")
 LEFT = {"feedback/sessions", "question/probes", "state/entities", "utterance/turns"}
 RIGHT = {"answer/replies", "memory/indexes", "memory/transcripts", "score/verdicts"}
@@ -159,6 +161,11 @@ def simulation(materialized: tuple[Path, list[Event], Any], tmp_path: Path) -> G
     simulation.report(events)
     simulation.cursor = cursor
     return simulation
+
+
+def test_upstream_asset_is_in_the_level_of_its_longest_path() -> None:
+    deps = {"board": ["scores", "users"], "scores": ["answers", "users"], "answers": ["users", "model"]}
+    assert upstream_levels("board", deps) == [{"scores"}, {"answers"}, {"users", "model"}]
 
 
 RAG = ["rag@qwen|amemgym_base", "rag@qwen|amemgym_demo", "rag@qwen|memorybench_demo"]

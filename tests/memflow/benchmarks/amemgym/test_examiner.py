@@ -48,11 +48,11 @@ def test_examiner_finds_no_fault_in_generated_users_and_examines_every_probe(mad
 @pytest.mark.parametrize(
     ("name", "personas"), [("amemgym_demo", "personas_en"), ("amemgym_demo_zh", "personas_zh")]
 )
-def test_examiner_finds_no_fault_in_60_generated_users_of_a_language(making, package, name, personas):
+def test_examiner_finds_no_fault_in_20_generated_users_of_a_language(making, package, name, personas):
     domain = find_domain(name)
-    parameters = {**domain.parameters, "draw": "seed", "users": 60}
+    parameters = {**domain.parameters, "draw": "seed", "users": 20}
     made = making(replace(domain, datasets=(personas,), parameters=parameters), package)
-    assert len(made.states.profiles) == 60
+    assert len(made.states.profiles) == 20
     assert failed_checks(made, EXAMINER) == set()
 
 
