@@ -145,15 +145,11 @@ class Memp(ModelWrittenMemory):
                 if answer is not None:
                     self.record(answer, trajectory.sources)
         # The outcome of the last trajectory counts for the procedures that were retrieved before the exchange.
-        outcome = _outcome(answer_pairs[-1][0])
+        outcome = _outcome_of(answer_pairs[-1][0])
         retrieved = self._count_outcome(retrieved, outcome)
-        await self._add_procedures(
-            [
-                (trajectory, procedure.value)
-                for trajectory, (_, procedure) in zip(trajectories, answer_pairs, strict=True)
-                if procedure and procedure.value
-            ]
-        )
+        procedures = zip(trajectories, (procedure for _, procedure in answer_pairs), strict=True)
+        built = [(trajectory, answer.value) for trajectory, answer in procedures if answer and answer.value]
+        await self._add_procedures(built)
         if self.update == "reflection" and outcome == FAILED and retrieved:
             await self._reflect(trajectories[-1], retrieved)
         retire_messages(self.store, messages, BUFFER)
@@ -167,7 +163,7 @@ class Memp(ModelWrittenMemory):
             outcome, procedure = await asyncio.gather(self._judge(trajectory, judge), self._build(trajectory))
             return outcome, procedure
         outcome = await self._judge(trajectory, judge)
-        return outcome, None if _outcome(outcome) == FAILED else await self._build(trajectory)
+        return outcome, None if _outcome_of(outcome) == FAILED else await self._build(trajectory)
 
     async def _judge(self, trajectory: Trajectory, requested: bool) -> Answer[Outcome] | None:
         fields = {"exchange": trajectory.text, "after": trajectory.after or "(nothing)"}
@@ -250,7 +246,7 @@ class Memp(ModelWrittenMemory):
                 )
 
 
-def _outcome(answer: Answer[Outcome] | None) -> str:
+def _outcome_of(answer: Answer[Outcome] | None) -> str:
     return answer.value.outcome if answer is not None and answer.value is not None else "unclear"
 
 

@@ -87,13 +87,13 @@ class ScMemory(ModelWrittenMemory):
         flash = newest_within(buffer, self.budget)
         if not self.store.live(MESSAGE):
             return flash
-        fields = {"flash": _lines(buffer[-len(flash.entries) :] if flash.entries else []), "query": query}
+        fields = {"flash": _notes(buffer[-len(flash.entries) :] if flash.entries else []), "query": query}
         activation: Activation = await self.ask_to_read("activate", fields)
         if not activation.needed:
             return flash
         activated = await self._activated(query)
         remaining_budget = self.budget - flash.injected_tokens
-        older_messages = recalled(self._summaries(activated), remaining_budget)
+        older_messages = recalled(self._summaries_of(activated), remaining_budget)
         fields_with_summaries = {**fields, "summaries": older_messages.notes or "(nothing)"}
         sufficiency: Sufficiency = await self.ask_to_read("suffice", fields_with_summaries)
         if not sufficiency.sufficient:
@@ -121,10 +121,10 @@ class ScMemory(ModelWrittenMemory):
         candidates.sort(key=lambda hit: (-score(hit.item, hit.score), hit.item.order))
         return [hit.item for hit in candidates[: self.k]]
 
-    def _summaries(self, activated: Sequence[Item]) -> list[Item]:
+    def _summaries_of(self, activated: Sequence[Item]) -> list[Item]:
         summaries = {item.meta["of"]: item for item in self.store.live(SUMMARY)}
         return [summaries.get(item.entry_id, item) for item in activated]
 
 
-def _lines(buffer: Sequence[StoredMessage]) -> str:
+def _notes(buffer: Sequence[StoredMessage]) -> str:
     return "\n".join(message.note() for message in buffer) or "(nothing)"
