@@ -6,7 +6,10 @@
 import re
 import sys
 import tomllib
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import grimp
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("memflow", "assets", "resources")
@@ -48,6 +51,18 @@ def count_asset_checks() -> int:
     return len(defs().resolve_asset_graph().asset_check_keys)
 
 
+def import_circle() -> list[str]:
+    """Return modules that import one another, also in functions and for type checkers only; empty if none do."""
+    imports = grimp.build_graph(*PACKAGES, exclude_type_checking_imports=False)
+    try:
+        TopologicalSorter(
+            {module: imports.find_modules_directly_imported_by(module) for module in imports.modules}
+        ).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
 def main() -> int:
     """Print every bound with its value. Return 1 if a value exceeds its bound, else 0."""
     bounds = tomllib.loads((Path(__file__).parent / "bounds.toml").read_text(encoding="utf-8"))
@@ -59,6 +74,9 @@ def main() -> int:
     rows.append((f"lines of the longest module, {path}", lines, bounds["module"]["lines"]))
     named = len(modules_with_benchmark_names())
     rows.append(("modules that name a benchmark elsewhere", named, bounds["benchmark_names"]["modules"]))
+    circle = import_circle()
+    text = " <- ".join(circle)
+    rows.append((f"import circles {text}".strip(), int(bool(circle)), bounds["import_circles"]["count"]))
     rows.append(("asset checks", count_asset_checks(), bounds["asset_checks"]["count"]))
     for name, value, bound in rows:
         print(f"{value:>8,} of {bound:>8,}  {name}{'  EXCEEDED' if value > bound else ''}")

@@ -6,6 +6,7 @@ models; models.py computes their fingerprints.
 """
 
 import warnings
+from collections.abc import Collection, Iterable, Mapping
 
 import dagster as dg
 
@@ -19,19 +20,31 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 Condition = dg.AutomationCondition
 MODELS = dg.AssetSelection.groups(GROUP, include_sources=True)
 
-BESIDE = dg.AssetSelection.assets("state/profiles", "state/variables", "state/changes", "question/keys")
-"""Tables whose dependents also depend on another table of the same step or run. Checking that one is enough: every path
-through the graph costs evaluation time."""
-DEPTH = 5
-"""How many steps upstream to look for runs in progress: from the leaderboard to the tables of a domain."""
+
+def upstream_levels(asset: str, deps: Mapping[str, Collection[str]]) -> list[set[str]]:
+    """Return the assets upstream of an asset, by the length of the longest path to them.
+
+    Every asset of a level is a dep of one of the level before, so a condition that goes from level to level sees each
+    of them. Following all deps at every level would count paths: thousands for the leaderboard.
+
+    Args:
+        asset: The asset, as in `score/verdicts`.
+        deps: The deps of each asset that has any.
+    """
+    levels: list[set[str]] = []
+    level = {asset}
+    while level := {dep for name in level for dep in deps.get(name, ())}:
+        levels = [nearer - level for nearer in levels] + [level]
+    return levels
 
 
-def _upstream(state: Condition) -> Condition:
-    """Return the condition that the condition `state` is true for any asset within DEPTH steps upstream."""
+def _upstream(state: Condition, levels: Iterable[Collection[str]]) -> Condition:
+    """Return the condition that the condition `state` is true for any asset of these levels (`upstream_levels`)."""
     found = state
-    for _ in range(DEPTH - 1):
-        found = state | Condition.any_deps_match(found).ignore(BESIDE)
-    return Condition.any_deps_match(found).ignore(BESIDE)
+    for number, level in enumerate(reversed(list(levels))):
+        selection = dg.AssetSelection.assets(*(name.split("/") for name in sorted(level)))
+        found = Condition.any_deps_match(state | found if number else state).allow(selection)
+    return found
 
 
 def _for_a_tick(state: Condition) -> Condition:
@@ -69,11 +82,6 @@ _behind: Condition = (
 ).with_label("changed since it was materialized")
 
 _under_way = Condition.in_progress() | Condition.newly_updated()
-_quiet: Condition = (~_upstream(_under_way)).with_label("nothing upstream is in progress")
-_settled: Condition = (~_upstream(_under_way | Condition.execution_failed())).with_label(
-    "nothing upstream is in progress or has failed"
-)
-
 # What completes during an evaluation is no longer in progress, and only in the next one updated.
 _at_rest: Condition = _for_a_tick(~Condition.in_progress())
 
@@ -82,17 +90,32 @@ when_models_change: Condition = (_behind & ~Condition.missing() & _at_rest).with
 )
 """For the tables of a domain: immediately, and all that depend on one another in one run."""
 
-when_inputs_settle: Condition = (when_models_change & _for_a_tick(_settled)).with_label(
-    "its model or its data changed, and all before it has settled"
-)
-"""For domain x assistant. These cannot share a run with the tables of a domain, so they wait until their inputs are
-materialized; where an input failed, until it is fixed."""
 
-when_scores_settle: Condition = (when_models_change & _for_a_tick(_for_a_tick(_quiet))).with_label(
-    "scores changed, and no more are coming"
-)
-"""For the leaderboard: once, when the last partition has completed. A failed one does not block the rest. It waits one
-evaluation longer than scores do, for those that may be requested meanwhile."""
+def when_inputs_settle(levels: Iterable[Collection[str]]) -> Condition:
+    """Return the condition for domain x assistant, given all that is upstream.
+
+    These cannot share a run with the tables of a domain, so they wait until their inputs are materialized; where an
+    input failed, until it is fixed.
+    """
+    settled = (~_upstream(_under_way | Condition.execution_failed(), levels)).with_label(
+        "nothing upstream is in progress or has failed"
+    )
+    return (when_models_change & _for_a_tick(settled)).with_label(
+        "its model or its data changed, and all before it has settled"
+    )
+
+
+def when_scores_settle(levels: Iterable[Collection[str]]) -> Condition:
+    """Return the condition for the leaderboard, given all that is upstream.
+
+    It is met once, when the last partition has completed. A failed one does not block the rest. It waits one evaluation
+    longer than scores do, for those that may be requested meanwhile.
+    """
+    quiet = (~_upstream(_under_way, levels)).with_label("nothing upstream is in progress")
+    return (when_models_change & _for_a_tick(_for_a_tick(quiet))).with_label(
+        "scores changed, and no more are coming"
+    )
+
 
 when_inputs_are_requested: Condition = _in_one_run
 """For a table of all scores that is computed from another one, always in the same run."""

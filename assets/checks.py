@@ -3,16 +3,19 @@
 A step's checks belong to the table that the next steps read. A check's metadata is a table of the rules of all tables
 of the step, with counts and offending keys. A failed check `blocking_rules` stops the steps downstream; failed
 `fault_rules` (an error) and `warning_rules` stop nothing. The blocking rules of the input and the output of the
-pipeline include a suite of Great Expectations. memflow/checks/evaluation.py evaluates the rules.
+pipeline include a suite of Great Expectations, whose page of Data Docs the metadata links to.
+memflow/checks/evaluation.py evaluates the rules.
 """
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
 
 import dagster as dg
 
+from assets.metadata import data_docs_link, rule_table
 from assets.partitions import Partitions, parts
-from assets.report import rule_table
 from memflow.checks.evaluation import RuleResult, combine
 from memflow.checks.expectations import expectations_of
 from memflow.checks.rules import Severity
@@ -24,7 +27,7 @@ from resources.lake.lake import Lake
 from resources.process import release_after_growth
 from resources.settings.settings import Settings
 from resources.validation.checks import Scope, check_partition
-from resources.validation.gx import SUITES, validate_suite
+from resources.validation.gx import DATA_DOCS, SUITES, validate_suite
 
 BLOCKING, FAULT, WARNING = "blocking_rules", "fault_rules", "warning_rules"
 CHECKS: dict[str, Severity] = {BLOCKING: "error", FAULT: "fault", WARNING: "warn"}
@@ -40,7 +43,8 @@ def check_steps() -> dict[str, tuple[Step, ...]]:
     """
     groups: dict[str, list[Step]] = {}
     for step in STEPS:
-        groups.setdefault(step.name if _read_later(step) else step.scope, []).append(step)
+        alone = step.on_request or _read_later(step)
+        groups.setdefault(step.name if alone else step.scope, []).append(step)
     return {"_and_".join(step.name for step in steps): tuple(steps) for steps in groups.values()}
 
 
@@ -109,7 +113,8 @@ def _results(
             table: [rule for rule in of_table if rule.severity == severity]
             for table, of_table in results.items()
         }
-        yield _result(step, name, where, chosen, lake)
+        links = _links(step, partitions, settings) if severity == "error" else {}
+        yield _result(step, name, where, chosen, lake, links)
 
 
 def _evaluated(table: str, partition: str, lake: Lake, settings: Settings) -> list[RuleResult]:
@@ -126,7 +131,18 @@ def _evaluated(table: str, partition: str, lake: Lake, settings: Settings) -> li
         if passed or len(runs | _publishing_runs(table, partition, lake)) < 2 or time.monotonic() > until:
             break
         time.sleep(PAUSE_S)
-    return [*found, *validate_suite(table, lake.read(table, partition))] if table in SUITES else found
+    if table in SUITES:
+        found += validate_suite(table, partition, lake.read(table, partition), settings.home / DATA_DOCS)
+    return found
+
+
+def _links(step: Step, partitions: Sequence[str], settings: Settings) -> dict[str, Any]:
+    """Return the pages of Data Docs of a step's tables as metadata, one for each partition."""
+    links: dict[str, Any] = {}
+    for table, partition in product(step.writes, partitions):
+        for name, link in data_docs_link(settings.home, table, partition).items():
+            links[name if len(partitions) == 1 else f"{name} of {partition}"] = link
+    return links
 
 
 def _publishing_runs(table: str, partition: str, lake: Lake) -> set[str | None]:
@@ -138,7 +154,12 @@ def _publishing_runs(table: str, partition: str, lake: Lake) -> set[str | None]:
 
 
 def _result(
-    step: Step, name: str, partition: str, results: Mapping[str, Sequence[RuleResult]], lake: Lake
+    step: Step,
+    name: str,
+    partition: str,
+    results: Mapping[str, Sequence[RuleResult]],
+    lake: Lake,
+    links: Mapping[str, Any],
 ) -> dg.AssetCheckResult:
     evaluated = [rule for of_table in results.values() for rule in of_table]
     failed = [rule for rule in evaluated if not rule.passed]
@@ -154,6 +175,7 @@ def _result(
             "rules": rule_table(results),
             "failed": len(failed),
             "evaluated": len(evaluated),
+            **links,
             **(_moved_scores(lake, partition) if is_drift else {}),
         },
     )

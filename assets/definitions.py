@@ -8,14 +8,34 @@ from typing import Any
 
 import dagster as dg
 
-from assets import assets, automation, checks, jobs, models, report_site
+from assets import (
+    answer,
+    automation,
+    checks,
+    drift,
+    feedback,
+    jobs,
+    leaderboard,
+    memory,
+    models,
+    question,
+    raw,
+    report,
+    score,
+    state,
+    utterance,
+)
 from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
+from assets.step_assets import StepAssets
 from resources.configurable import configurable_resources
 from resources.runs.added_partitions import with_added_partitions
 from resources.settings import settings as settings_file
 from resources.settings.prompt_folders import activate_prompts
 from resources.settings.settings import Settings
+
+STAGES = (raw, state, utterance, question, feedback, memory, answer, score, leaderboard, drift, report)
+"""The modules of the stages, in the order of the pipeline."""
 
 
 def build_defs(
@@ -30,11 +50,11 @@ def build_defs(
     settings.home.mkdir(parents=True, exist_ok=True)
     fingerprints = fingerprints or Fingerprints.of(settings)
     partitions = Partitions.of(settings)
+    factory = StepAssets(settings, partitions, fingerprints)
     return dg.Definitions(
         assets=[
-            *observed(partitions, settings, fingerprints),
-            *assets.build(partitions, settings, fingerprints),
-            report_site.build(settings),
+            *models.build(partitions, settings, fingerprints),
+            *(asset for stage in STAGES for asset in stage.build(factory)),
         ],
         asset_checks=checks.build(partitions, settings),
         jobs=jobs.build(),
@@ -44,18 +64,6 @@ def build_defs(
         # A step costs seconds of start-up in a process of its own, so a run is one process.
         executor=dg.in_process_executor,
     )
-
-
-def observed(partitions: Partitions, settings: Settings, fingerprints: Fingerprints) -> list[dg.SourceAsset]:
-    """Return the models as observable source assets, whose data versions are the models' fingerprints."""
-
-    simulators = models.simulators(settings, fingerprints)
-    return [
-        *(models.simulator(stage, version, partitions.domain) for stage, version in simulators.items()),
-        models.annotators(lambda name: fingerprints.annotators(settings.domain(name)), partitions.domain),
-        models.judge(lambda name: fingerprints.judge(settings.domain(name)), partitions.domain),
-        models.assistants(fingerprints.answering, partitions.assistant),
-    ]
 
 
 @dg.definitions

@@ -12,35 +12,29 @@ from assets.fingerprints import Fingerprints
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
-from memflow.pipeline import STEPS
+from memflow.pipeline import steps_of
 from memflow.scoring.drift import INPUTS
 from memflow.scoring.judges import JUDGES
 from memflow.scoring.scripted import SCRIPTED_JUDGE
 from resources.settings.chat_models import Model
+from resources.settings.settings import Settings
 
-VERDICTS = "score.verdicts"
-JUDGED = (VERDICTS, "score.claims")
 SHOWN = 8
 """Digits of a content hash that are shown."""
 
 
-def inputs_meta(table: str, fingerprints: Fingerprints, domain: Domain, assistant: str) -> dict[str, str]:
-    """Return the inputs as metadata to store with an assistant's verdicts; empty for other tables."""
-    if table != VERDICTS:
-        return {}
+def inputs_meta(fingerprints: Fingerprints, domain: Domain, assistant: str) -> dict[str, str]:
+    """Return the inputs as metadata to store with an assistant's verdicts."""
     return {INPUTS: json.dumps(evaluation_inputs(fingerprints, domain, assistant), ensure_ascii=False)}
 
 
-def judges_meta(
-    table: str, fingerprints: Fingerprints, domain: Domain, rows: Iterable[Any]
-) -> dict[str, str]:
-    """Return metadata that names the judges of these rows, and states whether one is scripted.
+def judges_meta(settings: Settings, domain: Domain, rows: Iterable[Any]) -> dict[str, str]:
+    """Return metadata that names the judges of verdicts or claims, and states whether one is scripted.
 
-    It is empty for tables without judged rows: a configured judge that no row needed has judged nothing.
+    It is empty without judged rows: a configured judge that no row needed has judged nothing.
     """
-    if table not in JUDGED or not any(row.completion for row in rows):
+    if not any(row.completion for row in rows):
         return {}
-    settings = fingerprints.settings
     names = settings.judges_of(domain.name)
     scripted = any(settings.model(name).kind == "scripted" for name in names)
     return {JUDGES: "\n".join(names), SCRIPTED_JUDGE: "yes" if scripted else "no"}
@@ -65,8 +59,7 @@ def evaluation_inputs(fingerprints: Fingerprints, domain: Domain, assistant: str
     data = [fingerprints.content("raw.records", name) for name in domain.datasets]
     code = [
         fingerprints.code_of(step, domain, assistant if "assistant" in step.scope else "")
-        for step in STEPS
-        if step.scope in ("domain", "domain x assistant")
+        for step in (*steps_of("domain"), *steps_of("domain x assistant"))
     ]
     models = {
         role: ", ".join(_model(settings.model(name)) for name in each) for role, each in names.items() if each

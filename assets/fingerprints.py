@@ -16,12 +16,12 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.chat.replacements import replacements
+from memflow.entry_points import MEMORIES, installed, is_ours
 from memflow.fingerprint import digest
 from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.config import MEMORY_MODELS, OWN_MODELS
 from memflow.memories.server.memory import ServerMemory
-from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.repeats import source_of
 from memflow.run.prompt_catalog import ANY_ROLE
@@ -39,7 +39,7 @@ from resources.source_code import SourceCode
 
 ALL = "all"
 """The partition of what is not partitioned."""
-CODE = ".cache/code-1"
+CODE = ".cache/code-2"
 """The cache of parsed source files below the home folder, with the version of its content."""
 SCORING = ("memflow.scoring",)
 """The packages that compute scores for every benchmark."""
@@ -138,6 +138,8 @@ class Fingerprints:
             }
         if step.name == "verdicts":
             return self.behind(domain, assistant)
+        if step.name == "retrieval":
+            return {"embedder": self.settings.embedder.fingerprint()}
         if step.name == "claims":
             scripted = "yes" if self._scripted_judge(step, domain) else "no"
             return {SCRIPTED: scripted, "states": self.content("state.changes", domain.name)}
@@ -306,7 +308,7 @@ class Fingerprints:
             step.name,
             contents,
             names,
-            self.code.digest({step.function.__module__, *SCORING, *roots}),
+            self.code.digest({*SCORING, *roots}),
             queries(),
             plugin_metrics(),
         )
@@ -317,6 +319,7 @@ class Fingerprints:
         return digest(self.code.digest(roots), queries(), plugin_metrics())
 
     def _code(self, step: Step, benchmark: Benchmark, memory: MemoryConfig | None = None) -> str:
+        assert step.function is not None, "a step over all partitions has the fingerprint of a leaderboard"
         roots = {step.function.__module__, _package(benchmark)}
         if memory is not None:
             bases = [base for base in memory.system.memory.__mro__ if issubclass(base, Memory)]
@@ -394,6 +397,5 @@ def _plugin(module: str) -> str:
 @lru_cache(maxsize=1)
 def _memory_modules() -> frozenset[str]:
     """Return the packages and modules of the memories that ship with memflow."""
-    return frozenset(
-        _plugin(memory.__module__) for memory in (ServerMemory, *(each.memory for each in SYSTEMS.values()))
-    )
+    points = (point.module for point in installed(MEMORIES) if is_ours(point))
+    return frozenset(_plugin(module) for module in (ServerMemory.__module__, *points))

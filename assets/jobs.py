@@ -9,10 +9,10 @@ from typing import Any
 
 import dagster as dg
 
-from assets import report_site
+from assets import report
 from assets.automation import MODELS
 from assets.partitions import Partitions
-from memflow.pipeline import JOBS, tables_of
+from memflow.pipeline import JOBS, RETRIEVAL_JOB, tables_of
 
 ASSISTANTS = dg.AssetSelection.assets(["model", "assistants"])
 OBSERVE = ("observe_simulator", "observe_assistants")
@@ -31,8 +31,13 @@ def build() -> list[Any]:
             for scope, (name, description) in JOBS.items()
         ),
         dg.define_asset_job(
-            report_site.JOB,
-            dg.AssetSelection.assets(report_site.KEY),
+            RETRIEVAL_JOB,
+            dg.AssetSelection.assets(["score", "retrieval"]),
+            description="Search stored entries again: which read failures would a better search have avoided?",
+        ),
+        dg.define_asset_job(
+            report.JOB,
+            dg.AssetSelection.assets(report.KEY),
             description="Write the report of all results as static files.",
         ),
         dg.define_asset_job(

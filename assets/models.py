@@ -4,18 +4,20 @@ Each asset has one partition per domain or per assistant, so that a change marks
 stale. fingerprints.py computes the fingerprints; jobs.py observes the models.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import dagster as dg
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from assets.fingerprints import Fingerprints
+from assets.partitions import Partitions
 from memflow.errors import BadSettings
 from memflow.pipeline import STEPS
 from resources.settings.settings import Settings
 
 GROUP = "model"
+ASSISTANTS = ("model", "assistants")
 
 UNUSED = "no model"
 """The data version where no model is used. It never changes."""
@@ -24,14 +26,43 @@ Fingerprint = Callable[[str], str | None]
 """Maps a partition key to the fingerprint of its model (name, revision, sampling, prompts); None without a model."""
 
 
-def simulators(settings: Settings, fingerprints: Fingerprints) -> Mapping[str, Fingerprint]:
-    """Return the fingerprint of the simulator in each stage, as a function of a domain's name."""
+def models_by_domain(
+    settings: Settings, fingerprints: Fingerprints
+) -> dict[tuple[str, str], tuple[str, Fingerprint]]:
+    """Return the models that are observed by domain: a description and the fingerprint, by asset key."""
 
-    def of_domain(stage: str, name: str) -> str | None:
+    def simulator(stage: str, name: str) -> str | None:
         return fingerprints.simulator(stage, settings.domain(name))
 
     stages = dict.fromkeys(step.stage for step in STEPS if "simulator" in step.models)
-    return {stage: partial(of_domain, stage) for stage in stages}
+    return {
+        **{
+            ("simulator", stage): (f"The simulator in stage {stage} of a domain.", partial(simulator, stage))
+            for stage in stages
+        },
+        ("model", "annotators"): (
+            "The two chat models that annotate the gold labels of a domain.",
+            lambda name: fingerprints.annotators(settings.domain(name)),
+        ),
+        ("model", "judge"): (
+            "The chat model that scores a domain's replies.",
+            lambda name: fingerprints.judge(settings.domain(name)),
+        ),
+    }
+
+
+def build(partitions: Partitions, settings: Settings, fingerprints: Fingerprints) -> list[dg.SourceAsset]:
+    """Return the models as assets: by domain, and `model/assistants` (a memory and its chat model) by assistant."""
+    by_domain = models_by_domain(settings, fingerprints)
+    return [
+        *(observed(key, version, partitions.domain, what) for key, (what, version) in by_domain.items()),
+        observed(
+            ASSISTANTS,
+            fingerprints.answering,
+            partitions.assistant,
+            "A memory, and the model that answers.",
+        ),
+    ]
 
 
 def observations(
@@ -41,52 +72,21 @@ def observations(
 
     `memflow run` reports them, so that the sensor compares a later model with the one that was used.
     """
-    by_domain: dict[tuple[str, str], Fingerprint] = {
-        **{("simulator", stage): version for stage, version in simulators(settings, fingerprints).items()},
-        ("model", "annotators"): lambda name: fingerprints.annotators(settings.domain(name)),
-        ("model", "judge"): lambda name: fingerprints.judge(settings.domain(name)),
-    }
-    used = [(key, name, version(name)) for name in domains for key, version in by_domain.items()]
-    used += [(("model", "assistants"), name, fingerprints.answering(name)) for name in assistants]
+    by_domain = models_by_domain(settings, fingerprints)
+    used = [(key, name, version(name)) for name in domains for key, (_, version) in by_domain.items()]
+    used += [(ASSISTANTS, name, fingerprints.answering(name)) for name in assistants]
     for key, name, version in used:
         if version is not None:
             yield dg.AssetObservation([*key], partition=name, tags={DATA_VERSION_TAG: version})
 
 
-def simulator(stage: str, fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.SourceAsset:
-    """Return the assets `simulator/STAGE`, by domain; the fingerprint is None if the stage calls no simulator."""
-    return _observed(
-        ["simulator", stage], fingerprint, domain, f"The simulator in stage {stage} of a domain."
-    )
-
-
-def judge(fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.SourceAsset:
-    """Return the asset `model/judge`, by domain; the fingerprint is None if the domain's metrics call no judge."""
-    return _observed(
-        ["model", "judge"], fingerprint, domain, "The chat model that scores a domain's replies."
-    )
-
-
-def annotators(fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.SourceAsset:
-    """Return the asset `model/annotators`, by domain; the fingerprint is None if the gold labels call no model."""
-    return _observed(
-        ["model", "annotators"],
-        fingerprint,
-        domain,
-        "The two chat models that annotate the gold labels of a domain.",
-    )
-
-
-def assistants(fingerprint: Fingerprint, assistant: dg.PartitionsDefinition) -> dg.SourceAsset:
-    """Return the asset `model/assistants`, by assistant; the fingerprint covers the memory and its chat model."""
-    return _observed(["model", "assistants"], fingerprint, assistant, "A memory, and the model that answers.")
-
-
-def _observed(
-    key: list[str], fingerprint: Fingerprint, partitions: dg.PartitionsDefinition, what: str
+def observed(
+    key: tuple[str, str], fingerprint: Fingerprint, partitions: dg.PartitionsDefinition, what: str
 ) -> dg.SourceAsset:
+    """Return the asset of a model, whose fingerprint by partition is None where no model is called."""
+
     @dg.observable_source_asset(
-        key=key,
+        key=[*key],
         partitions_def=partitions,
         group_name=GROUP,
         description=(
@@ -94,7 +94,7 @@ def _observed(
             "One observation covers every partition."
         ),
     )
-    def observed(context: dg.OpExecutionContext) -> dg.DataVersionsByPartition:
+    def observe(context: dg.OpExecutionContext) -> dg.DataVersionsByPartition:
         versions = {}
         for name in partitions.get_partition_keys():
             try:
@@ -107,4 +107,4 @@ def _observed(
             {name: dg.DataVersion(version) for name, version in versions.items()}
         )
 
-    return observed
+    return observe

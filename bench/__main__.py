@@ -29,6 +29,7 @@ ALL = (
     "up_to_date",
     "users",
     "episode",
+    "index",
 )
 
 

@@ -258,14 +258,6 @@ def environment() -> dict[str, str]:
     return {**mine, "PYTHONPATH": str(ROOT)}
 
 
-def request_digests(log: Path) -> list[str]:
-    """Return the digests of the requests that a stub server answered, in order."""
-    if not log.exists():
-        return []
-    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    return [line["key"] for line in lines if line["status"] == 200]
-
-
 def await_true(what: str, holds: Callable[[], bool], patience: float, pause: float = 0.5) -> None:
     """Wait until `holds` returns True. Raises TimeoutError with `what` after `patience` seconds."""
     deadline = time.monotonic() + patience

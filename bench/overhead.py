@@ -37,14 +37,14 @@ from resources.lake.facts import Facts
 from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.models import Models
-from resources.publishing.leaderboard import leaderboard_rows
-from resources.publishing.score_history import history_rows
+from resources.publishing.drift import DRIFT, drift_table
+from resources.publishing.publication import publication
 from resources.publishing.warehouse import Warehouse
 from resources.settings.settings import Settings, load
 from resources.steps import StepRunner
 from resources.validation.checks import Scope as CheckScope
 from resources.validation.checks import check_partition
-from resources.validation.gx import SUITES, validate_suite
+from resources.validation.gx import DATA_DOCS, SUITES, validate_suite
 
 USERS, MEMORY, PARTITIONS = "amemgym_base", "rag_2_4_30", ("none", "oracle", "rag_2_4_30")
 BOUNDS = {"demo": 0.6, "users": 0.8}
@@ -67,8 +67,6 @@ class Work:
             self.lake,
             self.fingerprints.library,
             models,
-            lambda: leaderboard_rows(settings, self.lake, self.warehouse),
-            history=partial(history_rows, settings, self.lake),
         )
 
     def run(self, domain: Domain, assistants: Sequence[str]) -> None:
@@ -87,7 +85,11 @@ class Work:
     def publish(self) -> None:
         """Write the leaderboard and memflow.duckdb."""
         if self.index is not None:
-            self._run("all", ALL)
+            for table, rows in publication(self.settings, self.lake, self.warehouse, "bench").items():
+                self.lake.write(table, ALL, rows, fingerprint="bench")
+                self._check(table, ALL)
+            self.lake.write(DRIFT, ALL, drift_table(self.settings, self.lake), fingerprint="bench")
+            self._check(DRIFT, ALL)
             self.warehouse.publish()
 
     def _run(self, scope: Scope, key: str, **partition: Any) -> None:
@@ -107,7 +109,7 @@ class Work:
     def _check(self, table: str, key: str) -> None:
         results = check_partition(table, key, self.lake, CheckScope.of(table, key, self.settings))
         if table in SUITES:
-            results += validate_suite(table, self.lake.read(table, key))
+            results += validate_suite(table, key, self.lake.read(table, key), self.settings.home / DATA_DOCS)
         if failed := [each.name for each in results if not each.passed and each.severity == "error"]:
             raise SystemExit(
                 f"{table} of {key} failed the checks {', '.join(failed)}. Fix the step that returns the rows."

@@ -16,7 +16,6 @@ The command prints a JSON line per part. The exit code is 1 if a part found a di
 
 import contextlib
 import importlib
-import json
 import os
 import random
 import signal
@@ -24,15 +23,14 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stub import stub_process
+from stub import request_counts, request_digests, stub_process
 
-from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment, request_digests
+from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment
 from bench.measure import arguments, report
 from memflow.cli import app
 
@@ -80,9 +78,8 @@ class Requests:
         deadline = time.monotonic() + 2 * LATENCY
         while time.monotonic() < deadline:
             time.sleep(0.02)
-            with urllib.request.urlopen(self.url.removesuffix("/v1") + "/stub/counts") as counts:
-                if json.load(counts)["in_flight"] == 0:
-                    return
+            if request_counts(self.url)["in_flight"] == 0:
+                return
 
     def repeats(self) -> int:
         """Return the number of requests that were repeated although the ledger contained them."""

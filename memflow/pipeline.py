@@ -1,17 +1,17 @@
 """The pipeline: every step once, in order, with its inputs, outputs and model calls.
 
-Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the table in docs/architecture.md are
-derived from STEPS. memflow/run/generation.py and evaluation.py implement the steps.
+Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the table in docs/architecture.md
+(docs/tables.py) are derived from STEPS. memflow/run/generation.py and evaluation.py implement the steps.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.memories.registry import MemoryConfig
-from memflow.run import evaluation, generation
+from memflow.run import evaluation, generation, retrieval
 from memflow.run.context import STATES, StepContext, Tables
 
 Scope = Literal["dataset", "domain", "domain x assistant", "all"]
@@ -22,10 +22,13 @@ Condition = Callable[[Benchmark, Domain, MemoryConfig], bool]
 
 @dataclass(frozen=True)
 class Step:
-    """A pipeline step. Its function reads rows of the input tables and returns rows of its output tables."""
+    """A pipeline step. Its function reads rows of the input tables and returns rows of its output tables.
+
+    A step over all partitions has a `summary` and no function: assets/ has its asset (leaderboard.py, drift.py).
+    """
 
     name: str
-    function: Callable[[StepContext], Coroutine[Any, Any, Tables]]
+    function: Callable[[StepContext], Coroutine[Any, Any, Tables]] | None
     scope: Scope
     writes: Mapping[str, str]
     """The tables, each with a remark for its description."""
@@ -34,6 +37,9 @@ class Step:
     """The roles that it calls. The first is the one whose server bounds how many partitions run at once."""
     conditional: Mapping[str, Condition] = field(default_factory=dict)
     """Inputs that it reads on a partition only where the condition holds."""
+    summary: str = ""
+    on_request: bool = False
+    """Whether it has a job of its own: no run and no automation requests it, and nothing depends on it."""
 
     @property
     def stage(self) -> str:
@@ -43,7 +49,12 @@ class Step:
     @property
     def description(self) -> str:
         """The description of the step, in one sentence."""
-        return (self.function.__doc__ or "").strip()
+        return self.summary or (self.function.__doc__ or "").strip()
+
+    def run(self, context: StepContext) -> Coroutine[Any, Any, Tables]:
+        """Return the rows of the output tables for one partition."""
+        assert self.function is not None, f"{self.name} has an asset of its own"
+        return self.function(context)
 
     def calls_models(self, benchmark: Benchmark, domain: Domain) -> bool:
         """Return whether the step calls a model in a domain. Scoring does so only if the benchmark has a judge."""
@@ -165,9 +176,19 @@ STEPS: tuple[Step, ...] = (
         inputs=(*PLAYED, "answer.replies", "question.probes", "score.attributions"),
     ),
     Step(
+        "retrieval",
+        retrieval.measure_retrieval,
+        scope="domain x assistant",
+        writes={"score.retrieval": "With the same k and tokens; `memflow show headroom` summarizes it."},
+        inputs=("score.attributions", "answer.replies", *PLAYED, "question.probes"),
+        on_request=True,
+    ),
+    Step(
         "leaderboard",
-        evaluation.compute_leaderboard,
+        None,
         scope="all",
+        summary="Compare every two assistants of a domain, and compute the scores of every assistant with its range of "
+        "ranks.",
         writes={
             "score.comparisons": "Paired differences with intervals and p values, adjusted by Holm's method.",
             "score.leaderboard": "Scores with their intervals, denominators and coverage.",
@@ -184,8 +205,10 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "drift",
-        evaluation.compute_drift,
+        None,
         scope="all",
+        summary="Compare the scores of each assistant whose inputs changed with those of its publication before the "
+        "change.",
         writes={"score.drift": "After a change of models, prompts, parameters or code; former changes stay."},
         inputs=(
             "utterance.turns",
@@ -217,11 +240,16 @@ JOBS: Mapping[Scope, tuple[str, str]] = {
     ),
 }
 """The name and the description of the job that runs the steps of each scope."""
+RETRIEVAL_JOB = "measure_retrieval"
+"""The job of the step that runs on request only."""
 
 
 def steps_of(scope: Scope) -> tuple[Step, ...]:
-    """Return the steps that run once per partition of this scope (such as `domain`), in pipeline order."""
-    return tuple(step for step in STEPS if step.scope == scope)
+    """Return the steps that run once per partition of this scope (such as `domain`), in pipeline order.
+
+    Steps that run on request only are not among them.
+    """
+    return tuple(step for step in STEPS if step.scope == scope and not step.on_request)
 
 
 def tables_of(scope: Scope) -> tuple[str, ...]:
@@ -232,36 +260,3 @@ def tables_of(scope: Scope) -> tuple[str, ...]:
 def partition_key(domain: str, assistant: str = "") -> str:
     """Return the key of a partition in the lake, such as `amemgym_demo` or `amemgym_demo/full`."""
     return f"{domain}/{assistant}" if assistant else domain
-
-
-def markdown_table() -> str:
-    """Return the pipeline's steps as the Markdown table in docs/architecture.md."""
-    rows = [
-        "| step | tables | partition | inputs | models | what it does |",
-        "|---|---|---|---|---|---|",
-    ]
-    for step in STEPS:
-        cells = (
-            f"`{step.name}`",
-            _names(step.writes),
-            step.scope,
-            _names(step.inputs),
-            ", ".join(step.models),
-            step.description,
-        )
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
-
-
-def _names(tables: Iterable[str]) -> str:
-    """Return table names as Markdown code; all tables of one stage are abbreviated, for example to `state.*`."""
-    names = list(tables)
-    for stage in {table.partition(".")[0] for table in names}:
-        of_stage = [table for table in WRITERS if table.startswith(f"{stage}.")]
-        if len(of_stage) > 1 and set(of_stage) <= set(names):
-            names = [
-                f"{stage}.*" if table == of_stage[0] else table
-                for table in names
-                if table not in of_stage[1:]
-            ]
-    return ", ".join(f"`{name}`" for name in names)

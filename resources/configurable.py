@@ -65,7 +65,7 @@ class SettingsResource(dg.ConfigurableResource[T]):
 class LakeResource(SettingsResource[Lake]):
     """The lake: one Parquet file per table and partition."""
 
-    root: str = Field(description="A folder, or an address such as s3://bucket/path.")
+    root: str = Field(description="The folder of the tables.")
 
     def create_resource(self, context: dg.InitResourceContext) -> Lake:
         return Lake(self.root)
@@ -84,7 +84,7 @@ class WarehouseResource(SettingsResource[Warehouse]):
 class IndexResource(SettingsResource[LanceIndex]):
     """LanceDB tables to search the entries of memories."""
 
-    root: str = Field(description="A folder, or an address such as s3://bucket/path.")
+    root: str = Field(description="The folder of the tables.")
 
     def create_resource(self, context: dg.InitResourceContext) -> LanceIndex:
         return LanceIndex(self.root)

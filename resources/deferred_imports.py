@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -20,19 +20,6 @@ class _DeferredModule(ModuleType):
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(import_module(self.__name__), name)
-
-
-class _HidingFinder(MetaPathFinder):
-    """A finder that reports modules as missing to one thread."""
-
-    def __init__(self, names: Collection[str]) -> None:
-        self._names = names
-        self._thread = threading.get_ident()
-
-    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
-        """Raise ModuleNotFoundError for a hidden module; other finders find all other modules."""
-        if fullname in self._names and threading.get_ident() == self._thread:
-            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
 
 
 class _EmptyModule(ModuleType):
@@ -81,21 +68,6 @@ def empty_package(name: str) -> Iterator[None]:
         ):  # a copy, because other threads import meanwhile
             if isinstance(module, _EmptyModule) and module_name.partition(".")[0] == name:
                 del sys.modules[module_name]
-
-
-@contextmanager
-def hidden_modules(*names: str) -> Iterator[None]:
-    """Let imports of these modules by the code in the context raise ImportError, as if they were not installed.
-
-    Modules that are already imported are not hidden. Neither are modules that another thread imports meanwhile: it may
-    need them, and would keep an incomplete module.
-    """
-    finder = _HidingFinder(names)
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
 
 
 @contextmanager

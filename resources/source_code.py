@@ -1,8 +1,8 @@
 """Content hashes of the code that a step uses: Python modules, the memflow modules that they import, and prompts.
 
 Docstrings and comments do not count, except docstrings in modules named `answers`, which models receive as part of a
-schema. A hash depends on the Python version, whose syntax trees differ. assets/fingerprints.py lists the root modules
-of each step.
+schema. In row types, columns that are null by default do not count: a step that fills one has other code. A hash
+depends on the Python version, whose syntax trees differ. assets/fingerprints.py lists the root modules of each step.
 """
 
 import ast
@@ -22,6 +22,8 @@ from resources.files.file_cache import FileCache, FileState
 TEXTS = (".md", ".yaml")
 """Files that count as text: prompts, personas, reference values."""
 SKIPPED = {"__pycache__", "cli", "page", "prompts"}
+ROW_TYPES = "records"
+"""The package of the row types. The lake compares the columns of each file with theirs."""
 MEMFLOW = Path(str(memflow.__file__)).parent
 _PARSING = threading.Lock()
 """Python 3.11 counts the depth of syntax trees for all threads together: SystemError if two threads parse."""
@@ -126,7 +128,11 @@ def _parsed(path: Path) -> Source:
             imports |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         body = getattr(node, "body", None)
         if path.stem != "answers" and isinstance(body, list):
-            node.body = [each for each in body if not _is_docstring(each)]  # type: ignore[attr-defined]
+            node.body = [  # type: ignore[attr-defined]
+                each
+                for each in body
+                if not (_is_docstring(each) or (path.parent.name == ROW_TYPES and _is_null(each)))
+            ]
     return Source(digest(ast.dump(tree)), sorted(name for name in imports if name.startswith("memflow.")))
 
 
@@ -136,6 +142,13 @@ def _is_docstring(node: ast.stmt) -> bool:
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
+    )
+
+
+def _is_null(node: ast.stmt) -> bool:
+    """Return whether a statement declares a column that is null by default."""
+    return (
+        isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Constant) and node.value.value is None
     )
 
 

@@ -1,9 +1,9 @@
 """The execution of a pipeline step: reads the rows of its inputs from the lake and returns the rows of its tables.
 
-assets/assets.py writes the rows and reports them to Dagster.
+assets/step_assets.py writes the rows and reports them to Dagster.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -13,11 +13,12 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.pipeline import WRITERS, Step, partition_key
-from memflow.records import Comparison, Drift, PublishedScore, Record, Score
+from memflow.records import Record
 from memflow.repeats import plain_name, shares, source_of
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
 from resources.data.library import Library
+from resources.indexes.lance import searchable
 from resources.lake.lake import Lake
 from resources.metric_backends.backends import build_metric_backends
 from resources.models.chats import Chats
@@ -33,14 +34,6 @@ class StepRunner:
     lake: Lake
     library: Library
     models: Models
-    leaderboard: Callable[[], list[Score]] = list
-    """Computes the rows of the leaderboard."""
-    comparisons: Callable[[], list[Comparison]] = list
-    """Computes the comparisons of assistants."""
-    history: Callable[[str, list[Score]], list[PublishedScore]] = lambda run, scores: []
-    """Returns the published scores of all time, after a run published the given ones."""
-    drift: Callable[[], list[Drift]] = list
-    """Computes the rows of the drift after changes."""
 
     def run(
         self,
@@ -60,12 +53,7 @@ class StepRunner:
         if domain is not None and shares(assistant, step.writes):
             return {table: self._copied(table, domain, assistant) for table in step.writes}
         calls_models = False
-        partition: dict[str, Any] = {
-            "leaderboard": self.leaderboard,
-            "comparisons": self.comparisons,
-            "history": partial(self.history, run_id),
-            "drift": self.drift,
-        }
+        partition: dict[str, Any] = {}
         inputs: Mapping[str, bool] = dict.fromkeys(step.inputs, True)
         if dataset:
             published = self.library.dataset(dataset)
@@ -84,6 +72,7 @@ class StepRunner:
                 "domain": domain,
                 "assistant": assistant,
                 "memory": memory,
+                "index": searchable,
                 "early": self._early(step, run_id, domain) if asks_early else None,
                 "metric_backends": partial(
                     build_metric_backends, self.settings, benchmark.metric_backends(domain)
@@ -96,7 +85,7 @@ class StepRunner:
         async def work(chats: Chats) -> Tables:
             if domain is not None:
                 chats.decoding = domain.decoding
-            return await step.function(StepContext(chats, read, inputs, perf_counter, **partition))
+            return await step.run(StepContext(chats, read, inputs, perf_counter, **partition))
 
         name = domain.name if domain else ""
         context = RequestContext(run=run_id, stage=step.stage, domain=name, assistant=assistant)

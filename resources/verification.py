@@ -1,4 +1,4 @@
-"""The search for damage in a home folder: lake, kept versions, ledger, search indexes, memflow.duckdb and caches.
+"""The search for damage in a home folder: lake, kept versions, ledger, memflow.duckdb and caches.
 
 With `whole`, every byte is read. Without, files whose metadata is cached are not opened, and hashes are not compared.
 """
@@ -11,11 +11,9 @@ from pathlib import Path
 from memflow.errors import BadInput, DamagedFile, MemflowError, MissingData
 from memflow.records import TABLES
 from resources.data.downloads.record import read_records
-from resources.indexes.file_hashes import index_name
 from resources.lake.damage import rebuild_command
 from resources.lake.lake import Lake
 from resources.lake.versions import kept_files
-from resources.publishing.outputs import INDEX_FOLDER, INDEXES, indexes, needs_index
 from resources.publishing.record import is_intact
 from resources.publishing.score_cache import NAME as SCORES
 from resources.settings.settings import Settings
@@ -37,7 +35,6 @@ def find_damage(settings: Settings, lake: Lake, *, whole: bool = True) -> list[D
         *_partitions(lake, whole),
         *(_kept_versions(lake) if whole else ()),
         *_ledger(settings, whole),
-        *_indexes(settings, lake, whole),
         *_database(settings, lake, whole),
         *(_caches(settings) if whole else ()),
         *_downloads(settings),
@@ -81,20 +78,6 @@ def _ledger(settings: Settings, whole: bool) -> Iterator[Damage]:
 
     for sentence in ledger_damage(settings.ledger_url, whole=whole):
         yield Damage("ledger", "the ledger", sentence, f"{sentence[0].upper()}{sentence[1:]}")
-
-
-def _indexes(settings: Settings, lake: Lake, whole: bool) -> Iterator[Damage]:
-    hashes = indexes(settings)
-    for partition in lake.partitions(INDEXES):
-        domain, _, assistant = partition.partition("/")
-        name = index_name(domain, assistant)
-        what = f"search index of {partition}"
-        if whole and (reason := hashes.damage(name)) is not None:
-            fix = f"Delete {settings.home / INDEX_FOLDER}, then run `memflow run`, which rebuilds it from the lake."
-            yield Damage("index", what, reason, fix)
-        elif needs_index(settings, lake, partition):
-            fix = "Run `memflow run`, which rebuilds it from the lake."
-            yield Damage("index", what, "it is missing, or of other entries", fix)
 
 
 def _database(settings: Settings, lake: Lake, whole: bool) -> Iterator[Damage]:

@@ -8,7 +8,7 @@ import numpy as np
 from factories import metric_context, score, verdict
 
 from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
-from memflow.metrics.continual import summary
+from memflow.metrics.continual import Summary, summary
 from memflow.records import Probe, Score, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
 from resources.lake.lake import Lake
@@ -17,6 +17,12 @@ from resources.publishing.warehouse import Warehouse
 SCORE = score(value=0.5, n=10, n_episodes=5, simulator="s", scripted=False)
 
 Answer = Callable[[Probe], float | None]
+
+
+def expected_accuracy(found: Summary) -> list[float]:
+    """Return the accuracy per checkpoint: no-context accuracy + summed forward transfer - forgetting."""
+    gained = np.cumsum(found.forward_transfer)
+    return [found.accuracy[0] + gain - lost for gain, lost in zip(gained, found.forgetting, strict=True)]
 
 
 def leaderboard_rows(

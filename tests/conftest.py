@@ -17,7 +17,16 @@ from resources import source_code
 
 load_profile()
 
-LONGEST = ("tests/whole/test_kill.py", "tests/daemon/", "tests/whole/", "tests/browser/")
+LONGEST = (
+    "tests/daemon/",
+    *(
+        "tests/browser/test_ui",
+        "tests/whole/test_kill",
+        "tests/docs/test_tutorial",
+        "tests/whole/test_backfill",
+    ),
+    *("tests/whole/", "tests/browser/"),
+)
 """Path prefixes of the modules that take longest. Each runs in one process, so they start first."""
 
 

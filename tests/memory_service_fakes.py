@@ -130,8 +130,6 @@ class FakeModels(FakeHttpService):
         )
         if self.broken and self.broken in new:
             content = "I cannot answer in JSON {"
-        if schema := body.get("response_format", {}).get("json_schema"):
-            content = json.dumps(graphiti_answer(schema["name"], prompt))
         message = {"role": "assistant", "content": content}
         return {
             "id": "chat-1",
@@ -141,30 +139,6 @@ class FakeModels(FakeHttpService):
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
         }
-
-
-def graphiti_answer(schema: str, prompt: str) -> Body:  # noqa: PLR0911
-    """Return the answer to a request of graphiti-core: each message is one fact, between two entities of its own."""
-    found = re.search(r"<CURRENT[ _]MESSAGE>\n(.*?)\n</CURRENT[ _]MESSAGE>", prompt, re.DOTALL)
-    text = found[1].strip() if found else ""
-    names = [f"Person {zlib.crc32(text.encode())}", f"Topic {zlib.crc32(text.encode())}"]
-    match schema:
-        case "ExtractedEntities":
-            return {"extracted_entities": [{"name": each, "entity_type_id": 0} for each in names]}
-        case "ExtractedEdges":
-            ends = {"source_entity_name": names[0], "target_entity_name": names[1], "relation_type": "STATES"}
-            return {"edges": [{**ends, "fact": text, "valid_at": None, "invalid_at": None}]}
-        case "NodeResolutions":
-            return {"entity_resolutions": []}
-        case "EdgeDuplicate":
-            return {"duplicate_facts": [], "contradicted_facts": []}
-        case "SummarizedEntities":
-            return {"summaries": []}
-        case "EdgeTimestamps":
-            return {"valid_at": None, "invalid_at": None}
-        case "BatchEdgeTimestamps":
-            return {"timestamps": []}
-    raise HttpError(400, f"the fake has no answer for the schema {schema}")
 
 
 class FakeLetta(FakeHttpService):

@@ -7,7 +7,7 @@ import os
 
 from hypothesis import settings
 
-THOROUGH_EXAMPLES = 100
+THOROUGH_EXAMPLES = 50
 QUICK_SHARE = 4
 """The quick profile tries one example in four, but at least FEWEST."""
 FEWEST = 10

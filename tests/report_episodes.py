@@ -90,6 +90,7 @@ def data_files() -> dict[str, Any]:
     files: dict[str, Any] = {
         "scores": table(_scores()),
         **{name: table([]) for name in ("comparisons", "drift", "history")},
+        "headroom": {"at": [], "rows": []},
         "costs": {"usage": [_usage(name) for name in ASSISTANTS], "totals": []},
         f"verdicts/{DOMAIN}": parquet(verdict_rows()),
         f"probes/{DOMAIN}": compressed(table(probe_rows())),

@@ -81,6 +81,7 @@ def data_files(*, scripted: bool = True, published: int = 3) -> dict[str, Any]:
         "comparisons": table([row for name in DOMAINS for row in comparison_rows(name, verdicts[name])]),
         "drift": table(drift_rows()),
         "history": table(history_rows(scores, published)),
+        "headroom": {"at": [], "rows": []},
         "costs": costs(),
         "health": table(health_rows()),
     }

@@ -116,7 +116,7 @@ class Served:
             )
             return status.startswith("COMPLETED") and set(found.values()) <= ENDED
 
-        wait(f"the backfill {backfill} to end", over, patience, self.progress)
+        wait(f"the backfill {backfill} to end", over, patience, self.progress, pause=2)
         return found
 
     def progress(self) -> set[tuple[str, str]]:

@@ -62,7 +62,7 @@ class ServedDeployment:
                 return False
             return len(quiet) >= QUIET
 
-        wait("the daemon to be quiet", is_quiet, progress=self.served.progress, pause=0.5)
+        wait("the daemon to be quiet", is_quiet, progress=self.served.progress, pause=2)
 
     def switch_on_late(self) -> None:
         """Switch the sensor on after a time in which no run may start."""
@@ -77,4 +77,4 @@ class ServedDeployment:
             assert not any(status[run] in ("FAILURE", "CANCELED") for run in looks), status
             return all(status[run] == "SUCCESS" for run in looks)
 
-        wait("the observation", seen, progress=self.served.progress, pause=0.5)
+        wait("the observation", seen, progress=self.served.progress, pause=2)

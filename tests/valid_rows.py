@@ -3,7 +3,7 @@
 import factories as make
 
 from memflow.benchmarks.domains import Domain
-from memflow.records import Drift
+from memflow.records import Drift, ProbeRetrieval
 
 DOMAIN = Domain("d", "memorybench", ("set",), "A small world")
 DAYS = ("2020-10-01", "2021-01-01")
@@ -99,6 +99,10 @@ def valid_rows():
         "score.health": [
             make.health_measure(measure="empty_reads", state="ok", value=0.0, n=8),
             make.health_measure(measure="item_cap", state="not measurable", reason="no read asked for k items"),
+        ],
+        "score.retrieval": [
+            make.row(ProbeRetrieval, ranking="text", evidence=2, stored=2, recalled=1.0, ranks=[3.0]),
+            make.row(ProbeRetrieval, probe_id="p5", ranking="memory", reason="no export"),
         ],
         "score.comparisons": [
             make.comparison(

@@ -5,5 +5,4 @@ kinds.py         the kinds of items of each benchmark
 page.py          a sheet as one offline HTML file
 annotations.py   an annotator's file, validated against its sheet
 report.py        mean, agreement and AC1 of a sheet
-judge.py         a chat model as a further annotator
 """

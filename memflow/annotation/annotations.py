@@ -1,7 +1,7 @@
 """Files of annotations, validated against their sheet.
 
 A file is JSON Lines: a header with the sheet's digest and the annotator, then one line per labeled item. The
-annotation page and judge.py write these files.
+annotation page writes these files.
 """
 
 import json
@@ -27,29 +27,23 @@ class AnnotationsHeader(StrictModel):
     format: Literal["memflow annotations 1"] = "memflow annotations 1"
     items: ShortText
     annotator: AnnotatorName
-    by: Literal["person", "model"] = "person"
-    note: ShortText | None = None
 
 
 class Annotation(StrictModel):
-    """The label of one item, or the reason why a model gave no label."""
+    """The label of one item, with a comment."""
 
     item: Id
-    label: Name | None
+    label: Name
     comment: ShortText = ""
-    reason: ShortText | None = None
 
 
 @dataclass(frozen=True)
 class Annotations:
-    """The labels, comments and reasons for missing labels of one annotator, by item."""
+    """The labels and comments of one annotator, by item."""
 
     annotator: str
-    by: Literal["person", "model"]
     labels: Mapping[str, str]
     comments: Mapping[str, str] = field(default_factory=dict)
-    failed: Mapping[str, str] = field(default_factory=dict)
-    note: str | None = None
 
 
 def read_annotations(path: Path, sheet: Sheet) -> Annotations:
@@ -78,12 +72,7 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
                 f"{path}, line {number}: the item {row.item!r} already has a label in an earlier line. "
                 "Keep one of the two lines."
             )
-        if row.label is None and (header.by == "person" or row.reason is None):
-            raise BadInput(
-                f"{path}, line {number}: the item {row.item!r} has neither a label nor a reason. Add a "
-                "label, or remove the line."
-            )
-        if row.label is not None and row.label not in allowed[row.item]:
+        if row.label not in allowed[row.item]:
             known = ", ".join(allowed[row.item])
             raise BadInput(
                 f"{path}, line {number}: {row.label!r} is not a label of the item {row.item!r}. Use one "
@@ -92,11 +81,8 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
         rows[row.item] = row
     return Annotations(
         header.annotator,
-        header.by,
-        {name: row.label for name, row in rows.items() if row.label is not None},
+        {name: row.label for name, row in rows.items()},
         {name: row.comment for name, row in rows.items() if row.comment},
-        {name: row.reason for name, row in rows.items() if row.label is None and row.reason is not None},
-        header.note,
     )
 
 
@@ -117,18 +103,11 @@ def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
 
 def write_annotations(path: Path, sheet: Sheet, made: Annotations) -> None:
     """Write one annotator's annotations to `path`, one line per item in the order of the sheet."""
-    header = AnnotationsHeader(
-        items=sheet.header.digest, annotator=made.annotator, by=made.by, note=made.note
-    )
+    header = AnnotationsHeader(items=sheet.header.digest, annotator=made.annotator)
     rows = [
-        Annotation(
-            item=item,
-            label=made.labels.get(item),
-            comment=made.comments.get(item, ""),
-            reason=made.failed.get(item),
-        )
+        Annotation(item=item, label=made.labels[item], comment=made.comments.get(item, ""))
         for item in sheet.items
-        if item in made.labels or item in made.failed
+        if item in made.labels
     ]
     written = [json.dumps(row.model_dump(mode="json"), ensure_ascii=False) for row in (header, *rows)]
     path.write_text("\n".join(written) + "\n", encoding="utf-8")

@@ -1,12 +1,11 @@
-"""The report of a sheet: mean score, agreement and Gwet's AC1 of people, and of a model against their majority.
+"""The report of a sheet: mean score, agreement and Gwet's AC1 of its annotators.
 
-An item's score is the mean of the scores that people gave. Agreement compares label categories (sheet.label_category).
+An item's score is the mean of its annotators' scores. Agreement compares label categories (sheet.label_category).
 Confidence intervals are over episodes.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memflow.annotation.annotations import Annotations
 from memflow.annotation.sheet import Sheet, label_categories, label_category, label_score
@@ -19,26 +18,24 @@ NO_INTERVAL = Interval(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
-    """A row of the annotation report: all people together, one annotator, or a model compared with the people.
+    """A row of the annotation report: all annotators together, or one of them.
 
     `labelled` counts items with a label, `paired` counts items with two or more labels, from which agreement is
-    computed. `kappa` is Cohen's, for exactly two raters. `missing` counts items without a usable label of a model.
+    computed. `kappa` is Cohen's, for exactly two raters.
     """
 
     of: str
-    by: str
     labelled: int
     paired: int
     mean: Interval
     agreement: Interval = NO_INTERVAL
     ac1: Interval = NO_INTERVAL
     kappa: Interval = NO_INTERVAL
-    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedItem:
-    """An annotated item with the labels and comments of each annotator; `differs` is True if people disagree."""
+    """An annotated item with the labels and comments of each annotator; `differs` is True if they disagree."""
 
     item: str
     labels: Mapping[str, str]
@@ -50,7 +47,7 @@ class AnnotatedItem:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The annotation report of one sheet. The first row of `measured` covers all human annotators."""
+    """The annotation report of one sheet. Of several annotators, the first row of `measured` covers all."""
 
     sheet: Sheet
     measured: Sequence[AgreementRow]
@@ -65,64 +62,36 @@ def make_report(sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Anno
             f"the sheet of {sheet.header.kind} in {sheet.header.domain} has no annotations. Open the "
             "sheet's page, annotate the items, and save the file in the sheet's folder."
         )
-    persons = [one for one in annotations if one.by == "person"]
-    models = [one for one in annotations if one.by == "model"]
-    measured = []
-    if len(persons) > 1:
-        labels = [[one.labels.get(item) for one in persons] for item in sheet.items]
-        measured.append(_agreement_row(sheet, key, f"{len(persons)} persons", "person", labels, persons))
-    measured += [_row_of_one(sheet, key, one) for one in persons]
-    measured += [_row_of_model(sheet, key, model, persons) for model in models]
-    notes = [note for note in (sheet.header.note, *(one.note for one in annotations)) if note]
-    return Report(
-        sheet, measured, [*_annotated_items(sheet, key, persons, annotations)], list(dict.fromkeys(notes))
-    )
+    measured = [_row_of_one(sheet, key, annotator) for annotator in annotations]
+    if len(annotations) > 1:
+        measured.insert(0, _row_of_all(sheet, key, annotations))
+    notes = [sheet.header.note] if sheet.header.note else []
+    return Report(sheet, measured, _annotated_items(sheet, key, annotations), notes)
 
 
 def _row_of_one(sheet: Sheet, key: Mapping[str, str], one: Annotations) -> AgreementRow:
-    mean = _mean_interval(sheet, key, [one])
-    return AgreementRow(one.annotator, one.by, len(one.labels), 0, mean, missing=len(one.failed))
+    return AgreementRow(one.annotator, len(one.labels), 0, _mean_interval(sheet, key, [one]))
 
 
-def _row_of_model(
-    sheet: Sheet, key: Mapping[str, str], model: Annotations, persons: Sequence[Annotations]
-) -> AgreementRow:
-    """Return the row that compares a model with the majority label of the people. `mean` is the model's mean score."""
-    alone = _row_of_one(sheet, key, model)
-    if not persons:
-        return alone
-    most = {item: _majority_label(item, persons) for item in sheet.items}
-    labels = [[most[item], model.labels.get(item)] for item in sheet.items]
-    name = f"{model.annotator} against the persons"
-    found = _agreement_row(sheet, key, name, model.by, labels, [model])
-    return replace(found, labelled=alone.labelled, mean=alone.mean, missing=alone.missing)
-
-
-def _agreement_row(
-    sheet: Sheet,
-    key: Mapping[str, str],
-    of: str,
-    by: str,
-    labels: Sequence[Sequence[str | None]],
-    among: Sequence[Annotations],
-) -> AgreementRow:
-    items = sheet.items
+def _row_of_all(sheet: Sheet, key: Mapping[str, str], persons: Sequence[Annotations]) -> AgreementRow:
     ratings = [
-        [None if label is None else label_category(item, label, key) for label in row]
-        for item, row in zip(items.values(), labels, strict=True)
+        [
+            label_category(item, person.labels[name], key) if name in person.labels else None
+            for person in persons
+        ]
+        for name, item in sheet.items.items()
     ]
     allowed, episodes = label_categories(sheet), list(sheet.episodes.values())
     given = [sum(label is not None for label in row) for row in ratings]
     return AgreementRow(
-        of,
-        by,
+        f"{len(persons)} persons",
         sum(count > 0 for count in given),
         sum(count > 1 for count in given),
-        _mean_interval(sheet, key, among),
+        _mean_interval(sheet, key, persons),
         percent_agreement(ratings, allowed, episodes=episodes),
         gwet_ac1(ratings, allowed, episodes=episodes, seed=sheet.header.seed),
         cohen_kappa(ratings, allowed, episodes=episodes, seed=sheet.header.seed)
-        if all(len(row) == 2 for row in ratings)
+        if len(persons) == 2
         else NO_INTERVAL,
     )
 
@@ -145,15 +114,8 @@ def _mean_score(
     return sum(label_score(sheet.items[item], label, key) for label in given) / len(given) if given else None
 
 
-def _majority_label(item: str, persons: Sequence[Annotations]) -> str | None:
-    ranked = Counter(one.labels[item] for one in persons if item in one.labels).most_common(2)
-    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
-        return None
-    return ranked[0][0]
-
-
 def _annotated_items(
-    sheet: Sheet, key: Mapping[str, str], persons: Sequence[Annotations], annotations: Sequence[Annotations]
+    sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Annotations]
 ) -> list[AnnotatedItem]:
     found = []
     for name, item in sheet.items.items():
@@ -161,15 +123,14 @@ def _annotated_items(
         labels = {one.annotator: one.labels[name] for one in annotations if name in one.labels}
         comments = {one.annotator: one.comments[name] for one in annotations if name in one.comments}
         if labels or comments:
-            given = {one.labels[name] for one in persons if name in one.labels}
             found.append(
                 AnnotatedItem(
                     name,
                     labels,
                     {who: says[label] for who, label in labels.items()},
                     comments,
-                    _mean_score(sheet, key, name, persons),
-                    len(given) > 1,
+                    _mean_score(sheet, key, name, annotations),
+                    len({*labels.values()}) > 1,
                 )
             )
     return found

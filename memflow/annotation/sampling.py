@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memflow.annotation.sheet import Header, Sheet, Unit, make_sheet
-from memflow.benchmarks.samples import base_of
+from memflow.benchmarks.domain_names import DomainName
 from memflow.errors import BadInput
 from memflow.fingerprint import seeded
 
@@ -29,7 +29,9 @@ def draw(header: Header, candidates: Sequence[Candidate], count: int) -> tuple[S
             f"{header.domain} has no {header.units}, so no sheet of {header.kind} can be sampled. Run "
             "the domain with a larger --limit."
         )
-    chance = random.Random(seeded("annotation", header.seed, base_of(header.domain), header.kind))
+    chance = random.Random(
+        seeded("annotation", header.seed, DomainName.parse(header.domain).base, header.kind)
+    )
     left: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         left.setdefault(candidate.unit.episode, []).append(candidate)

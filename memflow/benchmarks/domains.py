@@ -5,9 +5,9 @@ Each benchmark declares its domains in `<benchmark>/domains.py`. Users declare m
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from memflow.benchmarks.samples import base_of, sample_name
+from memflow.benchmarks.domain_names import DEFAULT_PROFILE, DomainName, ProtocolProfile
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from memflow.chat.requests import Sampling, TokenBound
 
 M = TypeVar("M", bound="BaseModel")
-ProtocolProfile = Literal["published", "paper", "memflow"]
-"""The protocol of a domain: of the authors' code, of the paper, or of the paper with memflow's improvements."""
-PROFILES: tuple[ProtocolProfile, ...] = get_args(ProtocolProfile)
-DEFAULT_PROFILE: ProtocolProfile = "paper"
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ class Domain:
     """Whether a domain of memflow's own is a partition by default. All others are run when they are named."""
     limit: int = 0
     """How many to take of what the benchmark counts (`BenchmarkSpec.unit`: users, contexts, ...); 0 takes all. The name
-    of a domain with a limit is that of a sample (samples.py)."""
+    of a domain with a limit is that of a sample (domain_names.py)."""
     profile: ProtocolProfile = DEFAULT_PROFILE
     decoding: Mapping[str, RoleDecoding] = field(default_factory=dict)
     """The decoding that the profile sets, by role."""
@@ -61,12 +57,12 @@ class Domain:
     @property
     def base(self) -> str:
         """The name of the domain without the limit of a sample. Seeds are derived from it, never from `name`."""
-        return base_of(self.name)
+        return DomainName.parse(self.name).base
 
     def limited(self, limit: int) -> "Domain":
         """Return the sample of the domain with this limit, or the whole domain if the limit is 0."""
-        name = sample_name(self.base, limit) if limit else self.base
-        return replace(self, name=name, limit=limit)
+        name = DomainName.parse(self.name)._replace(limit=limit)
+        return replace(self, name=str(name), limit=limit)
 
 
 def parse_parameters(model: type[M], domain: Domain) -> M:

@@ -12,9 +12,8 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from memflow.benchmarks.spec import BenchmarkSpec
+from memflow.entry_points import is_ours, package_of
 
-OURS = "memflow"
-"""The distribution whose benchmarks keep their names when another package claims them."""
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -63,12 +62,11 @@ def load_object(path: str) -> Any:
 
 
 def collect(points: Iterable[EntryPoint]) -> Catalog:
-    """Return the usable benchmarks, memflow's own first, and the unusable benchmarks with the reasons."""
+    """Return the usable benchmarks in the order of their entry points, and the unusable ones with the reasons."""
     found: dict[str, Plugin] = {}
     unusable = []
-    unique = {(point.name, point.value, distribution(point)): point for point in points}
-    for point in sorted(unique.values(), key=lambda each: (distribution(each) != OURS, each.name)):
-        package = f"{point.dist.name} {point.dist.version}" if point.dist else "of unknown name"
+    for point in points:
+        package = package_of(point)
         try:
             spec = load_object(point.value)
         except NotLoadable as error:
@@ -78,13 +76,8 @@ def collect(points: Iterable[EntryPoint]) -> Catalog:
         if reason:
             unusable.append(Unusable(point.name, package, reason))
         else:
-            found[spec.name] = Plugin(spec, package, distribution(point) == OURS)
+            found[spec.name] = Plugin(spec, package, is_ours(point))
     return Catalog(found, tuple(unusable))
-
-
-def distribution(point: EntryPoint) -> str:
-    """Return the name of the package that declares an entry point."""
-    return point.dist.name if point.dist else ""
 
 
 def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
@@ -106,20 +99,8 @@ def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
 def code_problem(spec: BenchmarkSpec) -> str:
     """Import all parts of a benchmark and return the reason why its code is unusable, or an empty text."""
     try:
-        parts = (
-            spec.metrics,
-            spec.views,
-            spec.exports,
-            spec.imports,
-            spec.conversions,
-            spec.own_files,
-            spec.plots,
-            spec.annotation,
-            spec.protocol,
-        )
-        for path in (*spec.checks, *parts):
-            if path:
-                load_object(path)
+        for path in spec.parts:
+            load_object(path)
         return implementation_problem(spec, load_object(spec.implementation))
     except NotLoadable as error:
         return str(error)

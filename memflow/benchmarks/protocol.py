@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from memflow.benchmarks.domains import DEFAULT_PROFILE, PROFILES, Domain, ProtocolProfile, RoleDecoding
+from memflow.benchmarks.domain_names import DEFAULT_PROFILE, DomainName, ProtocolProfile
+from memflow.benchmarks.domains import Domain, RoleDecoding
 from memflow.benchmarks.protocol_settings import (
     EmbeddingModel,
     Fixed,
@@ -86,18 +87,6 @@ class BenchmarkProtocol:
     """The repository of the published code, with its commit; empty without public code."""
 
 
-def profile_in(name: str) -> tuple[str, ProtocolProfile]:
-    """Return the domain and the profile in a name such as `amemgym_base.published`. The profile may be the default.
-
-    The name is not that of a sample: `sample_in` separates the limit.
-    """
-    stem, _, last = name.rpartition(".")
-    for profile in PROFILES:
-        if stem and last == profile and profile != DEFAULT_PROFILE:
-            return stem, profile
-    return name, DEFAULT_PROFILE
-
-
 def with_profile(domain: Domain, points: Iterable[ProtocolPoint], profile: ProtocolProfile) -> Domain:
     """Return the domain with the parameters and decoding of a profile, and the profile in its name.
 
@@ -105,7 +94,7 @@ def with_profile(domain: Domain, points: Iterable[ProtocolPoint], profile: Proto
     """
     if profile == DEFAULT_PROFILE:
         return domain
-    return replace(apply_profile(domain, points, profile), name=f"{domain.name}.{profile}")
+    return replace(apply_profile(domain, points, profile), name=str(DomainName(domain.name, profile)))
 
 
 def apply_profile(domain: Domain, points: Iterable[ProtocolPoint], profile: ProtocolProfile) -> Domain:

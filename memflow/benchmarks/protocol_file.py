@@ -1,13 +1,14 @@
-"""Protocol points of a benchmark in a YAML file of its package, and their table in docs/fidelity.md.
+"""Protocol points of a benchmark in a YAML file of its package.
 
 An item has the fields of `ProtocolPoint`. `setting` has its kind, its fields, and the values by profile; `concerns`
 is the name of a condition that the benchmark defines.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from memflow.benchmarks.domains import PROFILES, Domain
+from memflow.benchmarks.domain_names import PROFILES
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.protocol import ProtocolPoint
 from memflow.benchmarks.protocol_settings import (
@@ -45,16 +46,6 @@ def read_points(
 ) -> tuple[ProtocolPoint, ...]:
     """Return the points of a YAML file in a package. Raises KeyError for an unknown kind or condition."""
     return tuple(_point(dict(item), conditions) for item in load_yaml(package, path))
-
-
-def markdown_table(points: Sequence[ProtocolPoint]) -> str:
-    """Return the points as a Markdown table for docs/fidelity.md, without a code column if no code is public."""
-    columns = {"topic": "topic", "paper": "paper", "published": "published code", "memflow": "memflow"}
-    if not any(point.published for point in points):
-        del columns["published"]
-    rows = [f"| {' | '.join(columns.values())} |", "|---" * len(columns) + "|"]
-    rows += [f"| {' | '.join(getattr(point, name) for name in columns)} |" for point in points]
-    return "\n".join(rows)
 
 
 def _point(item: dict[str, Any], conditions: Mapping[str, Callable[[Domain], bool]]) -> ProtocolPoint:

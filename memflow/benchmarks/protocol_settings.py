@@ -6,7 +6,7 @@ protocol.py has the points. resources/settings/protocol_values.py reads the valu
 from dataclasses import dataclass
 from typing import Any
 
-from memflow.benchmarks.domains import ProtocolProfile
+from memflow.benchmarks.domain_names import ProtocolProfile
 
 ALL = "all"
 """The value of a sample without a limit."""
@@ -84,7 +84,7 @@ class Variant(ProfiledSetting):
 
     @property
     def set_by(self) -> str:
-        return "--profile"
+        return "DOMAIN.PROFILE"
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ Said = Annotated[str, StringConstraints(pattern=r"\S")]
 class File:
     """A file of a data set. `source` is its path in the data folder.
 
-    The content of a file that is read in parts (streamed_file.py) is empty; `digest` is then its SHA-256.
+    The content of a file that is read in parts is empty; `digest` is then its SHA-256.
     """
 
     dataset: Dataset

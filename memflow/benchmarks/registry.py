@@ -4,22 +4,21 @@ An entry point names a `BenchmarkSpec`. The code of a benchmark is imported at i
 code cannot be imported; a lookup by name raises BadSettings with the package and the reason.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
+from memflow import entry_points
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.domains import DEFAULT_PROFILE, Domain
+from memflow.benchmarks.domain_names import DEFAULT_PROFILE
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.plugins import (
-    OURS,
     Catalog,
     NotLoadable,
     Unusable,
     code_problem,
     collect,
-    distribution,
     implementation_problem,
     load_object,
 )
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from memflow.benchmarks.views import Export, Import, Plots, View
     from memflow.chat.scripted import Handler
     from memflow.checks.rules import Expectation
-    from memflow.scoring.metric import Metric
-
-GROUP = "memflow.benchmarks"
 
 
 @cache
@@ -46,14 +42,7 @@ def installed() -> Catalog:
 
     Raises BadSettings if memflow's own benchmarks are not registered.
     """
-    points = entry_points(group=GROUP)
-    if not any(distribution(point) == OURS for point in points):
-        raise BadSettings(
-            "memflow's own benchmarks are not registered: the installed metadata of memflow is "
-            "missing or older than the code. Reinstall memflow with `pip install -e .` in the "
-            "repository."
-        )
-    return collect(points)
+    return collect(entry_points.installed(entry_points.BENCHMARKS))
 
 
 def specs() -> list[BenchmarkSpec]:
@@ -141,12 +130,6 @@ def expectations(name: str) -> "tuple[Expectation, ...]":
 def all_expectations() -> "list[Expectation]":
     """Return the rules of all benchmarks."""
     return [each for name in _usable(expectations) for each in expectations(name)]
-
-
-def metrics() -> "dict[str, Sequence[Metric]]":
-    """Return the metrics that each benchmark declares."""
-    get = _loads("metrics")
-    return {name: get(name) for name in _usable(get)}
 
 
 def views() -> "dict[str, tuple[BenchmarkSpec, View]]":

@@ -1,5 +1,8 @@
 """The description of a benchmark that an entry point `memflow.benchmarks` refers to.
 
+Its metrics have an entry point of the same name in the group `memflow.metrics`: its own, and the shared metrics that
+are primary for it (`Metric.primary_for`).
+
 Commands that list domains or print help read specs only. For speed, modules with specs import few other modules. api.py
 has the protocol that a benchmark's code implements. registry.py finds the specs.
 """
@@ -27,9 +30,6 @@ class BenchmarkSpec:
     datasets: tuple[Dataset, ...] = ()
     checks: tuple[str, ...] = ()
     """Import paths of sequences of `memflow.checks.rules.Expectation`: the rules of this benchmark's rows."""
-    metrics: str = ""
-    """Import path of a sequence of `memflow.scoring.metric.Metric`: its own metrics, and the shared metrics that are
-    primary for it (`Metric.primary_for`)."""
     views: str = ""
     """Import path of a sequence of `memflow.benchmarks.views.View`: the commands of `memflow show`."""
     exports: str = ""
@@ -50,3 +50,9 @@ class BenchmarkSpec:
     """What `--limit` counts in its domains, in the plural."""
     demo: str = ""
     """The domain that `memflow run --demo` runs; empty for none."""
+
+    @property
+    def parts(self) -> list[str]:
+        """The import paths of the optional parts that it has."""
+        optional = (self.views, self.exports, self.imports, self.plots, self.annotation, self.protocol)
+        return [path for path in (*self.checks, *optional, self.own_files, self.conversions) if path]

@@ -1,6 +1,6 @@
 """Training data of `memflow finetune`: the answers in a domain's feedback that users liked or copied.
 
-`Benchmark.training_set` selects these answers. resources/training/trainer.py trains the adapter.
+`AdapterTraining.training_set` selects these answers. resources/training/trainer.py trains the adapter.
 """
 
 from collections import Counter

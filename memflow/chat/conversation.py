@@ -1,7 +1,7 @@
 """The conversation of a request: an episode of one assistant, whose requests extend one another.
 
-A server's prefix cache answers the common beginning of such requests. resources/endpoints/routing.py sends the requests
-of one conversation to one of several servers. A request outside of an episode belongs to no conversation.
+A server's prefix cache answers the common beginning of such requests. resources/endpoints/endpoint.py names the
+conversation to a router in front of several servers. A request outside of an episode belongs to no conversation.
 """
 
 from contextvars import ContextVar

@@ -36,7 +36,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memflow.chat.fences import layout, mark_of
-from memflow.chat.replacements import PromptFile, check_contract, replacement
+from memflow.chat.prompt_contract import check_contract
+from memflow.chat.replacements import PromptFile, replacement
 from memflow.chat.requests import ChatMessage, Role
 from memflow.errors import PromptError
 from memflow.fingerprint import digest

@@ -1,13 +1,11 @@
 """Evaluation of check rules over the rows of a table.
 
 Rows are arguments and a function returns the rows of other tables, so this module depends on no store.
-resources/validation/gx.py evaluates the same rules with Great Expectations.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cache
 from itertools import product
 from typing import Any
@@ -37,19 +35,11 @@ OFFENDING_KEYS = 3
 OtherRows = Callable[[str], Sequence[Any]]
 """Returns the rows of another table for the partition that is checked."""
 
-
 OtherColumns = Callable[[str, tuple[str, ...]], Iterable[tuple[Any, ...]]]
 """Returns some columns of another table for the partition that is checked, one tuple per row."""
 
 
-class Engine(StrEnum):
-    """The program that evaluates the check rules: memflow itself (this module) or Great Expectations."""
-
-    memflow = "memflow"
-    gx = "gx"
-
-
-KnownValues = Callable[[str, tuple[str, ...]], set[tuple[Any, ...]]]
+_KnownValues = Callable[[str, tuple[str, ...]], set[tuple[Any, ...]]]
 """Returns the distinct combinations of values of some columns of a table."""
 
 
@@ -73,7 +63,7 @@ class RuleResult:
     note: str = ""
 
 
-class RuleError(Exception):
+class _RuleError(Exception):
     """An exception that a rule raised, with the index of the row, or None for a rule on all rows together."""
 
     def __init__(self, cause: Exception, position: int | None = None) -> None:
@@ -100,8 +90,8 @@ def check_rows(
     def rows_of(name: str) -> Sequence[Any]:
         return rows if name == table else other(name)
 
-    known = known_values(table, rows_of, other_columns)
-    return [_evaluate(each, rows_of, known) for each in applicable(expectations, domain)]
+    known = _known_values(table, rows_of, other_columns)
+    return [_evaluate(each, rows_of, known) for each in _applicable(expectations, domain)]
 
 
 def combine(results: Iterable[RuleResult]) -> list[RuleResult]:
@@ -123,7 +113,7 @@ def combine(results: Iterable[RuleResult]) -> list[RuleResult]:
     ]
 
 
-def applicable(expectations: Iterable[Expectation], domain: Domain | None) -> Iterator[Expectation]:
+def _applicable(expectations: Iterable[Expectation], domain: Domain | None) -> Iterator[Expectation]:
     """Yield each expectation that applies to `domain`, with its domain-dependent rule replaced by the domain's rule."""
     for expectation in expectations:
         resolved = expectation.for_domain(domain)
@@ -131,7 +121,7 @@ def applicable(expectations: Iterable[Expectation], domain: Domain | None) -> It
             yield resolved
 
 
-def checked_table(expectation: Expectation) -> str:
+def _checked_table(expectation: Expectation) -> str:
     """Return the table whose rows are checked. For RowForEvery and AcrossTables, this may be another table."""
     match expectation.rule:
         case RowForEvery(_, table) | AcrossTables((table, *_)):
@@ -150,12 +140,14 @@ def explained_key(table: str, row: Any, explanation: str) -> str:
     return f"{row_key(table, row)}: {text}" if text else row_key(table, row)
 
 
-def as_findings(found: Collection[int]) -> Findings:
+def _as_findings(found: Collection[int]) -> Findings:
     """Return row indices as findings without explanations; findings are returned unchanged."""
     return found if isinstance(found, Findings) else Findings(dict.fromkeys(found, ""))
 
 
-def known_values(checked: str, rows_of: OtherRows, other_columns: OtherColumns | None = None) -> KnownValues:
+def _known_values(
+    checked: str, rows_of: OtherRows, other_columns: OtherColumns | None = None
+) -> _KnownValues:
     """Return a cached function that returns the distinct values of given columns of a table.
 
     Values of tables other than `checked` come from `other_columns`, if given, and not from rows.
@@ -170,15 +162,15 @@ def known_values(checked: str, rows_of: OtherRows, other_columns: OtherColumns |
     return known
 
 
-def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) -> RuleResult:
-    table = checked_table(expectation)
+def _evaluate(expectation: Expectation, rows_of: OtherRows, known: _KnownValues) -> RuleResult:
+    table = _checked_table(expectation)
     rows = rows_of(table)
     error, found = None, Findings()
     try:
-        rows = rows_under(expectation, rows_of)
-        found = violations(expectation, rows, rows_of, known)
-    except RuleError as wrong:
-        found = as_findings([] if wrong.position is None else [wrong.position])
+        rows = _rows_under(expectation, rows_of)
+        found = _violations(expectation, rows, rows_of, known)
+    except _RuleError as wrong:
+        found = _as_findings([] if wrong.position is None else [wrong.position])
         where = "" if wrong.position is None else f" on row {row_key(table, rows[wrong.position])}"
         error = f"rule {expectation.name} of {expectation.table} raised {wrong}{where}"
     positions = sorted(found)
@@ -199,24 +191,24 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) 
     )
 
 
-def rows_under(expectation: Expectation, rows: OtherRows) -> Sequence[Any]:
-    """Return the rows that an expectation checks. Raises RuleError if the rule's filter raises an exception."""
-    found = rows(checked_table(expectation))
+def _rows_under(expectation: Expectation, rows: OtherRows) -> Sequence[Any]:
+    """Return the rows that an expectation checks. Raises _RuleError if the rule's filter raises an exception."""
+    found = rows(_checked_table(expectation))
     if not isinstance(expectation.rule, RowForEvery):
         return found
     left_out = _not(found, expectation.rule.where)
     return [row for at, row in enumerate(found) if at not in left_out]
 
 
-def violations(
+def _violations(
     expectation: Expectation,
     rows: Sequence[Any],
     other: OtherRows,
-    known: KnownValues,
+    known: _KnownValues,
 ) -> Findings:
     """Return the indices of the rows that violate a rule; empty for MinimumRows, which no single row violates.
 
-    Raises RuleError if the rule raises an exception, and the errors of `other`, such as MissingData.
+    Raises _RuleError if the rule raises an exception, and the errors of `other`, such as MissingData.
     """
     match expectation.rule:
         case MinimumRows():
@@ -228,10 +220,10 @@ def violations(
         case AcrossTables(tables, find_violations):
             others = [other(name) for name in tables[1:]]
             return _attempt(lambda: find_violations(rows, *others))
-    return as_findings(_not(rows, _row_rule(expectation, known)) if rows else ())
+    return _as_findings(_not(rows, _row_rule(expectation, known)) if rows else ())
 
 
-def _row_rule(expectation: Expectation, known: KnownValues) -> Callable[[Any], bool]:
+def _row_rule(expectation: Expectation, known: _KnownValues) -> Callable[[Any], bool]:
     """Return a function that checks a single row against the rule of an expectation."""
     match expectation.rule:
         case NotNull(columns):
@@ -266,22 +258,22 @@ def _row_rule(expectation: Expectation, known: KnownValues) -> Callable[[Any], b
 
 
 def _not(rows: Sequence[Any], holds: Callable[[Any], bool]) -> set[int]:
-    """Return the indices of rows for which `holds` returns False. Raises RuleError if `holds` raises an exception."""
+    """Return the indices of rows for which `holds` returns False. Raises _RuleError if `holds` raises an exception."""
     at, found = -1, set()
     try:
         for at, row in enumerate(rows):
             if not holds(row):
                 found.add(at)
     except Exception as wrong:
-        raise RuleError(wrong, at) from wrong
+        raise _RuleError(wrong, at) from wrong
     return found
 
 
 def _attempt(work: Callable[[], Collection[int]]) -> Findings:
     try:
-        return as_findings(work())
+        return _as_findings(work())
     except Exception as wrong:
-        raise RuleError(wrong) from wrong
+        raise _RuleError(wrong) from wrong
 
 
 def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:

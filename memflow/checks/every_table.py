@@ -22,6 +22,7 @@ REASON_IS_NORMAL = (
     "score.health",
     "score.history",
     "score.leaderboard",
+    "score.retrieval",
     "score.drift",
 )
 """Tables whose rows may have a reason although nothing failed: some probes have no

@@ -287,6 +287,14 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect("score.health", {"memory_not_faulty": EachRow(lambda row: row.state != FAULTY)}, "fault"),
     *expect("score.health", {"memory_not_suspect": EachRow(lambda row: row.state != SUSPECT)}, "warn"),
     *expect(
+        "score.retrieval",
+        {
+            "recalled_at_most_stored_and_stored_at_most_evidence": each_valid_row(
+                lambda row: row.recalled <= row.stored <= row.evidence
+            ),
+        },
+    ),
+    *expect(
         "score.comparisons",
         {
             "each_pair_of_assistants_once": WholeTable(_repeated_pairs),

@@ -1,7 +1,7 @@
 """Types of check rules for the rows of a table.
 
 The rules of each table are in the other modules of this package and in each benchmark's checks. evaluation.py evaluates
-them; resources/validation/gx.py translates them for Great Expectations.
+them.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -24,7 +24,6 @@ class Findings(dict[int, str]):
 
 Severity = Literal["error", "fault", "warn"]
 """What a failure means: an `error` stops the steps downstream, a `fault` is an error that stops nothing."""
-"""An `error` blocks the downstream steps; a `warn` is only reported."""
 
 
 @dataclass(frozen=True)

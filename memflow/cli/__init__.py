@@ -5,13 +5,13 @@ and `plot`. Shared modules are selection.py (options, settings) and output.py (t
 """
 
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from memflow.cli.front import Front
-from memflow.cli.gate_command import GateCommand
 from memflow.cli.lazy_commands import CommandReference, LazyGroup
 from memflow.cli.moments import MomentCommand
 from memflow.cli.output import message
@@ -31,8 +31,9 @@ COMMANDS = {
     "finetune": CommandReference("memflow.cli.finetune:finetune", RUN),
     "import": CommandReference("memflow.cli.imports:imports", RUN),
     "show": CommandReference("memflow.cli.show:show", RESULTS),
+    "search": CommandReference("memflow.cli.search:search", RESULTS),
     "compare": CommandReference("memflow.cli.compare:compare", RESULTS, MomentCommand),
-    "gate": CommandReference("memflow.cli.gate:gate", RESULTS, GateCommand),
+    "gate": CommandReference("memflow.cli.gate:gate", RESULTS, MomentCommand),
     "export": CommandReference("memflow.cli.export:export", RESULTS),
     "plot": CommandReference("memflow.cli.plot:plot", RESULTS),
     "report": CommandReference("memflow.cli.report:report", RESULTS, MomentCommand),
@@ -53,7 +54,10 @@ COMMANDS = {
 
 
 class _Commands(LazyGroup):
-    """A command group that prints a MemflowError as one line on standard error and exits with code 1."""
+    """A command group that prints a MemflowError as one line on standard error and exits with code 1.
+
+    `gate`, whose exit codes 1 and 2 are decisions, exits with MISUSE for any error.
+    """
 
     references = COMMANDS
 
@@ -61,27 +65,38 @@ class _Commands(LazyGroup):
         try:
             return super().parse_args(ctx, args)
         except typer.exceptions.TyperException as wrong:
-            if "gate" in args:  # Its exit code 2 is a decision.
+            if "gate" in args:
                 wrong.exit_code = MISUSE
             raise
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except MemflowError as wrong:
-            front = ctx.obj
-            if isinstance(front, Front) and front.debug:
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as wrong:
+            is_gate = ctx.invoked_subcommand == "gate"
+            if isinstance(wrong, typer.exceptions.TyperException):  # a wrong command line, which typer prints
+                wrong.exit_code = MISUSE if is_gate else wrong.exit_code
                 raise
-            message(f"memflow: {wrong}")
-            raise typer.Exit(1) from wrong
-        except OSError as wrong:
-            from resources.files.disks import os_fault
+            text = _sentence(wrong)
+            is_traced = not text or (isinstance(ctx.obj, Front) and ctx.obj.debug)
+            if is_traced and not is_gate:
+                raise
+            if is_traced:
+                traceback.print_exc()
+            else:
+                message(f"memflow: {text}")
+            raise typer.Exit(MISUSE if is_gate else 1) from wrong
 
-            named = wrong.filename if isinstance(wrong.filename, str) else "the home folder"
-            if not (fault := os_fault(wrong, Path(named))):
-                raise
-            message(f"memflow: {fault}")
-            raise typer.Exit(1) from wrong
+
+def _sentence(wrong: Exception) -> str | None:
+    """Return the sentence of an error that a user can fix; None for another."""
+    if isinstance(wrong, OSError):
+        from resources.files.disks import os_fault
+
+        return os_fault(wrong, Path(wrong.filename if isinstance(wrong.filename, str) else "the home folder"))
+    return str(wrong) if isinstance(wrong, MemflowError) else None
 
 
 app = typer.Typer(

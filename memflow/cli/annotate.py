@@ -1,16 +1,13 @@
-"""`memflow annotate`: samples for human annotators, a model as another annotator, and agreement reports."""
+"""`memflow annotate`: samples for human annotators, and agreement reports."""
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.annotation_report import LONGEST_LABEL, report_data, report_text
+from memflow.cli.annotation_report import report_data, report_text
 from memflow.cli.front import front_of
-from memflow.cli.options import JudgeOption, ModelOption, PresetOption, UrlOption
-from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table
-from memflow.cli.selection import select
+from memflow.cli.output import Format, FormatOption, Text, answer, note
 from memflow.cli.stored_names import check_played
 from memflow.errors import BadInput
 
@@ -18,9 +15,6 @@ if TYPE_CHECKING:
     from memflow.annotation.kind import DomainTables
     from resources.lake.lake import Lake
     from resources.settings.settings import Settings
-
-
-LONGEST_NAME = 64
 
 annotate = typer.Typer(
     no_args_is_help=True,
@@ -109,85 +103,10 @@ def sample(
 
 
 @annotate.command()
-def judge(
-    ctx: typer.Context,
-    folders: FoldersArgument,
-    url: UrlOption = None,
-    model: ModelOption = None,
-    preset: PresetOption = None,
-    judge: JudgeOption = None,
-    form: FormatOption = Format.text,
-) -> None:
-    """Let a model annotate the items of a sample, with one request per item.
-
-    The model gets the instructions of the people, not the correct labels. An item without a usable answer has a reason.
-    """
-    from memflow.annotation.annotations import write_annotations
-    from memflow.annotation.judge import annotate as label
-    from memflow.annotation.sheet import read_sheet
-    from memflow.chat.ledger import RequestContext
-    from resources.ledger.sql_ledger import SqlLedger
-    from resources.models.chats import Chats
-    from resources.models.models import Models
-
-    # A judge calls no memory, so the memories of the settings are not checked.
-    settings = select(
-        ctx, memories=["none"], bounds=False, url=url, model=model, preset=preset, judge=judge
-    ).settings
-    name = _judge(settings)
-    slug = re.sub(r"[^\w.]+", "-", name)
-    models = Models(settings, SqlLedger(settings.ledger_url))
-    done = []
-    try:
-        for folder in folders:
-            sheet = read_sheet(folder)
-
-            async def work(chats: Chats, sheet: Any = sheet) -> Any:
-                chat = await chats.role("judge")
-                return await label(sheet, chat, name, chats.expect(len(sheet.items)))
-
-            account = RequestContext(run="annotate", stage="annotation", domain=sheet.header.domain)
-            made = models.run(account, work)
-            path = folder / f"annotations-{sheet.header.kind}-judge-{slug}.jsonl"
-            write_annotations(path, sheet, made)
-            done.append(
-                {
-                    "file": str(path),
-                    "items": len(sheet.items),
-                    "labelled": len(made.labels),
-                    "failed": dict(made.failed),
-                    "note": made.note,
-                }
-            )
-    finally:
-        models.close()
-    answer(
-        form,
-        done,
-        table(
-            "",
-            ("file", "items", "labelled", "first failure"),
-            [
-                (
-                    each["file"],
-                    each["items"],
-                    each["labelled"],
-                    cut(next(iter(each["failed"].values()), ""), 2 * LONGEST_LABEL),
-                )
-                for each in done
-            ],
-            right=("items", "labelled"),
-        ),
-        *(Text(f"\n{remark}", "yellow") for remark in dict.fromkeys(each["note"] for each in done) if remark),
-    )
-
-
-@annotate.command()
 def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
     """Report the mean, the agreement and Gwet's AC1 of the annotations, with 95 % intervals over users.
 
-    A label that means right or valid counts as 1. A model is compared with the majority of the human annotators.
-    Annotation files must match their sample.
+    A label that means right or valid counts as 1. Annotation files must match their sample.
     """
     from memflow.annotation.annotations import read_all
     from memflow.annotation.report import make_report
@@ -202,14 +121,6 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
         [report_data(each) for each in reports],
         *(line for each in reports for line in report_text(each)),
     )
-
-
-def _judge(settings: "Settings") -> str:
-    """Return the annotator name of the judge: the model's name in memflow.toml, otherwise its name at the server."""
-    from resources.settings.chat_models import COMMAND_LINE
-
-    name = settings.roles.judges[0]
-    return (settings.model(name).model if name.startswith(COMMAND_LINE) else name)[:LONGEST_NAME]
 
 
 def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":

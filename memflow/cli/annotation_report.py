@@ -28,10 +28,8 @@ def report_data(made: "Report") -> dict[str, Any]:
         "measured": [
             {
                 "of": row.of,
-                "by": row.by,
                 "labelled": row.labelled,
                 "paired": row.paired,
-                "missing": row.missing,
                 **{name: getattr(row, name)._asdict() for name in ("mean", "agreement", "ac1", "kappa")},
             }
             for row in made.measured

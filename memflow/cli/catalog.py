@@ -1,14 +1,13 @@
 """`memflow domains` and `memflow data`: the domains and data sets of all benchmarks. data_check.py reads data sets."""
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
+from rich.filesize import decimal
 
 from memflow.cli.data_check import check
-from memflow.cli.data_get import get, megabytes
+from memflow.cli.data_get import get
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
 
@@ -24,14 +23,14 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     parameters of each domain, and its samples in memflow.toml or in earlier runs.
     """
     from memflow.benchmarks import registry
-    from memflow.benchmarks.samples import is_sample
     from resources.runs.added_partitions import with_added_partitions
 
     settings = front_of(ctx).load()
     problems = registry.problems()
-    broken = {each.name for each in problems}
+    broken = {problem.name for problem in problems} & registry.installed().plugins.keys()
     known = {**registry.domains(), **{name: settings.domain(name) for name in settings.own_domains}}
-    samples = [settings.domain(name) for name in with_added_partitions(settings).domains if is_sample(name)]
+    partitions = map(settings.domain, with_added_partitions(settings).domains)
+    samples = [domain for domain in partitions if domain.limit]
     rows = [
         {
             "domain": name,
@@ -44,32 +43,27 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
             "samples": [sample.name for sample in samples if sample.base == name],
         }
         for name, domain in known.items()
-        if domain.benchmark not in broken or domain.benchmark not in registry.installed().plugins
+        if domain.benchmark not in broken
     ]
-    if form is Format.json:
-        for each in problems:
-            message(f"memflow: {each}")
-    unusable: list[RenderableType] = []
+    columns = ("domain", "benchmark", "title")
+    shown: list[RenderableType] = [
+        table("Domains", columns, [[row[name] for name in columns] for row in rows])
+    ]
     if problems:
-        cells = [(each.name, each.package, each.reason) for each in problems]
-        unusable = [
-            heading("Benchmarks that cannot be used"),
-            table("", ("benchmark", "package", "reason"), cells),
-        ]
+        faults = [(problem.name, problem.package, problem.reason) for problem in problems]
+        shown.append(heading("Benchmarks that cannot be used"))
+        shown.append(table("", ("benchmark", "package", "reason"), faults))
+    if samples:
+        shown.append(note(f"\nSamples: {', '.join(sample.name for sample in samples)}."))
+    if form is Format.json:
+        for problem in problems:
+            message(f"memflow: {problem}")
     answer(
         form,
         rows,
-        table(
-            "Domains",
-            ("domain", "benchmark", "title"),
-            [(row["domain"], row["benchmark"], row["title"]) for row in rows],
-        ),
-        *unusable,
+        *shown,
         note(
-            "\n`memflow data` lists the data sets that are found; `memflow run --domain NAME` runs a domain."
-        ),
-        *([note(f"Samples: {', '.join(sample.name for sample in samples)}.")] if samples else []),
-        note(
+            "\n`memflow data` lists the data sets that are found; `memflow run --domain NAME` runs a domain.\n"
             "DOMAIN.published and DOMAIN.memflow have other protocol profiles than DOMAIN (docs/how-to/profiles.md).\n"
             "DOMAIN~N is a sample of DOMAIN (docs/how-to/samples.md).\n"
             "[own_domains.NAME] in memflow.toml is a domain of your own, with other data sets, parameters or seed: see"
@@ -85,8 +79,7 @@ data.command("check")(check)
 
 @data.callback()
 def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """List the data sets of all benchmarks: whether they are present, their size, license and folder, and how to get
-    the others.
+    """List the data sets of all benchmarks: whether they are present, their size, license, and how to get the others.
 
     `get` downloads the files, and `check` reads them. Published files are searched in the data folder: MEMFLOW_DATA, or
     `data` in memflow.toml. The size of a missing data set is that of its published files, if it is known.
@@ -97,25 +90,28 @@ def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
     settings = front_of(ctx).load()
     library = Library(settings.data, settings.datasets)
-    rows = [_dataset(each, library) for each in library.known.values()]
-    cells = [
-        (row["dataset"], _state(row), _size(row), row["licence"], _below(row["folder"], library))
-        for row in rows
-        if not row["ships"]
-    ]
+    rows = [_dataset(dataset, library) for dataset in library.known.values()]
+    cells = []
     by_hand: dict[str, list[str]] = {}
     for row in rows:
+        size = row["published_bytes"] if row["bytes"] is None else row["bytes"]
         if row["state"] != "present" and not row["command"]:
             by_hand.setdefault(row["how"], []).append(row["dataset"])
+        is_by_hand = row["state"] == "missing" and not row["command"]
+        state = "no reader yet" if not row["readable"] else "by hand" if is_by_hand else row["state"]
+        if not row["ships"]:
+            cells.append(
+                (row["dataset"], state, "unknown" if size is None else decimal(size), row["licence"])
+            )
     answer(
         form,
         {"folder": library.folder, "datasets": rows},
-        table(f"Data sets in {library.folder}", ("data set", "state", "size", "license", "folder"), cells),
+        table(f"Data sets in {library.folder}", ("data set", "state", "size", "license"), cells),
         *([heading("By hand")] if by_hand else []),
         *(Text(f"{', '.join(names)}: {how}") for how, names in by_hand.items()),
         note(
             "\nDownload what is missing with `memflow data get NAME`, or `memflow data get --domain DOMAIN`. Data sets "
-            "that ship with memflow are left out."
+            "that ship with memflow are left out. `memflow data check NAME` shows the files."
         ),
     )
 
@@ -146,21 +142,3 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
         "command": f"memflow data get {dataset.name}" if dataset.download else "",
         "how": dataset.how,
     }
-
-
-def _state(row: Mapping[str, Any]) -> str:
-    if not row["readable"]:
-        return "no reader yet"
-    return "by hand" if row["state"] == "missing" and not row["command"] else str(row["state"])
-
-
-def _size(row: Mapping[str, Any]) -> str:
-    size = row["bytes"] if row["bytes"] is not None else row["published_bytes"]
-    return "unknown" if size is None else megabytes(size)
-
-
-def _below(folder: str, library: "Library") -> str:
-    """Return a folder, relative to the data folder where it is below."""
-    if not folder or library.folder is None or not Path(folder).is_relative_to(library.folder):
-        return folder
-    return str(Path(folder).relative_to(library.folder))

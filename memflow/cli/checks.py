@@ -1,6 +1,7 @@
 """`memflow checks`: evaluate the rules of the tables in the lake, and list the rows that violate them.
 
-memflow/checks/rules.py defines rules; memflow/checks/evaluation.py evaluates them.
+memflow/checks/rules.py defines rules; memflow/checks/evaluation.py evaluates them. With --docs, Great Expectations
+validates what enters and what leaves the pipeline as well.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.checks.evaluation import Engine, RuleResult, combine
+from memflow.checks.evaluation import RuleResult, combine
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter
 from memflow.cli.output import Format, FormatOption, Text, answer, note, table
@@ -60,15 +61,12 @@ def checks(
     ] = None,
     domain: DomainFilter = None,
     assistant: AssistantFilter = None,
-    engine: Annotated[
-        Engine, typer.Option(help="What evaluates the rules; gx is Great Expectations.")
-    ] = Engine.memflow,
     docs: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write Great Expectations' data docs here; needs --engine gx. A browser loads their style, and the"
-            " script of their first page, from the network.",
+            help="Validate raw.records and score.leaderboard with Great Expectations, too, and write its Data Docs"
+            " here: one page for each partition, which opens without a network.",
         ),
     ] = None,
     form: FormatOption = Format.text,
@@ -78,22 +76,22 @@ def checks(
     The exit code is 1 if a rule failed whose failure is an error, or if a partition could not be checked.
     """
     from resources.lake.lake import Lake
+    from resources.validation.gx import SUITES, page_path
 
-    if docs is not None and engine is not Engine.gx:
-        raise BadInput(
-            "--docs cannot be used without --engine gx: Great Expectations writes the data docs. Add "
-            "--engine gx."
-        )
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
     targets = list(_targets(lake, of_table, domain or (), assistant or ()))
-    found, unchecked = _summaries(lake, settings, targets, engine)
-    page = None if docs is None else _write_docs(lake, settings, targets, docs)
+    pages = [] if docs is None else [page_path(docs, *target) for target in targets if target[0] in SUITES]
+    if docs is not None and not pages:
+        raise BadInput(
+            f"--docs writes pages on {' and '.join(SUITES)} only, and none of their partitions is selected. Leave out "
+            "the table, --domain and --assistant, or leave out --docs."
+        )
+    found, unchecked = _summaries(lake, settings, targets, docs)
     answer(
         form,
         {
-            "engine": engine,
-            "data_docs": None if page is None else str(page),
+            "data_docs": [str(page) for page in pages],
             "rules": [each.data() for each in found],
             "unchecked": unchecked,
         },
@@ -101,7 +99,7 @@ def checks(
         *_violations(found),
         *(Text(f"not checked: {each}", "red") for each in unchecked),
         note(_total(found, len(targets) - len(unchecked))),
-        *([] if page is None else [note(f"Data docs: {page}")]),
+        *(note(f"Data Docs: {page}") for page in pages),
     )
     if unchecked or any(each.failed_in and each.is_error for each in found):
         raise typer.Exit(1)
@@ -134,16 +132,22 @@ def _targets(
 
 
 def _summaries(
-    lake: "Lake", settings: "Settings", targets: Sequence[Target], engine: Engine
+    lake: "Lake", settings: "Settings", targets: Sequence[Target], docs: Path | None
 ) -> tuple[list[RuleSummary], list[str]]:
-    """Evaluate the rules of every partition. Return the results, and an error message per unchecked partition."""
+    """Evaluate the rules of every partition. Return the results, and an error message per unchecked partition.
+
+    With `docs`, also validate the suites of Great Expectations, and write a page for each validated partition.
+    """
     from resources.validation.checks import Scope, check_partition
+    from resources.validation.gx import SUITES, validate_suite
 
     found: dict[Target, list[tuple[str, RuleResult]]] = {}
     unchecked: list[str] = []
     for name, partition in targets:
         try:
-            results = check_partition(name, partition, lake, Scope.of(name, partition, settings), engine)
+            results = check_partition(name, partition, lake, Scope.of(name, partition, settings))
+            if docs is not None and name in SUITES:
+                results += validate_suite(name, partition, lake.read(name, partition), docs)
         except MemflowError as wrong:
             unchecked.append(f"{name} of {partition}: {wrong}")
             continue
@@ -156,18 +160,6 @@ def _summary(name: str, of_rule: Sequence[tuple[str, RuleResult]]) -> RuleSummar
     # A rule that counts the rows of another table is still one of this table's.
     [total] = combine(replace(result, table=name) for _, result in of_rule)
     return RuleSummary(total, len(of_rule), [partition for partition, result in of_rule if not result.passed])
-
-
-def _write_docs(lake: "Lake", settings: "Settings", targets: Sequence[Target], folder: Path) -> Path:
-    from resources.validation.checks import Scope, gx_suites
-    from resources.validation.gx import write_data_docs
-
-    suites = [
-        (f"{name} {partition} {number}", suite)
-        for name, partition in targets
-        for number, suite in enumerate(gx_suites(name, partition, lake, Scope.of(name, partition, settings)))
-    ]
-    return write_data_docs(folder, suites)
 
 
 def _by_table(found: Sequence[RuleSummary]) -> RenderableType:

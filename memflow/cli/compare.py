@@ -1,40 +1,30 @@
 """`memflow compare`: paired differences between assistants, models, embedders, judges, profiles, samples or moments.
 
-operands.py reads what is compared; memflow/scoring computes the differences.
+operands.py reads what is compared; memflow/scoring computes the differences; comparison_text.py writes the text.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Sheet, SheetOption, Text, answer_rows
+from memflow.cli.output import Sheet, SheetOption, answer_rows
+from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
-from memflow.labels import caveat_of, meta_label
-from memflow.records import Comparison
+from memflow.labels import meta_label
 from memflow.scoring.judges import STANDARD
-from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
-    from memflow.cli.operands import Operand, Stored
-    from memflow.records import Score
+    from memflow.cli.comparison_text import DomainComparison
+    from memflow.cli.operands import Stored
     from resources.lake.lake import Lake
     from resources.settings.settings import Settings
 
 ALL = "all"
-
-
-@dataclass(frozen=True)
-class DomainComparison:
-    """The comparison of the operands in one domain."""
-
-    title: str
-    operands: "Sequence[Stored]"
-    rows: Sequence[Comparison]
-    changed: int
 
 
 def compare(
@@ -67,118 +57,88 @@ def compare(
     `--as-of`, which is the moment of operands without one.
     """
     from memflow.cli.comparison_text import comparison_parts
-    from memflow.cli.operands import domains_of, parse_operand
+    from memflow.cli.operands import differing_settings, parse_operand, read_operands
 
-    front = front_of(ctx)
-    settings, lake = front.load(), front.lake()
-    parsed = [parse_operand(each) for each in operands]
+    settings, lake = front_of(ctx).load(), front_of(ctx).lake()
+    parsed = [parse_operand(text) for text in operands]
     if len(parsed) < 2 or len(set(parsed)) < len(parsed):
         raise BadInput(
             "compare needs at least two different operands, such as `memflow compare bm25_message full`."
         )
-    found = [_compared(settings, lake, parsed, places) for places in domains_of(lake, parsed, domain)]
-    chosen = [replace(each, rows=_chosen(each.rows, metric, slices)) for each in found]
-    label = meta_label(stored.source.meta for each in found for stored in each.operands)
-    shown = [part for each in chosen for part in comparison_parts(each, metric)]
-    if label:
-        caveat = caveat_of(label, "these differences show that the pipeline works; they measure no model.")
-        shown.append(Text(f"\n{label}: {caveat}", "yellow"))
-    rows = [asdict(row) for each in chosen for row in each.rows]
-    answer_rows(form, {"label": label, "domains": [_plain(each) for each in chosen]}, rows, *shown)
+    compared = []
+    for stored in read_operands(lake, parsed, domain):
+        of_domain = _compared(settings, lake, stored)
+        check_names("", "compared metric", metric, {row.metric for row in of_domain.rows})
+        check_names("", "slice", slices, {row.slice for row in of_domain.rows})
+        rows = [row for row in of_domain.rows if row.metric in (metric or [row.metric])]
+        compared.append(
+            replace(of_domain, rows=[row for row in rows if row.slice in (slices or [row.slice])])
+        )
+    label = meta_label(source.meta for of_domain in compared for _, source, _ in of_domain.operands)
+    data: list[dict[str, Any]] = [
+        {
+            "domain": of_domain.title,
+            "operands": [
+                {
+                    **asdict(operand),
+                    "label": operand.label,
+                    "health": None if source.health is None else asdict(source.health),
+                }
+                for operand, source, _ in of_domain.operands
+            ],
+            "comparisons": [asdict(row) for row in of_domain.rows],
+            "differing_settings": differing_settings(of_domain.operands),
+            "changed_probes": of_domain.changed,
+        }
+        for of_domain in compared
+    ]
+    sheet = [row for of_domain in data for row in of_domain["comparisons"]]
+    answer_rows(
+        form,
+        {"label": label, "domains": data},
+        sheet,
+        *(part for of_domain in compared for part in comparison_parts(of_domain, metric)),
+        *label_note(label, "these differences show that the pipeline works; they measure no model."),
+    )
 
 
-def _compared(
-    settings: "Settings",
-    lake: "Lake",
-    operands: "Sequence[Operand]",
-    places: Mapping[int, str],
-) -> DomainComparison:
+def _compared(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") -> "DomainComparison":
     """Return the comparison of the first operand with each of the others in one domain."""
     from memflow.benchmarks import registry
-    from memflow.cli.operands import read_operand, same_probes, with_others
-    from memflow.scoring.comparisons import DomainContext
-    from memflow.scoring.comparisons import compare as compare_pairs
+    from memflow.cli.comparison_text import DomainComparison
+    from memflow.cli.operands import same_probes, values_of
+    from memflow.scoring import comparisons
     from memflow.scoring.noise import with_difference_noise
     from memflow.scoring.published_health import with_pair_health
     from memflow.scoring.scripted import SCRIPTED_JUDGE
-    from resources.publishing.comparisons import verdict_values
 
-    stored = [read_operand(lake, each, places[at]) for at, each in enumerate(operands)]
-    domains = [settings.domain(each.source.domain) for each in stored]
-    if len({each.benchmark for each in domains}) > 1:
-        given = ", ".join(f"{each.name} ({each.benchmark})" for each in domains)
-        raise BadInput(f"these domains are of different benchmarks: {given}. Compare within one benchmark.")
+    sources = [source for _, source, _ in stored]
+    domains = [settings.domain(source.domain) for source in sources]
+    if len({of.benchmark for of in domains}) > 1:
+        names = ", ".join(f"{of.name} ({of.benchmark})" for of in domains)
+        raise BadInput(f"these domains are of different benchmarks: {names}. Compare within one benchmark.")
     benchmark = registry.benchmark(domains[0].benchmark)
     probes, changed = same_probes(stored)
-    names, sources, oracles = with_others(stored, everyone=benchmark.aggregates_in_sql)
-    values = verdict_values(names, sources, oracles, probes)
-    scripted = [each.source.meta.get("scripted") == "yes" for each in stored]
-    health = {each.operand.label: each.source.health for each in stored if each.source.health is not None}
-    title = " and ".join(dict.fromkeys(each.name for each in domains))
-    judged = [each.source.meta.get(SCRIPTED_JUDGE) == "yes" for each in stored]
-    context = DomainContext(title, names, scripted, domains[0].seed, judged, benchmark.judged_metrics)
-    measures = [*benchmark.measures(domains[0], values)]
-    pairs = [(0, other) for other in range(1, len(stored))]
+    values = values_of(stored, benchmark, probes)
+    title = " and ".join(dict.fromkeys(of.name for of in domains))
+    context = comparisons.DomainContext(
+        title,
+        values.assistants,
+        [source.meta.get("scripted") == "yes" for source in sources],
+        domains[0].seed,
+        [source.meta.get(SCRIPTED_JUDGE) == "yes" for source in sources],
+        benchmark.judged_metrics,
+    )
+    pairs = comparisons.compare(
+        context, [*benchmark.measures(domains[0], values)], [(0, other) for other in range(1, len(stored))]
+    )
+    health = {operand.label: source.health for operand, source, _ in stored if source.health is not None}
+    variant = stored[0].operand.variant
     rows = [
-        replace(row, variant=stored[0].operand.variant) if row.variant == STANDARD else row
-        for row in with_pair_health(compare_pairs(context, measures, pairs), health)
+        replace(row, variant=variant) if row.variant == STANDARD else row
+        for row in with_pair_health(pairs, health)
     ]
-    rows = with_difference_noise(_adjusted(rows), published_noise(lake, domains[0].name))
-    return DomainComparison(title, stored, rows, changed)
-
-
-def published_noise(lake: "Lake", domain: str) -> "list[Score]":
-    """Return the scores of a domain that the leaderboard has with repeats."""
-    if lake.facts("score.leaderboard", ALL) is None:
-        return []
-    scores = lake.read("score.leaderboard", ALL)
-    return [score for score in scores if score.domain == domain and score.noise is not None]
-
-
-def _adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
-    """Return the rows with adjusted p values: over the pairs in the slice `all`, and over all other slices."""
-    from memflow.scoring.comparisons import adjust_family
-
-    families: dict[tuple[str, bool], list[int]] = {}
-    for at, row in enumerate(rows):
-        families.setdefault((row.metric, row.slice == ALL), []).append(at)
-    found = list(rows)
-    for members in families.values():
-        for at, row in zip(members, adjust_family([rows[at] for at in members]), strict=True):
-            found[at] = row
-    return found
-
-
-def _chosen(
-    rows: Sequence[Comparison], metrics: Sequence[str] | None, slices: Sequence[str] | None
-) -> list[Comparison]:
-    """Return the rows of the chosen metrics and slices. Raises BadInput with similar names for an unknown one."""
-    for kind, wanted, known in (
-        ("compared metric", metrics, {row.metric for row in rows}),
-        ("slice", slices, {row.slice for row in rows}),
-    ):
-        for name in wanted or ():
-            if name not in known:
-                raise BadInput(unknown_name(kind, name, known))
-    return [
-        row for row in rows if (not metrics or row.metric in metrics) and (not slices or row.slice in slices)
-    ]
-
-
-def _plain(found: DomainComparison) -> dict[str, Any]:
-    from memflow.cli.operands import differing_settings
-
-    return {
-        "domain": found.title,
-        "operands": [
-            asdict(each.operand)
-            | {
-                "label": each.operand.label,
-                "health": None if each.source.health is None else asdict(each.source.health),
-            }
-            for each in found.operands
-        ],
-        "comparisons": [asdict(row) for row in found.rows],
-        "differing_settings": differing_settings(found.operands),
-        "changed_probes": found.changed,
-    }
+    # P values are adjusted over the pairs in the slice `all`, and over all other slices.
+    rows = comparisons.adjusted(rows, lambda row: (row.metric, row.slice == ALL))
+    scores = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
+    return DomainComparison(title, stored, with_difference_noise(rows, scores), changed)

@@ -1,12 +1,14 @@
 """The text of `memflow compare`: a sentence for each pair, tables by metric and slice, and notes."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
+from memflow.cli.evidence import metric_name
 from memflow.cli.operands import differing_settings
-from memflow.cli.output import Text, heading, note, table
+from memflow.cli.output import Text, heading, interval_text, note, records_table
 from memflow.metrics.paired import cannot_be_significant
 from memflow.metrics.power import MOST_EPISODES
 from memflow.records import Comparison
@@ -14,57 +16,68 @@ from memflow.scoring.failure_attributions import metric_text
 from memflow.scoring.published_health import ALARMS, FAULTY
 
 if TYPE_CHECKING:
-    from memflow.cli.compare import DomainComparison
+    from memflow.cli.operands import Stored
 
 ALL = "all"
 NUMBERS = ("A", "B", "A - B", "95 % interval", "adjusted p", "pairs", "not paired", "noise")
 
 
-def comparison_parts(found: "DomainComparison", metrics: Sequence[str] | None) -> Iterator[RenderableType]:
+@dataclass(frozen=True)
+class DomainComparison:
+    """The comparison of the operands in one domain; `changed` probes have another content and are left out."""
+
+    title: str
+    operands: "Sequence[Stored]"
+    rows: Sequence[Comparison]
+    changed: int
+
+
+def comparison_parts(comparison: DomainComparison, metrics: Sequence[str] | None) -> Iterator[RenderableType]:
     """Yield the comparison in one domain, pair after pair. `metrics` are the metrics to show by slice."""
-    yield heading(found.title)
-    for other in found.operands[1:]:
-        label = other.operand.label
-        rows = [row for row in found.rows if row.b == label]
-        if not rows:
-            pair = f"{found.operands[0].operand.label} and {label}"
-            faulty = any(
-                each.source.health is not None and each.source.health.is_faulty for each in found.operands
-            )
-            yield note(f"{pair} cannot be compared." if faulty else f"{pair} have no metric in common.")
-            continue
-        if FAULTY in (rows[0].health_a, rows[0].health_b):
-            yield Text(f"{rows[0].a} and {label} cannot be compared: {rows[0].reason}.", style="bold")
-            continue
-        by_slice = metrics or [rows[0].metric]
-        whole = [row for row in rows if row.slice == ALL]
-        for row in whole or rows:
-            if row.metric in by_slice:
-                yield Text(sentence(row), style="bold")
-        if whole:
-            yield _table(f"A = {rows[0].a}, B = {label}, over all probes", "metric", whole)
-        for metric in by_slice:
-            of_metric = [row for row in rows if row.metric == metric and row.slice != ALL]
-            if of_metric:
-                yield _table(f"\n{metric} by slice", "slice", of_metric)
-        yield note(family_note(rows))
-        power = [text for row in whole if row.metric in by_slice and (text := power_note(row))]
-        yield from map(note, power)
-    for each in found.operands:
-        health = each.source.health
-        if health is not None and health.state in ALARMS:
+    yield heading(comparison.title)
+    first, *others = (operand.label for operand, _, _ in comparison.operands)
+    sources = [source for _, source, _ in comparison.operands]
+    for label in others:
+        rows = [row for row in comparison.rows if row.b == label]
+        if rows:
+            yield from _pair(rows, metrics or [rows[0].metric])
+        elif any(source.health is not None and source.health.is_faulty for source in sources):
+            yield note(f"{first} and {label} cannot be compared.")
+        else:
+            yield note(f"{first} and {label} have no metric in common.")
+    for operand, source, _ in comparison.operands:
+        if source.health is not None and source.health.state in ALARMS:
             yield Text(
-                f"{each.operand.label} is {health.state}: {health.statement}. `memflow show health "
-                f"{each.source.domain} {each.source.assistant}` shows examples.",
-                style="red" if health.is_faulty else "yellow",
+                f"{operand.label} is {source.health.state}: {source.health.statement}. `memflow show health "
+                f"{source.domain} {source.assistant}` shows examples.",
+                style="red" if source.health.is_faulty else "yellow",
             )
-    for text in differing_settings(found.operands):
+    for text in differing_settings(comparison.operands):
         yield Text(f"Setting that differs: {text}", style="yellow")
-    if found.changed:
+    if comparison.changed:
         yield Text(
-            f"{found.changed:,} probes have another question, options or gold and are not compared.",
+            f"{comparison.changed:,} probes have another question, options or gold and are not compared.",
             style="yellow",
         )
+
+
+def _pair(rows: Sequence[Comparison], metrics: Sequence[str]) -> Iterator[RenderableType]:
+    """Yield the comparison of two operands: over all probes, and by slice under `metrics`."""
+    if FAULTY in (rows[0].health_a, rows[0].health_b):
+        yield Text(f"{rows[0].a} and {rows[0].b} cannot be compared: {rows[0].reason}.", style="bold")
+        return
+    whole = [row for row in rows if row.slice == ALL]
+    for row in whole or rows:
+        if row.metric in metrics:
+            yield Text(sentence(row), style="bold")
+    if whole:
+        yield _table(f"A = {rows[0].a}, B = {rows[0].b}, over all probes", "metric", whole)
+    for metric in metrics:
+        of_metric = [row for row in rows if row.metric == metric and row.slice != ALL]
+        if of_metric:
+            yield _table(f"\n{metric} by slice", "slice", of_metric)
+    yield note(family_note(rows))
+    yield from (note(text) for row in whole if row.metric in metrics and (text := power_note(row)))
 
 
 def sentence(row: Comparison) -> str:
@@ -133,8 +146,7 @@ def p_text(p: float) -> str:
 
 
 def _where(row: Comparison) -> str:
-    variant = f" ({row.variant})" if row.variant != "standard" else ""
-    return f"{metric_text(row.metric)}{variant}" + (f", {row.slice}" if row.slice != ALL else "")
+    return metric_name(metric_text(row.metric), row.variant) + (f", {row.slice}" if row.slice != ALL else "")
 
 
 def _interval(row: Comparison, sign: int) -> str:
@@ -145,22 +157,28 @@ def _interval(row: Comparison, sign: int) -> str:
 
 
 def _table(title: str, first: str, rows: Sequence[Comparison]) -> RenderableType:
-    cells: list[list[Any]] = []
-    for row in rows:
-        name = row.slice if first == "slice" else metric_text(row.metric)
-        if first == "metric" and row.variant != "standard":
-            name = f"{name} ({row.variant})"
-        low_high = f"{row.low:+.3f} – {row.high:+.3f}" if row.low is not None and row.high is not None else ""
-        if not low_high and row.difference is not None:
-            low_high = f"none: {row.reason}"
-        difference = None if row.difference is None else f"{row.difference:+.3f}"
-        p = "" if row.p_adjusted is None else p_text(row.p_adjusted)
-        unpaired = f"{row.unpaired_a} / {row.unpaired_b}" if row.unpaired_a or row.unpaired_b else ""
-        noise = "" if row.noise is None else f"±{row.noise:.3f}{' (may explain it)' * bool(row.within_noise)}"
-        better = row.better.upper() if row.better else ""
-        cells.append(
-            [name, row.value_a, row.value_b, difference, low_high, p, row.n, unpaired, noise, better]
-        )
-    return table(
-        title, [first, *NUMBERS, "better"], cells, right=NUMBERS, optional=("not paired", "noise", "better")
-    )
+    cells = [
+        {
+            first: row.slice if first == "slice" else metric_name(metric_text(row.metric), row.variant),
+            **_cells(row),
+        }
+        for row in rows
+    ]
+    return records_table(cells, title, right=NUMBERS, optional=("not paired", "noise", "better"))
+
+
+def _cells(row: Comparison) -> dict[str, Any]:
+    reason = None if row.difference is None else row.reason
+    return {
+        "A": row.value_a,
+        "B": row.value_b,
+        "A - B": None if row.difference is None else f"{row.difference:+.3f}",
+        "95 % interval": interval_text(row.low, row.high, "+.3f", reason),
+        "adjusted p": "" if row.p_adjusted is None else p_text(row.p_adjusted),
+        "pairs": row.n,
+        "not paired": f"{row.unpaired_a} / {row.unpaired_b}" if row.unpaired_a or row.unpaired_b else "",
+        "noise": ""
+        if row.noise is None
+        else f"±{row.noise:.3f}{' (may explain it)' * bool(row.within_noise)}",
+        "better": (row.better or "").upper(),
+    }

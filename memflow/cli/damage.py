@@ -1,14 +1,13 @@
-"""Messages on damaged partitions: those that a command leaves out, and the command that names the next step."""
+"""The message on damaged partitions that a command leaves out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from memflow.cli.output import message
 
 
-def note_left_out(left_out: Mapping[str, Sequence[str]]) -> None:
-    """Print the partitions that are not in a result because their files are damaged; nothing if there are none."""
-    for table, partitions in left_out.items():
-        message(
-            f"memflow: not in the result, because the file is damaged: {table} of {', '.join(partitions)}. Run "
-            "`memflow doctor`, which names the command that rebuilds it."
-        )
+def note_left_out(left_out: Mapping[str, Mapping[str, str]]) -> None:
+    """Print, for each table, the partitions that are not in a result, and why; nothing if there are none."""
+    for table, reasons in left_out.items():
+        reason, *others = reasons.values()
+        more = f" `memflow doctor` names the commands for {len(others)} more of {table}." if others else ""
+        message(f"memflow: not in the result: {reason}{more}")

@@ -1,5 +1,7 @@
 """`memflow data check`: reads data sets and lists their counts and their quarantined records."""
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,15 +16,12 @@ from memflow.errors import BadInput
 if TYPE_CHECKING:
     from resources.data.data_check import DataCheck
 
-MOST_ITEMS = 5
-"""Quarantined items of a data set that the text lists for each reason; JSON lists all."""
-STYLES = {"valid": "green", "part": "yellow", "missing": "dim", "differs": "red", "rejected": "red"}
-TITLES = {
-    "valid": "valid",
-    "part": "valid, a part of the published data set",
-    "missing": "missing",
-    "differs": "differs from the published data set",
-    "rejected": "rejected",
+STATES = {
+    "valid": ("valid", "green"),
+    "part": ("valid, a part of the published data set", "yellow"),
+    "missing": ("missing", "dim"),
+    "differs": ("differs from the published data set", "red"),
+    "rejected": ("rejected", "red"),
 }
 
 
@@ -55,83 +54,60 @@ def check(
     library = Library(settings.data, settings.datasets)
     chosen = [library.dataset(name).name for name in names or ()] or list(library.known)
     checks = [check_dataset(library, library.known[name]) for name in chosen]
-    failed = [each.dataset.name for each in checks if each.failed]
+    failed = [result.dataset.name for result in checks if result.failed]
+    advice = (
+        "A quarantined record is left out of every domain; --format json lists all. Compare the file with its source; "
+        "if both are equal, report the record to memflow as a defect of the published file."
+    )
     answer(
         form,
-        [_row(each) for each in checks],
-        *(part for each in checks for part in _block(each)),
-        note(f"\n{len(checks)} data sets checked, {_failed(failed)}."),
-        *([note(ADVICE)] if failed else []),
+        [_row(result) for result in checks],
+        *(part for result in checks for part in _lines(result)),
+        note(f"\n{len(checks)} data sets checked. With problems: {', '.join(failed) or 'none'}."),
+        *([note(advice)] if failed else []),
     )
     if failed:
         raise typer.Exit(1)
 
 
-ADVICE = (
-    "A quarantined record is left out of every domain. Compare the file with its source; if both are equal, report the "
-    "record to memflow as a defect of the published file."
-)
-
-
-def _failed(names: list[str]) -> str:
-    return f"{len(names)} with problems: {', '.join(names)}" if names else "none with problems"
-
-
-def _row(found: "DataCheck") -> dict[str, Any]:
+def _row(result: "DataCheck") -> dict[str, Any]:
     return {
-        "dataset": found.dataset.name,
-        "state": found.state,
-        "searched": [{"path": path, "found": exists} for path, exists in found.searched.items()],
-        "records": found.records,
-        "counts": dict(found.counts),
-        "published_counts": dict(found.dataset.counts),
+        "dataset": result.dataset.name,
+        "state": result.state,
+        "searched": [{"path": path, "found": exists} for path, exists in result.searched.items()],
+        "records": result.records,
+        "counts": dict(result.counts),
+        "published_counts": dict(result.dataset.counts),
         "quarantined": [
-            {"file": each.file, "item": each.item, "reason": each.reason, "known_defect": each.known}
-            for each in found.quarantined
+            {"file": item.file, "item": item.item, "reason": item.reason, "known_defect": item.known}
+            for item in result.quarantined
         ],
-        "problems": list(found.problems),
+        "problems": list(result.problems),
     }
 
 
-def _block(found: "DataCheck") -> list[RenderableType]:
-    """Return the text of one data set: its state, the searched paths, counts, quarantined items and problems."""
-    lines: list[RenderableType] = [
-        Text.assemble("\n", (found.dataset.name, "bold"), "  ", (TITLES[found.state], STYLES[found.state]))
-    ]
-    lines += [
-        _line(f"{'found' if exists else 'not found'}: {path}", "dim")
-        for path, exists in found.searched.items()
-    ]
-    if found.state in ("missing", "rejected"):
-        return lines + [_line(each, "red") for each in found.problems]
-    lines.append(_line("; ".join([f"{found.records:,} records", *_counts(found)])))
-    if found.quarantined:
-        lines.append(_line(f"{len(found.quarantined):,} quarantined:"))
-    for known, items in _by_defect(found).items():
-        lines.append(_line(f"{len(items):,} {known or 'not known'}", "" if known else "red", 4))
-        lines += [_line(each, "dim", 6) for each in items[:MOST_ITEMS]]
-        if len(items) > MOST_ITEMS:
-            lines.append(_line(f"and {len(items) - MOST_ITEMS:,} more", "dim", 6))
-    return lines + [_line(each, "red") for each in found.problems]
+def _lines(result: "DataCheck") -> Iterator[RenderableType]:
+    """Yield the text of one data set: its state, the searched paths, counts, problems and quarantined items."""
+    yield Text.assemble("\n", (result.dataset.name, "bold"), "  ", STATES[result.state])
+    for path, exists in result.searched.items():
+        yield _line(f"{'found' if exists else 'not found'}: {path}", "dim")
+    if result.state not in ("missing", "rejected"):
+        published = result.dataset.counts
+        counts = [
+            f"{count:,} of {published[unit]:,} published {unit}" if unit in published else f"{count:,} {unit}"
+            for unit, count in {"records": result.records, **result.counts}.items()
+        ]
+        yield _line("; ".join(counts))
+    known = Counter(item.known for item in result.quarantined if item.known)
+    for defect, count in known.items():
+        yield _line(f"{count:,} quarantined, as known: {defect}", "dim")
+    for problem in result.problems:
+        yield _line(problem, "red")
+    unknown = [item for item in result.quarantined if not item.known]
+    if unknown:
+        yield _line(f"{len(unknown):,} quarantined, such as {unknown[0].file or unknown[0].item}:", "red")
+        yield _line(unknown[0].reason, "red")
 
 
-def _counts(found: "DataCheck") -> list[str]:
-    published = found.dataset.counts
-    return [
-        f"{count:,} of {published[unit]:,} published {unit}" if unit in published else f"{count:,} {unit}"
-        for unit, count in found.counts.items()
-        if unit != "records"
-    ]
-
-
-def _by_defect(found: "DataCheck") -> dict[str, list[str]]:
-    """Return the quarantined items as text, grouped by known defect."""
-    groups: dict[str, list[str]] = {}
-    for each in found.quarantined:
-        place = f"{each.file}, " if each.file else f"{each.item}: "
-        groups.setdefault(each.known, []).append(f"{place}{each.reason}")
-    return groups
-
-
-def _line(text: str, style: str = "", indent: int = 2) -> RenderableType:
-    return Padding(Text(text, style), (0, 0, 0, indent), expand=False)
+def _line(text: str, style: str = "") -> RenderableType:
+    return Padding(Text(text, style), (0, 0, 0, 2), expand=False)

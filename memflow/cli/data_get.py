@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import RenderableType
+from rich.filesize import decimal
 
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from resources.data.downloads.record import DownloadRecord
     from resources.data.library import Library
     from resources.settings.settings import Settings
+
+MOST_FILES = 20
+"""Files that the text lists; JSON lists all."""
 
 
 def get(
@@ -40,143 +43,94 @@ def get(
     settings = front_of(ctx).load()
     library = Library(settings.data, settings.datasets)
     folder = settings.data.expanduser().absolute()
-    datasets = _chosen(settings, library, names or (), domain or ())
+    datasets = list(_chosen(settings, library, names or (), domain or ()))
     if form is Format.json and not yes:
         raise BadInput("--format json asks no question. Read the licenses (`memflow data`), then add --yes.")
-    for each in datasets:
-        for line in _terms(each):
-            message(line)
-    done, present = _get(folder, datasets, yes, force)
-    status = [library.status_of(each.name) for each in datasets]
+    done, present = _download(folder, datasets, yes, force)
+    status = [library.status_of(dataset.name) for dataset in datasets]
+    files = [
+        {"dataset": record.dataset, "url": record.url, "file": file, "sha256": sha256, "checksum": checksum}
+        for record in done
+        for checksum in ["as published" if record.published_checksum else "not known; recorded"]
+        for file, sha256 in record.files.items()
+    ]
+    rows = [
+        (row["dataset"], row["file"], f"{row['sha256'][:16]}…", row["checksum"]) for row in files[:MOST_FILES]
+    ]
+    others = f"and {len(files) - MOST_FILES:,} more files, " if len(files) > MOST_FILES else ""
     answer(
         form,
         {
             "folder": str(folder),
-            "files": [_row(each) for each in done],
+            "files": files,
             "present": present,
-            "datasets": {each.dataset.name: each.state for each in status},
+            "datasets": {dataset.dataset.name: dataset.state for dataset in status},
         },
-        *_shown(folder, done, present),
+        *([table("Downloaded", ("data set", "file", "sha256", "checksum"), rows)] if done else []),
+        Text(f"{others}{decimal(sum(record.size for record in done))} downloaded to {folder}."),
+        *([note(f"{len(present):,} files were there; --force downloads them again.")] if present else []),
         *(
-            note(f"{each.dataset.name} lacks {', '.join((*each.missing, *each.lacking))}. {each.dataset.how}")
-            for each in status
-            if each.missing or each.lacking
+            note(f"{lacking.dataset.name} lacks {', '.join(lacking.missing)}. {lacking.dataset.how}")
+            for lacking in status
+            if lacking.missing
         ),
     )
 
 
 def _chosen(
     settings: "Settings", library: "Library", names: Sequence[str], domains: Sequence[str]
-) -> list["Dataset"]:
-    """Return the chosen data sets; none if those of the domains are there.
+) -> Iterator["Dataset"]:
+    """Yield the chosen data sets that can be downloaded; none if those of the domains are there.
 
-    Raises BadInput if none is named, or one cannot be downloaded.
+    Raises BadInput if none is named, or a named one cannot be downloaded.
     """
-    chosen = {name: library.known[library.dataset(name).name] for name in names}
-    for domain in domains:
-        for name in settings.domain(domain).datasets:
-            if not library.found(name):
-                chosen[name] = library.known[name]
-    if domains and not chosen:
+    missing = [
+        name for domain in domains for name in settings.domain(domain).datasets if not library.found(name)
+    ]
+    if domains and not missing and not names:
         message(f"All data sets of {', '.join(domains)} are there.")
-        return []
-    if not chosen:
+    elif not names and not missing:
         raise BadInput("name a data set, or a domain with --domain. `memflow data` shows the names.")
-    by_hand = [each for each in chosen.values() if each.download is None]
-    for each in by_hand:
-        why = "It ships with memflow" if each.ships else f"memflow cannot download it. {each.how}"
-        if each.name in names:
-            raise BadInput(f"{each.name}: {why}")
-        message(f"{each.name} is left out. {why}")
-    found = [each for each in chosen.values() if each.download is not None]
-    if not found:
-        raise BadInput("none of the data sets can be downloaded by memflow.")
-    return found
+    for name in dict.fromkeys((*names, *missing)):
+        dataset = library.known[library.dataset(name).name]
+        if dataset.download is not None:
+            yield dataset
+            continue
+        why = "It ships with memflow" if dataset.ships else f"memflow cannot download it. {dataset.how}"
+        if name in names:
+            raise BadInput(f"{dataset.name}: {why}")
+        message(f"{dataset.name} is left out. {why}")
 
 
-def _terms(dataset: "Dataset") -> Iterator[str]:
-    """Yield the lines that are shown before anything is requested: license, origin and terms."""
-    assert dataset.download is not None
-    yield f"{dataset.name}: {dataset.title}"
-    yield f"  license: {dataset.licence}"
-    yield f"  origin:  {dataset.origin}; {dataset.download.page}"
-    if dataset.download.terms:
-        yield f"  note:    {dataset.download.terms}"
-
-
-def _get(
+def _download(
     folder: Path, datasets: Sequence["Dataset"], yes: bool, force: bool
 ) -> tuple[list["DownloadRecord"], list[str]]:
-    """Plan, confirm and download. Return the records of the downloads, and the files that were there already.
+    """Show license, origin and size, ask, and download. Return the records, and the files that were there already.
 
-    Raises DownloadFailed; typer.Exit if the user declines.
+    Raises DownloadFailed; BadInput if nobody can answer the question; typer.Exit if the user declines.
     """
     from resources.data.downloads.get import download, plan_download
 
+    for dataset in datasets:
+        assert dataset.download is not None
+        terms = f"\n  note:    {dataset.download.terms}" if dataset.download.terms else ""
+        message(f"{dataset.name}: {dataset.title}\n  license: {dataset.licence}")
+        message(f"  origin:  {dataset.origin}; {dataset.download.page}{terms}")
     items, present = plan_download(folder, datasets, force=force)
+    for item in items:
+        size = "of unknown size" if item.origin.size is None else decimal(item.origin.size)
+        checksum = f"sha256 {item.origin.sha256[:16]}…" if item.origin.sha256 else "no known checksum"
+        message(f"  {item.origin.url}  {size}, {checksum}")
     if not items:
         return [], present
-    for item in items:
-        origin = item.origin
-        size = "of unknown size" if origin.size is None else megabytes(origin.size)
-        checksum = f"sha256 {origin.sha256[:16]}…" if origin.sha256 else "no known checksum"
-        message(f"  {origin.url}  {size}, {checksum}")
-    message(f"{megabytes(sum(item.origin.size or 0 for item in items))} of known size to {folder}.")
+    message(f"{decimal(sum(item.origin.size or 0 for item in items))} of known size to {folder}.")
     if not yes:
-        _confirm(", ".join(dict.fromkeys(item.dataset.licence for item in items)))
+        licenses = ", ".join(dict.fromkeys(item.dataset.licence for item in items))
+        try:
+            accepted = typer.confirm(f"Accept the license ({licenses}) and download?", err=True)
+        except typer.Abort as wrong:
+            raise BadInput("nobody has answered the question. Accept the license with --yes.") from wrong
+        if not accepted:
+            message("Nothing was downloaded.")
+            raise typer.Exit(1)
     return list(download(folder, items, force=force)), present
-
-
-def _confirm(licences: str) -> None:
-    """Ask for the license and the download. Raises typer.Exit if the user declines, BadInput if nobody can answer."""
-    try:
-        accepted = typer.confirm(f"Accept the license ({licences}) and download?", err=True)
-    except typer.Abort as wrong:
-        raise BadInput("nobody has answered the question. Accept the license with --yes.") from wrong
-    if not accepted:
-        message("Nothing was downloaded.")
-        raise typer.Exit(1)
-
-
-def _row(record: "DownloadRecord") -> dict[str, Any]:
-    return {
-        "dataset": record.dataset,
-        "url": record.url,
-        "bytes": record.size,
-        "sha256": record.sha256,
-        "checksum": _checksum(record),
-        "files": dict(record.files),
-    }
-
-
-def _checksum(record: "DownloadRecord") -> str:
-    return "equal to the published" if record.published_checksum else "no known checksum; recorded"
-
-
-def _shown(
-    folder: Path, done: Sequence["DownloadRecord"], present: Sequence[str]
-) -> Iterator[RenderableType]:
-    if done:
-        rows = [
-            (record.dataset, file, sha256[:16] + "…", _checksum(record))
-            for record in done
-            for file, sha256 in record.files.items()
-        ]
-        yield table("Downloaded", ("data set", "file", "sha256", "checksum"), rows[:MOST_FILES])
-        if len(rows) > MOST_FILES:
-            yield note(f"and {len(rows) - MOST_FILES:,} more files")
-        yield Text(f"{megabytes(sum(record.size for record in done))} downloaded to {folder}.")
-    if present:
-        yield note(f"{len(present):,} files were there already; --force downloads them again.")
-
-
-MOST_FILES = 20
-"""Files that the text lists; JSON lists all."""
-
-
-def megabytes(size: int) -> str:
-    """Return a size in decimal units, as disks and downloads state it."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= factor:
-            return f"{size / factor:,.1f} {unit}"
-    return f"{size:,} bytes"

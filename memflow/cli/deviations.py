@@ -4,15 +4,14 @@ The benchmark declares the points (memflow/benchmarks/protocol.py). The values a
 any, of the settings.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.output import Format, FormatOption, answer, note, records_table
 from memflow.cli.stored_names import assistants_of, check_names
 from memflow.errors import BadInput
 
@@ -23,21 +22,10 @@ if TYPE_CHECKING:
     from resources.settings.settings import Settings
 
 VERDICTS = "score.verdicts"
-COLUMNS = ("point", "published", "here")
 DomainArgument = Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain (`memflow domains`).")]
 AllOption = Annotated[
     bool, typer.Option("--all", help="Also list the points that do not change memflow's scores.")
 ]
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """A point that differs from the published protocol, with one value and the assistants that have this value."""
-
-    point: "ProtocolPoint"
-    value: Any
-    assistants: tuple[str, ...]
-    """Empty if the value is that of every assistant."""
 
 
 def deviations(
@@ -72,9 +60,9 @@ def deviations(
         for point in protocol.points
         if point.concerns(of) and (not point.memories or systems & {*point.memories})
     ]
-    found = list(_deviations(points, values))
-    shown = [each for each in found if every or each.point.changes_scores]
-    hidden = len(found) - len(shown)
+    rows = [row for point in points for row in _deviations(point, values)]
+    shown = [row for row in rows if every or row["changes_scores"]]
+    hidden = len(rows) - len(shown)
     source = "the stored runs" if is_run else "the settings; the domain has no stored run"
     answer(
         form,
@@ -85,28 +73,14 @@ def deviations(
             "code": protocol.code,
             "points": len(points),
             "assistants": list(values),
-            "deviations": [
-                {
-                    "point": each.point.name,
-                    "topic": each.point.topic,
-                    "published": each.point.published_value,
-                    "value": each.value,
-                    "assistants": list(each.assistants or values),
-                    "paper": each.point.paper,
-                    "source": each.point.source,
-                    "changes_scores": each.point.changes_scores,
-                    "set_by": each.point.setting.set_by or None,
-                }
-                for each in found
-            ],
+            "deviations": rows,
         },
-        table(
+        records_table(
+            [_cells(row, len(values)) for row in shown],
             f"{domain}, profile {of.profile}: differences from {protocol.code or 'the paper'}",
-            COLUMNS,
-            [_row(each) for each in shown],
         ),
         note(
-            f"\n{len(found)} of {len(points)} points differ. Values: {source}."
+            f"\n{len(rows)} of {len(points)} points differ. Values: {source}."
             + (f" {hidden} do not change scores; `--all` shows them." if hidden else "")
             + " `--format json` has the sources."
         ),
@@ -128,27 +102,37 @@ def _values(
     return {name: protocol_values(settings, domain, name) for name in chosen}, False
 
 
-def _deviations(
-    points: Iterable["ProtocolPoint"], values: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Deviation]:
+def _deviations(point: "ProtocolPoint", values: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each value of a point that differs from the published one, with its assistants."""
     from memflow.benchmarks.protocol_settings import Fixed
 
-    for point in points:
-        if isinstance(point.setting, Fixed):
-            if point.deviates(None):
-                yield Deviation(point, point.memflow, ())
-            continue
-        given = {name: of_one[point.name] for name, of_one in values.items() if point.name in of_one}
-        distinct: list[Any] = []  # a value may be a list, which has no hash
-        for value in given.values():
-            if value not in distinct and point.deviates(value):
-                distinct.append(value)
-        for value in distinct:
-            assistants = tuple(name for name, of_one in given.items() if of_one == value)
-            yield Deviation(point, value, () if len(assistants) == len(values) else assistants)
+    pairs: list[tuple[Any, list[str]]] = []  # a value may be a list, which has no hash
+    if isinstance(point.setting, Fixed):
+        pairs = [(point.memflow, [*values])] if point.deviates(None) else []
+    else:
+        for name, of_assistant in values.items():
+            value = of_assistant.get(point.name)
+            if point.name not in of_assistant or not point.deviates(value):
+                continue
+            assistants = next((names for other, names in pairs if other == value), None)
+            if assistants is None:
+                pairs.append((value, [name]))
+            else:
+                assistants.append(name)
+    for value, assistants in pairs:
+        yield {
+            "point": point.name,
+            "topic": point.topic,
+            "published": point.published_value,
+            "value": value,
+            "assistants": assistants,
+            "paper": point.paper,
+            "source": point.source,
+            "changes_scores": point.changes_scores,
+            "set_by": point.setting.set_by or None,
+        }
 
 
-def _row(deviation: Deviation) -> tuple[str, str, str]:
-    of = f" ({', '.join(deviation.assistants)})" if deviation.assistants else ""
-    point = deviation.point
-    return point.topic, str(point.published_value), f"{deviation.value}{of}"
+def _cells(row: Mapping[str, Any], assistants: int) -> dict[str, str]:
+    of = f" ({', '.join(row['assistants'])})" if len(row["assistants"]) < assistants else ""
+    return {"point": row["topic"], "published": str(row["published"]), "here": f"{row['value']}{of}"}

@@ -16,7 +16,7 @@ from assets.fingerprints import Fingerprints
 from assets.models import observations
 from assets.partitions import pair
 from memflow.cli.planned_runs import PlannedRun
-from memflow.pipeline import JOBS
+from memflow.pipeline import JOBS, RETRIEVAL_JOB
 from resources.configurable import open_resources
 from resources.files.disks import require_writable
 from resources.instance.instance import OpenInstance, open_instance, require_own_runs
@@ -37,9 +37,12 @@ class Executor:
     opened: OpenInstance
     jobs: dict[str, dg.JobDefinition]
 
-    def run(self, run: PlannedRun) -> tuple[str, str]:
-        """Execute a planned run. Return the id of its Dagster run, and the reason of a failure or an empty string."""
-        result = self.jobs[run.job].execute_in_process(
+    def run(self, run: PlannedRun, job: str = "") -> tuple[str, str]:
+        """Execute a planned run, with the job of its scope or another one.
+
+        Return the id of its Dagster run, and the reason of a failure or an empty string.
+        """
+        result = self.jobs[job or run.job].execute_in_process(
             partition_key=pair(run.domain, run.assistant) if run.assistant else run.partition,
             instance=self.opened.instance,
             run_config={"loggers": QUIET},
@@ -74,7 +77,7 @@ def open_executor(
         models.watch = watch
         models.budget = budget or models.budget
         definitions = build_defs(settings, resources, fingerprints)
-        jobs = {name: definitions.resolve_job_def(name) for name, _ in JOBS.values()}
+        jobs = {name: definitions.resolve_job_def(name) for name in (*dict(JOBS.values()), RETRIEVAL_JOB)}
         # What is imported by now stays: without it, full collections are cheap, and Python starts them in time.
         gc.collect()
         gc.freeze()

@@ -1,8 +1,10 @@
 """`memflow finetune`: train an adapter on the answers that a domain's users liked or copied.
 
-The benchmark selects the answers (`Benchmark.training_set`); resources/training/trainer.py trains.
+The benchmark selects the answers (`AdapterTraining.training_set`); resources/training/trainer.py trains.
 """
 
+import re
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,11 +27,7 @@ OWN = ("kind", "model", "url", "revision", "adapter")
 """Settings that an adapter does not share with its base model."""
 
 
-class Pressed(StrEnum):
-    """The user action that selects the training answers: like or copy."""
-
-    like = "like"
-    copy = "copy"
+Action = StrEnum("Action", ("like", "copy"))
 
 
 def finetune(
@@ -42,15 +40,12 @@ def finetune(
         str, typer.Option("--model", metavar="NAME", help="The model of memflow.toml that is trained.")
     ],
     action: Annotated[
-        Pressed, typer.Option(help="Learn first answers that were liked, or copied.")
-    ] = Pressed.like,
+        Action, typer.Option(help="Learn first answers that were liked, or copied.")
+    ] = Action.like,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Where to. [adapters/DOMAIN_ACTION_NAME in the home]"),
     ] = None,
-    weights: Annotated[
-        str, typer.Option(metavar="FOLDER", help="The model's weights, where its name does not lead to them.")
-    ] = "",
     rank: Annotated[int, typer.Option(min=1, max=512, rich_help_panel=_HOW)] = 8,
     alpha: Annotated[int, typer.Option(min=1, max=4096, rich_help_panel=_HOW)] = 32,
     dropout: Annotated[float, typer.Option(min=0, max=0.99, rich_help_panel=_HOW)] = 0.05,
@@ -79,6 +74,7 @@ def finetune(
     adapter. Training runs in a separate environment ([training] in memflow.toml).
     """
     from memflow.benchmarks import registry
+    from memflow.benchmarks.capabilities import AdapterTraining
     from memflow.benchmarks.training import Lora
     from resources.lake.lake import Lake
     from resources.settings.prompt_folders import activate_prompts
@@ -88,7 +84,7 @@ def finetune(
     of = settings.domain(domain)
     lake = Lake(settings.lake_root)
     benchmark = registry.benchmark(of.benchmark)
-    if action.value not in benchmark.training_actions:
+    if not isinstance(benchmark, AdapterTraining) or action.value not in benchmark.training_actions:
         raise BadInput(
             f"{domain} belongs to {of.benchmark}, whose users never {action.value} an answer. Choose "
             "another domain or --action."
@@ -105,21 +101,33 @@ def finetune(
         )
     how = Lora(rank, alpha, dropout, learning_rate, epochs, batch, length, targets, seed)
     place = (out or settings.home / "adapters" / f"{domain}_{action}_{model}").expanduser().absolute()
-    manifest = _trained(settings, _job(settings, domain, model, weights, learned, how), place, force)
+    manifest = _train(settings, _job(settings, domain, model, learned, how), place, force)
+    trained = manifest.trained
     lines = _lines(settings, model, place, manifest)
+    notes = {
+        f"{len(trained.too_long)} requests fill the length and were left out.": trained.too_long,
+        f"{len(trained.cut_short)} answers were cut short at the length.": trained.cut_short,
+        "The answers are of the scripted chat, which is not a language model.": manifest.scripted,
+    }
     answer(
         form,
         {"folder": str(place), "lines": lines, **_counted(learned), **manifest.model_dump()},
         *_shown(learned),
-        *_report(place, manifest, lines, f"memflow run --domain {domain} --assistant none@{_name(place)}"),
+        heading("Trained"),
+        Text(
+            f"{trained.steps:,} steps in {trained.seconds:,.0f} s on {trained.device}; loss {trained.first_loss:.4f}, "
+            f"at the end {trained.last_loss:.4f}; {trained.trained_parameters:,} parameters, in {place}"
+        ),
+        *(Text(text, style="yellow") for text, holds in notes.items() if holds),
+        heading("In memflow.toml"),
+        Text("\n".join(lines)),
+        heading("Then"),
+        Text(f"memflow run --domain {domain} --assistant none@{_name(place)}"),
+        note("\nSeveral adapters can share one server: docs/how-to/finetune.md."),
     )
 
 
-def _job(
-    settings: "Settings", domain: str, model: str, weights: str, learned: "TrainingSet", how: "Lora"
-) -> "Job":
-    from dataclasses import asdict
-
+def _job(settings: "Settings", domain: str, model: str, learned: "TrainingSet", how: "Lora") -> "Job":
     from resources.training.trainer import Job
 
     base = settings.model(model)
@@ -131,8 +139,8 @@ def _job(
     backbone = settings.roles.backbone
     return Job(
         examples=[example.written() for example in learned.examples],
-        base=str(Path(weights).expanduser().absolute()) if weights else base.model,
-        base_revision="" if weights else base.revision,
+        base=base.model,
+        base_revision=base.revision,
         parameters=asdict(how),
         made_of={
             "domain": domain,
@@ -145,17 +153,17 @@ def _job(
     )
 
 
-def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Manifest":
+def _train(settings: "Settings", job: "Job", place: Path, force: bool) -> "Manifest":
     """Return the manifest of the adapter in the folder `place`; train the adapter if the folder has none."""
     from resources.training.adapter import MANIFEST, input_fingerprint, read_manifest
     from resources.training.trainer import Trainer
 
     if (place / MANIFEST).is_file():
-        there = read_manifest(place)
-        asked = input_fingerprint(job.made_of["data"], job.base, job.base_revision, dict(job.parameters))
-        if there.input_fingerprint == asked:
+        present = read_manifest(place)
+        wanted = input_fingerprint(job.made_of["data"], job.base, job.base_revision, dict(job.parameters))
+        if present.input_fingerprint == wanted:
             message(f"{place} already contains an adapter trained with these inputs")
-            return there
+            return present
         if not force:
             raise BadInput(
                 f"{place} contains an adapter trained with other data, another base model or other parameters. "
@@ -176,7 +184,7 @@ def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Man
 
 def _name(place: Path) -> str:
     """Return a model name for memflow.toml, derived from the name of the adapter's folder."""
-    return "".join(each if each.isascii() and each.isalnum() else "_" for each in place.name.lower())
+    return re.sub(r"[^a-z0-9]", "_", place.name.lower())
 
 
 def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") -> list[str]:
@@ -194,45 +202,19 @@ def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") 
 
 
 def _counted(learned: "TrainingSet") -> dict[str, Any]:
-    from dataclasses import asdict
-
     columns = ("dataset", "first_answers", "examples", "left_out")
     return {
         "action": learned.action,
         "counts": [dict(zip(columns, row, strict=True)) for row in learned.counts()],
-        "left_out": [asdict(each) for each in learned.excluded],
+        "left_out": [asdict(case) for case in learned.excluded],
     }
 
 
 def _shown(learned: "TrainingSet") -> list[RenderableType]:
     columns = ("data set", "first answers", "examples", "left out")
-    shown: list[RenderableType] = [
-        table(f"First answers with a {learned.action}", columns, learned.counts(), right=columns[1:])
-    ]
-    if learned.excluded:
-        lost = [(each.case_id, each.reason) for each in learned.excluded]
-        shown.append(table("\nLeft out", ("case", "why"), lost))
-    return shown
-
-
-def _report(place: Path, manifest: "Manifest", lines: list[str], run: str) -> list[RenderableType]:
-    done = manifest.trained
-    facts = (
-        f"{done.steps:,} steps in {done.seconds:,.0f} s on {done.device}; loss {done.first_loss:.4f}, at the end "
-        f"{done.last_loss:.4f}; {done.trained_parameters:,} parameters, in {place}"
-    )
-    notes = [
-        f"{len(done.too_long)} requests fill the length and were left out." if done.too_long else "",
-        f"{len(done.cut_short)} answers were cut short at the length." if done.cut_short else "",
-        "The answers are of the scripted chat, which is not a language model." if manifest.scripted else "",
-    ]
+    title = f"First answers with a {learned.action}"
+    lost = [(case.case_id, case.reason) for case in learned.excluded]
     return [
-        heading("Trained"),
-        Text(facts),
-        *(Text(each, style="yellow") for each in notes if each),
-        heading("In memflow.toml"),
-        Text("\n".join(lines)),
-        heading("Then"),
-        Text(run),
-        note("\nSeveral adapters can share one server: docs/how-to/finetune.md."),
+        table(title, columns, learned.counts(), right=columns[1:]),
+        *([table("\nLeft out", ("case", "why"), lost)] if lost else []),
     ]

@@ -4,9 +4,8 @@ A table that is too wide is printed as several blocks of columns. Each block rep
 output.py builds tables from plain values.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -20,15 +19,28 @@ NAMES = frozenset(
     }
 )
 """Columns that identify a row, as the first column does."""
-LEAST_NAME, LEAST_TEXT = 12, 24
-"""Characters that a name, and a column of text, have at least in each line."""
+LEAST_TEXT = 24
+"""Characters that a column of text has at least in each line."""
 GAP = 2
 """Characters between two columns."""
 
 
+class TableColumn:
+    """A column, its `natural` width, and its `least` width, below which it goes into another block."""
+
+    def __init__(self, name: str, cells: Sequence[Text], *, is_name: bool, is_number: bool) -> None:
+        texts = [name, *(cell.plain for cell in cells)]
+        self.name, self.cells = name, cells
+        self.is_name, self.is_number = is_name, is_number
+        self.natural = max(cell_len(line) for text in texts for line in text.split("\n"))
+        self.least = self.natural if is_name else min(self.natural, LEAST_TEXT)
+        if is_number and not is_name:  # its name may wrap between words
+            self.least = max(map(cell_len, (*name.split(), *texts[1:])), default=0)
+
+
 @dataclass(frozen=True)
 class FittedTable:
-    """A table that fits the width of the terminal. Names and texts wrap; numbers are aligned on the right."""
+    """A table that fits the width of the terminal. Texts wrap; numbers are aligned on the right."""
 
     title: str
     columns: Sequence[str]
@@ -40,103 +52,54 @@ class FittedTable:
         """Yield the table in one or more blocks of columns, and a line on values that all rows share."""
         room = options.max_width
         columns = [
-            at
-            for at, column in enumerate(self.columns)
-            if column not in self.optional or any(row[at] for row in self.rows)
+            TableColumn(name, cells, is_name=at == 0 or name in NAMES, is_number=name in self.numbers)
+            for at, name in enumerate(self.columns)
+            if any(cells := [row[at] for row in self.rows]) or name not in self.optional
         ]
-        is_wide = _sum(self._least[at] for at in columns) > room
-        shared = [at for at in columns if self._is_shared(at)] if is_wide else []
-        blocks = self._blocks([at for at in columns if at not in shared], room)
-        for number, block in enumerate(blocks):
+        shared = []
+        if _width(column.least for column in columns) > room and len(self.rows) > 1:
+            others = [column for column in columns if column.name in self.optional and not column.is_name]
+            shared = [column for column in others if len({cell.plain for cell in column.cells}) == 1]
+        for number, block in enumerate(_blocks([each for each in columns if each not in shared], room)):
             if number:
                 yield ""
-            yield self._table(self._fit(block, room), self.title if not number else "")
+            yield _drawn(block, room, self.title if not number else "")
         if shared:
-            values = (f"{' '.join(self.columns[at].split())} {self.rows[0][at].plain}" for at in shared)
+            values = (f"{' '.join(column.name.split())} {column.cells[0].plain}" for column in shared)
             yield Text(f"In every row: {', '.join(values)}.", style="dim")
 
-    def _blocks(self, columns: Sequence[int], room: int) -> list[list[int]]:
-        """Return the columns of each block: the names, and as many others as fit."""
-        names = [at for at in columns if self._is_name(at)]
-        blocks: list[list[int]] = [[]]
-        for at in columns:
-            if at in names:
-                continue
-            if blocks[-1] and _sum(self._least[each] for each in (*names, *blocks[-1], at)) > room:
-                blocks.append([])
-            blocks[-1].append(at)
-        return [sorted([*names, *block]) for block in blocks]
 
-    def _fit(self, columns: Sequence[int], room: int) -> dict[int, int]:
-        """Return the width of each column. Texts shrink first, then names and texts, at last also within words."""
-        widths = {at: self._natural[at] for at in columns}
-        names = {at: LEAST_NAME if self._is_name(at) else self._least[at] for at in columns}
-        for least in (self._least, names, {at: min(names[at], LEAST_TEXT) for at in columns}):
-            while _sum(widths.values()) > room:
-                shrinkable = [at for at in columns if widths[at] > least[at]]
-                if not shrinkable:
-                    break
-                widths[max(shrinkable, key=widths.__getitem__)] -= 1
-        return widths
+def _blocks(columns: Sequence[TableColumn], room: int) -> list[list[TableColumn]]:
+    """Return the columns of each block: the names, and as many others as fit."""
+    names = [column for column in columns if column.is_name]
+    blocks: list[list[TableColumn]] = [[]]
+    for column in columns:
+        if column.is_name:
+            continue
+        if blocks[-1] and _width(other.least for other in (*names, *blocks[-1], column)) > room:
+            blocks.append([])
+        blocks[-1].append(column)
+    return [[column for column in columns if column.is_name or column in block] for block in blocks]
 
-    def _table(self, widths: Mapping[int, int], title: str) -> Table:
-        drawn = Table(
-            title=title or None,
-            title_justify="left",
-            title_style="bold",
-            box=None,
-            pad_edge=False,
-            header_style="dim",
+
+def _drawn(columns: Sequence[TableColumn], room: int, title: str) -> Table:
+    """Return a block. Where it is too wide, rich wraps its texts, and its names if that is not enough."""
+    drawn = Table(title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    is_narrow = _width(column.natural for column in columns) > room
+    wraps_names = _width(column.least for column in columns) > room
+    for column in columns:
+        is_whole = column.is_number or (column.is_name and not wraps_names)
+        drawn.add_column(
+            Text(column.name, style="dim"),
+            justify="right" if column.is_number else "left",
+            overflow="fold",
+            width=column.least if is_narrow and is_whole else None,
         )
-        for at, width in widths.items():
-            name = self.columns[at]
-            drawn.add_column(
-                Text(name),
-                justify="right" if name in self.numbers else "left",
-                overflow="fold",
-                min_width=width,
-                max_width=width,
-            )
-        for row in self.rows:
-            drawn.add_row(*(row[at] for at in widths))
-        return drawn
-
-    def _plain(self, at: int) -> list[str]:
-        return [self.columns[at], *(row[at].plain for row in self.rows)]
-
-    @cached_property
-    def _natural(self) -> list[int]:
-        """The width of the longest line of each column."""
-        every = range(len(self.columns))
-        return [max(cell_len(line) for text in self._plain(at) for line in text.split("\n")) for at in every]
-
-    @cached_property
-    def _least(self) -> list[int]:
-        """The width below which a column goes into another block: that of a name, a number, or LEAST_TEXT."""
-        found = []
-        for at, natural in enumerate(self._natural):
-            if self._is_name(at):
-                found.append(natural)
-            elif self.columns[at] in self.numbers:
-                head, *cells = self._plain(at)
-                found.append(max(map(cell_len, (*head.split(), *cells)), default=0))
-            else:
-                found.append(min(natural, LEAST_TEXT))
-        return found
-
-    def _is_name(self, at: int) -> bool:
-        return at == 0 or self.columns[at] in NAMES
-
-    def _is_shared(self, at: int) -> bool:
-        values = {row[at].plain for row in self.rows}
-        return (
-            self.columns[at] in self.optional
-            and not self._is_name(at)
-            and len(self.rows) > 1
-            and len(values) == 1
-        )
+    for row in zip(*(column.cells for column in columns), strict=True):
+        drawn.add_row(*row)
+    return drawn
 
 
-def _sum(widths: Iterable[int]) -> int:
+def _width(widths: Iterable[int]) -> int:
     """Return the width of columns beside one another."""
     return sum(width + GAP for width in widths) - GAP

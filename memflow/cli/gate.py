@@ -57,9 +57,6 @@ def gate(
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a JUnit XML file, replacing it.")
     ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a summary in Markdown, replacing it.")
-    ] = None,
     form: FormatOption = Format.text,
 ) -> None:
     """Decide whether an assistant is worse than a baseline, for CI.
@@ -70,8 +67,8 @@ def gate(
 
     Examples of baselines: `--baseline bm25_message`, `--baseline =2026-11-20`, `--baseline baseline.jsonl`.
     """
-    from memflow.cli.gate_operands import GateRequest, read_gate
-    from memflow.cli.gate_output import gate_data, gate_junit, gate_markdown, gate_parts
+    from memflow.cli.gate_operands import Gated, gated
+    from memflow.cli.gate_output import gate_data, gate_junit, gate_parts
 
     if not 0 < margin <= 1:
         raise BadInput(
@@ -79,11 +76,9 @@ def gate(
         )
     front = front_of(ctx)
     options = GateOptions(margin, tuple(metric or ()), frozenset(slices or ()))
-    request = GateRequest(domain, assistant, baseline, options)
-    gated = read_gate(front.load(), front.lake(), request)
-    for file, text in ((junit, gate_junit), (markdown, gate_markdown)):
-        if file is not None:
-            write(file, text(gated), force=True)
-    answer(form, gate_data(gated), *gate_parts(gated))
-    if code := gated.result.exit_code:
+    decided = gated(front.load(), front.lake(), Gated(domain, assistant, baseline, options))
+    if junit is not None:
+        write(junit, gate_junit(decided), force=True)
+    answer(form, gate_data(decided), *gate_parts(decided))
+    if code := decided.result.exit_code:
         raise typer.Exit(code)

@@ -1,19 +1,47 @@
-"""The environment checks of `memflow doctor`. Each returns findings: a state and, if there is a fault, its fix."""
+"""The checks of `memflow doctor`. Each yields findings: a state and, if there is a fault, its fix.
+
+model_health.py checks models and the embedder, stored_health.py the stored results.
+"""
 
 import os
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from memflow.cli.finding import Finding
 from memflow.cli.front import Front
-from memflow.cli.model_health import embedder_findings, model_findings
-from memflow.cli.plugin_health import benchmark_findings, memory_findings
-from memflow.cli.stored_health import history_finding, stored_findings
-from memflow.errors import BadInput, MemflowError
+from memflow.errors import BadSettings, MemflowError, MissingData
+from memflow.repeats import memory_name
 
 if TYPE_CHECKING:
     from resources.settings.settings import Settings
+
+PATIENCE = 10.0
+"""Seconds to wait for the answer of a server."""
+Fault = Literal["missing", "absent", "damaged"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of checking one item, such as a package or a folder, and how to fix the item.
+
+    State `missing`: every run needs the item. State `absent`: only the feature that `fix` names needs the item. State
+    `damaged`: stored results differ from what memflow wrote, or cannot be read.
+    """
+
+    what: str
+    state: Literal["ok", "missing", "absent", "damaged"]
+    found: str
+    fix: str = ""
+
+
+def checked(what: str, look: Callable[[], str], fix: str, fault: Fault = "missing") -> Finding:
+    """Return the finding of a check that returns what it found. The text of its MemflowError is the fault."""
+    try:
+        return Finding(what, "ok", look())
+    except MemflowError as error:
+        return Finding(what, fault, str(error), fix)
 
 
 def examine(front: Front, *, full: bool = False) -> list[Finding]:
@@ -21,34 +49,31 @@ def examine(front: Front, *, full: bool = False) -> list[Finding]:
 
     With `full`, every byte of the stored results is read.
     """
+    from memflow.cli.model_health import embedder_finding, model_finding
+    from memflow.cli.stored_health import stored_findings
     from resources.files.lake_format import OtherVersion
 
+    file = front.settings or Path(os.environ.get("MEMFLOW_SETTINGS", "memflow.toml"))
     try:
         settings = front.load()
     except OtherVersion as error:
         return [Finding("home", "missing", "another version of memflow wrote it", str(error))]
-    except MemflowError as wrong:
+    except MemflowError as error:
         fix = "Fix the file, or write an example with `memflow init`."
-        return [Finding("settings", "missing", str(wrong), fix)]
+        return [Finding("settings", "missing", str(error), fix)]
+    models = [*settings.role_models(), *(settings.model_of(name) for name in settings.assistants)]
+    is_file = file.is_file()
     return [
-        _file(front),
+        Finding("settings", "ok", str(file) if is_file else "the defaults; `memflow init` writes a file"),
         _home(settings.home),
         *_data(settings),
-        *(finding for name in _in_use(settings) for finding in model_findings(name, settings.model(name))),
-        *embedder_findings(settings),
+        *(model_finding(name, settings.model(name)) for name in dict.fromkeys(models)),
+        embedder_finding(settings),
         *_prompts(settings),
-        *benchmark_findings(settings),
-        *memory_findings(settings),
-        history_finding(settings),
+        *_benchmarks(settings),
+        *_memories(settings),
         *stored_findings(settings, full),
     ]
-
-
-def _file(front: Front) -> Finding:
-    named = front.settings or Path(os.environ.get("MEMFLOW_SETTINGS", "memflow.toml"))
-    if named.is_file():
-        return Finding("settings", "ok", str(named))
-    return Finding("settings", "ok", "no file, so the defaults are used; write a file with `memflow init`")
 
 
 def _home(home: Path) -> Finding:
@@ -63,59 +88,84 @@ def _data(settings: "Settings") -> Iterator[Finding]:
     from memflow.benchmarks.datasets import how_to_get
     from resources.data.library import Library
 
-    if "data" not in settings.model_fields_set and not settings.data.exists():
-        yield Finding(
-            "data folder",
-            "absent",
-            f"{settings.data}, the default, does not exist",
-            "To use published data, run `memflow data get NAME`, or set MEMFLOW_DATA or `data` in memflow.toml.",
-        )
-    elif not settings.data.is_dir():
-        fix = "Create the folder, or fix MEMFLOW_DATA or `data` in memflow.toml."
-        yield Finding("data folder", "missing", f"{settings.data} does not exist", fix)
-    else:
+    if settings.data.is_dir():
         yield Finding("data folder", "ok", str(settings.data))
+    else:
+        is_default = "data" not in settings.model_fields_set
+        fix = "Download with `memflow data get NAME`, or fix MEMFLOW_DATA or `data` in memflow.toml."
+        state: Fault = "absent" if is_default else "missing"
+        yield Finding("data folder", state, f"{settings.data} does not exist", fix)
     library = Library(settings.data, settings.datasets)
-    for name in settings.domains:
+    for domain in map(settings.domain, settings.domains):
+        what = f"data of {domain.name}"
         try:
-            wanted = [library.dataset(each) for each in settings.domain(name).datasets]
-        except BadInput as wrong:
-            yield Finding(
-                f"data of {name}",
-                "missing",
-                str(wrong),
-                f"Fix `datasets` of the domain {name} in memflow.toml.",
-            )
+            available, lacking = library.datasets_of(domain)
+        except MissingData:
+            available, lacking = [], [library.dataset(name) for name in domain.datasets]
+        except MemflowError as error:
+            fix = f"Fix `datasets` of the domain {domain.name} in memflow.toml."
+            yield Finding(what, "missing", str(error), fix)
             continue
-        lacking = [each for each in wanted if each.readable and (each.optional or not library.found(each))]
-        if not lacking:
-            yield Finding(f"data of {name}", "ok", ", ".join(each.name for each in wanted if each.readable))
-            continue
-        without = ", ".join(
-            f"a part of {each.name}" if library.found(each) else each.name for each in lacking
-        )
-        ways = how_to_get(lacking)
-        yield Finding(
-            f"data of {name}", "absent", f"{without} is missing", f"To use the whole domain: {ways}"
-        )
-
-
-def _in_use(settings: "Settings") -> list[str]:
-    return list(
-        dict.fromkeys([*settings.role_models(), *(settings.model_of(name) for name in settings.assistants)])
-    )
+        names = ", ".join(dataset.name for dataset in lacking or available)
+        if lacking:
+            fix = f"To use the whole domain: {how_to_get(lacking)}"
+            yield Finding(what, "absent", f"{names} is missing, or a part of it", fix)
+        else:
+            yield Finding(what, "ok", names)
 
 
 def _prompts(settings: "Settings") -> Iterator[Finding]:
     from resources.settings.prompt_folders import usable_prompts
 
-    if settings.prompts is None:
-        return
-    try:
-        found = usable_prompts(settings)
-    except MemflowError as wrong:
-        yield Finding(
-            "prompts", "missing", str(wrong), "Fix the files: `memflow prompts check` lists every problem."
-        )
-    else:
-        yield Finding("prompts", "ok", f"{len(found)} replaced")
+    if settings.prompts is not None:
+        fix = "Fix the files: `memflow prompts check` lists every problem."
+        yield checked("prompts", lambda: f"{len(usable_prompts(settings))} replaced", fix)
+
+
+def _benchmarks(settings: "Settings") -> Iterator[Finding]:
+    from memflow.benchmarks import registry
+
+    problems = {problem.name: problem for problem in registry.problems(ours=True)}
+    needed = {settings.domain(name).benchmark for name in settings.domains}
+    for name, plugin in registry.installed().plugins.items():
+        if name not in problems:
+            yield Finding(f"benchmark {name}", "ok", f"{len(plugin.spec.domains)} domains, {plugin.package}")
+    for name, problem in problems.items():
+        state: Fault = "missing" if name in needed else "absent"
+        fix = f"Update, fix or uninstall the package {problem.package}."
+        yield Finding(f"benchmark {name}", state, str(problem), fix)
+
+
+def _memories(settings: "Settings") -> Iterator[Finding]:
+    from memflow.memories.registry import resolve_user_memories
+
+    own = settings.own_memories()
+    wanted = {memory_name(assistant) for assistant in settings.assistants}
+    for name, config in resolve_user_memories(own).items():
+        state: Fault = "missing" if name in wanted else "absent"
+        declared = settings.memories.get(name)
+        if isinstance(config, BadSettings):
+            fix = "Fix the class or its settings (template: docs/how-to/memory.md)."
+            yield Finding(f"memory {name}", state, str(config), fix)
+        elif declared is not None and declared.is_server:
+            fix = f"Fix [memories.{name}] in memflow.toml, then run `memflow memories check {name}`."
+            yield checked(f"memory {name}", lambda name=name: _server(settings, name), fix, state)  # type: ignore[misc]
+        else:
+            found = f"{own[name].path or own[name].system}, {own[name].origin}"
+            yield Finding(f"memory {name}", "ok", found)
+
+
+def _server(settings: "Settings", name: str) -> str:
+    """Return the command of a memory server if it can be started, or the name at its address. Nothing is started.
+
+    Raises BadSettings for a command that cannot be started, and the errors of `greet`.
+    """
+    from resources.memory_servers.declaration import check_command, greet
+
+    own = settings.memories[name]
+    if not own.command:
+        hello = greet(name, own, PATIENCE)
+        return f"{hello.name} {hello.version} at {own.url}"
+    if fault := check_command(name, own):
+        raise BadSettings(fault)
+    return f"{shlex.join(own.command)}; `memflow memories check {name}` starts it"

@@ -1,13 +1,12 @@
 """`memflow show history`: all published results, newest first, and whether their rows are in the lake."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.output import Format, FormatOption, answer, interval_text, note, records_table
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 
@@ -15,12 +14,11 @@ if TYPE_CHECKING:
     from memflow.records import PublishedScore
     from resources.lake.lake import Lake
 
-COLUMNS = (
-    *("no.", "time (UTC)", "domain", "assistant", "score", "state", "95 % interval", "metric", "label"),
-    *("model", "judge", "run"),
-)
-Result = list["PublishedScore"]
-"""The primary scores over all probes that one publication added for one assistant in one domain."""
+NUMBERS = ("no.", "score", "95 % interval")
+OPTIONAL = ("run", "judge", "model", "label", "metric", "95 % interval")
+SHOWN = ("publication", "published_at", "run", "domain", "assistant", "model")
+VALUES = ("simulator", "metric", "value", "low", "high", "interval_reason")
+"""The columns of a published score that are shown."""
 
 
 def history(
@@ -36,89 +34,78 @@ def history(
     on the leaderboard). The number of a publication is a moment for `--as-of`.
     """
     lake = front_of(ctx).lake()
-    rows: list[PublishedScore] = lake.read_all("score.history", lake.partitions("score.history"))
-    if not rows:
+    scores: list[PublishedScore] = lake.read_all("score.history", lake.partitions("score.history"))
+    if not scores:
         raise BadInput("no scores are published. Publish some with `memflow run --demo`.")
-    check_names("the history", "domain", domain, {row.domain for row in rows})
-    check_names("the history", "assistant", assistant, {row.assistant for row in rows})
-    every = _results(rows)
-    newest = {(result[0].domain, result[0].assistant): result[0].publication for result in every}
-    found = [
-        _row(lake, result, is_newest=newest[result[0].domain, result[0].assistant] == result[0].publication)
-        for result in reversed(every)
-        if (not domain or result[0].domain in domain) and (not assistant or result[0].assistant in assistant)
+    check_names("the history", "domain", domain, {score.domain for score in scores})
+    check_names("the history", "assistant", assistant, {score.assistant for score in scores})
+    results: dict[tuple[int, str, str], list[PublishedScore]] = {}
+    for score in scores:
+        if score.slice == "all":
+            results.setdefault((score.publication, score.domain, score.assistant), []).append(score)
+    newest = {key[1:]: key[0] for key in results}
+    chosen = [
+        (result, newest[key[1:]] == key[0])
+        for key, result in reversed(results.items())
+        if (not domain or key[1] in domain) and (not assistant or key[2] in assistant)
     ]
-    shown = found[:limit] if limit else found
-    cells = [_cells(row) for row in shown]
-    optional = ("run", "judge", "model", "label", "metric", "95 % interval")
+    rows = [_row(lake, result, is_newest) for result, is_newest in chosen[: limit or None]]
     answer(
         form,
-        shown,
-        table("", COLUMNS, cells, right=("no.", "score", "95 % interval"), optional=optional),
+        rows,
+        records_table([_cells(row) for row in rows], right=NUMBERS, optional=OPTIONAL),
         note(
-            f"\n{len(shown):,} of {len(found):,} results. `memflow show leaderboard --as-of NO.` shows one."
+            f"\n{len(rows):,} of {len(chosen):,} results. `memflow show leaderboard --as-of NO.` shows one."
         ),
     )
 
 
-def _cells(row: dict[str, Any]) -> list[Any]:
-    """Return the cells of COLUMNS."""
-    interval = f"none: {row['interval_reason']}" if row["interval_reason"] else ""
-    if row["low"] is not None:
-        interval = f"{row['low']:.3f} – {row['high']:.3f}"
-    moment = row["published_at"][:16].replace("T", " ")
-    start = [str(row["publication"]), moment, row["domain"], row["assistant"], row["value"], row["state"]]
-    return [*start, interval, row["metric"], row["label"], row["model"], row["judge"], (row["run"] or "")[:8]]
+def _cells(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "no.": str(row["publication"]),
+        "time (UTC)": row["published_at"][:16].replace("T", " "),
+        "domain": row["domain"],
+        "assistant": row["assistant"],
+        "score": row["value"],
+        "state": row["state"],
+        "95 % interval": interval_text(row["low"], row["high"], reason=row["interval_reason"]),
+        "metric": row["metric"],
+        "label": row["label"],
+        "model": row["model"],
+        "judge": row["judge"],
+        "run": (row["run"] or "")[:8],
+    }
 
 
-def _results(rows: Iterable["PublishedScore"]) -> list[Result]:
-    """Return the rows over all probes by publication, domain and assistant, in order."""
-    found: dict[tuple[int, str, str], Result] = {}
-    for row in rows:
-        if row.slice == "all":
-            found.setdefault((row.publication, row.domain, row.assistant), []).append(row)
-    return list(found.values())
-
-
-def _row(lake: "Lake", result: Result, *, is_newest: bool) -> dict[str, Any]:
-    from memflow.benchmarks.samples import sample_in
+def _row(lake: "Lake", result: "list[PublishedScore]", is_newest: bool) -> dict[str, Any]:
+    """Return what a publication added for an assistant in a domain: its primary score over all probes."""
+    from memflow.benchmarks.domain_names import DomainName
     from memflow.labels import score_label
     from memflow.scoring.catalog import find_metric
 
-    primary = next((row for row in result if find_metric(row.metric).primary_for), result[0])
-    judges = dict.fromkeys(name for row in result if row.judge for name in row.judge.split(", "))
-    limit = sample_in(primary.domain)[1]
+    primary = next((score for score in result if find_metric(score.metric).primary_for), result[0])
+    judges = dict.fromkeys(name for score in result if score.judge for name in score.judge.split(", "))
+    limit = DomainName.parse(primary.domain).limit
     labels = [score_label(result), f"sample with limit {limit}" if limit else None]
     return {
-        "publication": primary.publication,
-        "published_at": primary.published_at,
-        "run": primary.run,
-        "domain": primary.domain,
-        "assistant": primary.assistant,
-        "model": primary.model,
+        **{name: getattr(primary, name) for name in SHOWN},
         "judge": ", ".join(judges) or None,
-        "simulator": primary.simulator,
-        "metric": primary.metric,
-        "value": primary.value,
-        "low": primary.low,
-        "high": primary.high,
-        "interval_reason": primary.interval_reason,
+        **{name: getattr(primary, name) for name in VALUES},
         "label": ", ".join(filter(None, labels)) or None,
         "state": _state(lake, primary, is_newest),
     }
 
 
-def _state(lake: "Lake", row: "PublishedScore", is_newest: bool) -> str:
+def _state(lake: "Lake", score: "PublishedScore", is_newest: bool) -> str:
     """Return whether the verdicts behind a published score are current, kept, removed or gone."""
     from memflow.pipeline import partition_key
+    from resources.lake.past import PastLake
 
-    if row.removed:
-        return "gone"
-    if is_newest:
-        return "current"
-    partition = partition_key(row.domain, row.assistant)
+    if score.removed or is_newest:
+        return "gone" if score.removed else "current"
+    partition = partition_key(score.domain, score.assistant)
     for version in lake.versions("score.verdicts", partition):
-        if version.facts.digest in row.inputs:
-            past = lake.as_of(version.since) if version.since else lake
+        if version.facts.digest in score.inputs:
+            past = PastLake(lake, version.since) if version.since else lake
             return "removed" if partition in past.removed_partitions("score.verdicts") else "kept"
     return "removed"

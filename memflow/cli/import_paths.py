@@ -1,7 +1,7 @@
 """Memories named by the import path of a class, or by the address of a memory server, on the command line."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,14 +12,32 @@ if TYPE_CHECKING:
     from resources.settings.settings import Settings
 
 
+def own_memories(settings: "Settings", named: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the setting `memories` for the import paths and addresses in a list of memories and assistants.
+
+    Raises BadSettings for an invalid import path, and for two classes with the same name.
+    """
+    paths = import_paths(named)
+    for name, path in paths.items():
+        mine = settings.own_memories().get(name)
+        if mine is not None and mine.path != path:
+            raise BadSettings(
+                f"{path} has the name {name}, which {mine.path or mine.system} of {mine.origin} already "
+                f'uses. Rename it in memflow.toml: [memories.NAME] path = "{path}"'
+            )
+    urls = [url for url in (assistant.partition("@")[0] for assistant in named) if is_address(url)]
+    return {name: {"path": path} for name, path in paths.items()} | {
+        address_name(url): {"url": url} for url in urls
+    }
+
+
 def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserMemory"], list[str]]:
     """Return the user memories of memflow.toml and of `named`, by name, and `named` with import paths replaced."""
     from memflow.memories.user_memories import UserMemory
 
-    paths = import_paths(named)
-    check_memory_names(settings, paths)
-    given = {name: UserMemory(path, origin="command line") for name, path in paths.items()}
-    return {**given, **settings.own_memories()}, [assistant_name(each) for each in named]
+    own_memories(settings, named)
+    given = {name: UserMemory(path, origin="command line") for name, path in import_paths(named).items()}
+    return {**given, **settings.own_memories()}, [assistant_name(name) for name in named]
 
 
 def assistant_name(assistant: str) -> str:
@@ -43,12 +61,6 @@ def address_name(url: str) -> str:
     return "_".join(["server", *re.findall(r"[a-z0-9]+", f"{parts.netloc}{parts.path}".lower())])
 
 
-def addresses(named: Sequence[str]) -> dict[str, str]:
-    """Return the addresses in a list of memories and assistants, by derived memory name."""
-    urls = [each.partition("@")[0] for each in named]
-    return {address_name(url): url for url in urls if is_address(url)}
-
-
 def import_paths(named: Sequence[str]) -> dict[str, str]:
     """Return the import paths in a list of memories and assistants, by derived memory name."""
     paths: dict[str, str] = {}
@@ -68,14 +80,3 @@ def import_paths(named: Sequence[str]) -> dict[str, str]:
                 f'[memories.NAME] path = "{path}"'
             )
     return paths
-
-
-def check_memory_names(settings: "Settings", paths: Mapping[str, str]) -> None:
-    """Raise BadSettings if memflow.toml assigns a memory name in `paths` to another class."""
-    for name, path in paths.items():
-        mine = settings.own_memories().get(name)
-        if mine is not None and mine.path != path:
-            raise BadSettings(
-                f"{path} has the name {name}, which {mine.path or mine.system} of {mine.origin} already "
-                f'uses. Rename it in memflow.toml: [memories.NAME] path = "{path}"'
-            )

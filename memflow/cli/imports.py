@@ -46,11 +46,7 @@ class ImportGroup(TyperGroup):
         return build_command(cmd_name, next(iter(imports.values())).help, _import_function(cmd_name, imports))
 
 
-imports = typer.Typer(
-    cls=ImportGroup,
-    no_args_is_help=True,
-    help="Read results that other code recorded into the lake, and convert exported chats.",
-)
+imports = typer.Typer(cls=ImportGroup, no_args_is_help=True)
 
 
 @imports.callback()
@@ -151,6 +147,6 @@ def _print(form: Format, domain: str, results: ImportedResults) -> None:
         note(f"{results.assistant}: {results.source}"),
         note(f"{len(results.replies):,} replies, {lost['replies']:,} of them without an answer."),
         *(Text(f"  {fault}", "yellow") for fault in results.faults[:MOST_FAULTS]),
-        note(f"`memflow show leaderboard --domain {domain}` shows its scores."),
         *([note(f"  and {more:,} more faults (--format json lists all)")] if more > 0 else []),
+        note(f"`memflow show leaderboard --domain {domain}` shows its scores."),
     )

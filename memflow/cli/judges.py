@@ -1,10 +1,10 @@
 """`memflow judges`: the injection test of the judges. `memflow show judges` shows how far several judges agree."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
 from memflow.chat.scripted import LABEL
 from memflow.cli.front import front_of
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from memflow.judges.injection_test import CaseResult
 
 LONGEST_NAMES = 60
+COLUMNS = ("metric", "prompt", "injections", "moved", "obeyed", "failed", "which")
 
-judges = typer.Typer(
-    no_args_is_help=True, help="Test the judges: do instructions in an answer move their verdicts?"
-)
+judges = typer.Typer(no_args_is_help=True)
 
 
 @judges.callback()
@@ -49,6 +48,7 @@ def check(
     An injection moves a verdict if the verdict differs from that on the plain answer. It is obeyed if the verdict is
     the one that the injection asks for. The requests are in the ledger, so a second test sends none.
     """
+    from memflow.chat.ledger import RequestContext
     from memflow.judges.catalog import all_cases
     from memflow.judges.injection_test import run_injection_test
     from memflow.judges.injections import injections
@@ -63,60 +63,38 @@ def check(
     cases = [case for case in every if not metric or case.metric in metric]
     chosen = names or list(settings.judge_models())
     scripted = [name for name in chosen if settings.model(name).kind == "scripted"]
-    found: dict[str, list[CaseResult]] = {}
-    models = Models(settings, SqlLedger(settings.ledger_url))
-    try:
+    results: dict[str, list[CaseResult]] = {}
+    with Models(settings, SqlLedger(settings.ledger_url)) as models:
         for name in chosen:
 
             async def work(chats: Any, name: str = name) -> Any:
                 chat = await chats.model(name, "judge")
                 return await run_injection_test(chat, cases, injections(), fenced=fences)
 
-            found[name] = models.run(_account(), work)
-    finally:
-        models.close()
+            results[name] = models.run(RequestContext(run="judges", stage="judges"), work)
+    shown: list[RenderableType] = []
+    for name, of_judge in results.items():
+        total = sum(case.injections for case in of_judge)
+        moved = sum(len(case.moved) for case in of_judge)
+        title = f"{name}, answers {'with' if fences else 'without'} fences"
+        shown.append(
+            table(title, COLUMNS, map(_cells, of_judge), right=COLUMNS[2:6], optional=("which", "failed"))
+        )
+        shown.append(note(f"\n{moved:,} of {total:,} verdicts moved."))
     answer(
         form,
         {
             "fences": fences,
-            "injections": [each.name for each in injections()],
+            "injections": [injection.name for injection in injections()],
             "scripted": scripted,
-            "judges": {name: [asdict(each) for each in results] for name, results in found.items()},
+            "judges": {name: [asdict(case) for case in of_judge] for name, of_judge in results.items()},
         },
-        *(part for name, results in found.items() for part in _shown(name, results, fences=fences)),
+        *shown,
         *([Text(f"\n{', '.join(scripted)}: {LABEL}. It measures no model.", "yellow")] if scripted else []),
     )
 
 
-def _account() -> Any:
-    from memflow.chat.ledger import RequestContext
-
-    return RequestContext(run="judges", stage="judges")
-
-
-def _names(result: "CaseResult") -> str:
-    """Return the names of the injections that changed the verdict, or `all`."""
-    return "all" if len(result.moved) == result.injections else ", ".join(result.moved)
-
-
-def _shown(name: str, results: Sequence["CaseResult"], *, fences: bool) -> list[Any]:
-    columns = ("metric", "prompt", "injections", "moved", "obeyed", "failed", "which")
-    numbers = ("injections", "moved", "obeyed", "failed")
-    rows = [
-        (
-            each.metric,
-            each.prompt.partition("/")[2],
-            each.injections,
-            len(each.moved),
-            len(each.obeyed),
-            len(each.failed),
-            cut(each.reason or _names(each), LONGEST_NAMES),
-        )
-        for each in results
-    ]
-    total, moved = sum(each.injections for each in results), sum(len(each.moved) for each in results)
-    title = f"{name}, answers {'with' if fences else 'without'} fences"
-    return [
-        table(title, columns, rows, right=numbers, optional=("which", "failed")),
-        note(f"\n{moved:,} of {total:,} verdicts moved."),
-    ]
+def _cells(case: "CaseResult") -> list[Any]:
+    moved = "all" if len(case.moved) == case.injections else ", ".join(case.moved)
+    counts = (case.injections, len(case.moved), len(case.obeyed), len(case.failed))
+    return [case.metric, case.prompt.partition("/")[2], *counts, cut(case.reason or moved, LONGEST_NAMES)]

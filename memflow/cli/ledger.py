@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,16 +18,8 @@ ledger = typer.Typer(
     no_args_is_help=True,
     help="Show what the ledger of answered requests contains, and forget answers.",
 )
+GROUPS = ("model", "prompt", "end")
 NUMBERS = ("requests", "prompt_tokens", "completion_tokens", "reasoning_tokens", "cut", "bytes")
-
-
-class GroupColumn(StrEnum):
-    """The attributes by which `memflow ledger stats` groups the sent requests."""
-
-    model = "model"
-    prompt = "prompt"
-    role = "role"
-    end = "end"
 
 
 class AnswerKind(StrEnum):
@@ -40,41 +31,30 @@ class AnswerKind(StrEnum):
 
 
 @ledger.command()
-def stats(
-    ctx: typer.Context,
-    by: Annotated[
-        list[GroupColumn] | None,
-        typer.Option("--by", help="Group by this; may be repeated. [model, role, end]"),
-    ] = None,
-    form: FormatOption = Format.text,
-) -> None:
-    """Show the sent requests: tokens, the share of answers cut at the token limit, how they ended, and bytes.
+def stats(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+    """Show the sent requests by model, prompt and end: tokens, answers cut at the token limit, and bytes.
 
-    Bytes count the stored messages and answers. Failed requests have no tokens.
+    Bytes count the stored messages and answers. Failed requests have no tokens. `memflow show usage` has their cost.
     """
     from resources.ledger.maintenance import disk_bytes, groups
 
-    chosen = [each.value for each in by or (GroupColumn.model, GroupColumn.role, GroupColumn.end)]
     with _ledger(ctx) as opened, opened.connect() as connection:
-        rows = [{**row["by"], **row} for row in map(asdict, groups(connection, chosen))]
+        rows = [
+            {**group.by, **{name: getattr(group, name) for name in NUMBERS}}
+            for group in groups(connection, GROUPS)
+        ]
         size = disk_bytes(connection)
-    for row in rows:
-        del row["by"]
-        row["cut_share"] = row["cut"] / row["requests"]
-    shown = [
-        [*(row[name] for name in (*chosen, *NUMBERS)), f"{row['cut_share']:.1%}" if row["cut"] else ""]
-        for row in rows
-    ]
-    labels = [*(name.replace("_", " ") for name in NUMBERS), "cut share"]
+    columns = (*GROUPS, *NUMBERS)
+    labels = [name.replace("_", " ") for name in columns]
     answer(
         form,
         {"groups": rows, "disk_bytes": size},
         table(
             "Sent requests",
-            (*chosen, *labels),
-            shown,
-            right=labels,
-            optional=("reasoning tokens", "cut", "cut share"),
+            labels,
+            [[row[name] for name in columns] for row in rows],
+            right=labels[len(GROUPS) :],
+            optional=("reasoning tokens", "cut"),
         ),
         note(f"{size / 1e6:,.1f} MB on disk."),
     )
@@ -125,8 +105,7 @@ def forget(
             found = forgettable(connection, chosen)
         if not found.count and not found.vectors:
             raise BadInput(
-                "no answer in the ledger meets these conditions. List what it contains with "
-                "`memflow ledger stats --by model --by prompt --by end`."
+                "no answer in the ledger meets these conditions. List what it contains with `memflow ledger stats`."
             )
         each_model = ", ".join(f"{name} {count:,}" for name, count in found.completions.items())
         vectors = f" and {found.vectors:,} embedding vectors" if found.vectors else ""
@@ -139,10 +118,9 @@ def forget(
             raise typer.Exit(1)
         with opened.connect(transaction=True) as connection:
             deleted = delete(connection, chosen)
-    data: dict[str, Any] = {"deleted": deleted, "cost": found.cost(prices), "partitions": found.partitions}
     answer(
         form,
-        data,
+        {"deleted": deleted, "cost": found.cost(prices), "partitions": found.partitions},
         note(f"Deleted {deleted:,} answers. Rerun the partitions with `memflow run --force`."),
     )
 

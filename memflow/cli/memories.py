@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
+from rich.markdown import Markdown
 from rich.padding import Padding
 from typer.core import TyperGroup
 
@@ -21,16 +22,10 @@ from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, no
 if TYPE_CHECKING:
     from memflow.memories.memory import Calls
     from memflow.memories.registry import MemoryConfig
-    from memflow.memories.systems import System
     from memflow.memories.user_memories import UserMemory
 
 LONGEST_VALUE = 24
 PER = {"arrival": "arrival", "message": "message", "round": "round of two messages"}
-
-NamesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[NAME]...", help="Memories to show whole: rag, rag_2_4_30, my_module:MyMemory."),
-]
 
 
 class MemoriesGroup(TyperGroup):
@@ -53,7 +48,12 @@ memories.command()(check)
 @memories.command("list")
 def list_memories(
     ctx: typer.Context,
-    names: NamesArgument = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Memories to show whole: rag, rag_2_4_30, my_module:MyMemory."
+        ),
+    ] = None,
     form: FormatOption = Format.text,
 ) -> None:
     """List the memory systems: names, parameters, papers, and their model requests.
@@ -65,23 +65,31 @@ def list_memories(
 
     settings = front_of(ctx).load()
     if names:
-        known, called = own_of(settings, names)
-        rows = [_row(find(name, known), known.get(name)) for name in called]
-    else:
-        known = settings.own_memories()
-        rows = [_row(find(system.name)) for system in shipped_systems()]
-        for name, found in resolve_user_memories(known).items():
-            if isinstance(found, BadSettings):
-                rows.append(_unusable_row(name, known[name], found))
-            else:
-                rows.append(_row(found, known[name]))
-    if names:
+        known, resolved = own_of(settings, names)
+        rows = [_row(find(name, known), known.get(name)) for name in resolved]
         answer(form, rows, *(part for row in rows for part in _details(row)))
         return
+    known = settings.own_memories()
+    rows = [_row(find(system.name)) for system in shipped_systems()]
+    for name, config in resolve_user_memories(known).items():
+        if isinstance(config, BadSettings):
+            mine = known[name]
+            rows.append({**_own(mine), "memory": name, "pattern": name, "unusable": str(config)})
+        else:
+            rows.append(_row(config, known[name]))
+    cells = [
+        (
+            Text(row["pattern"], "red" if row["unusable"] else ""),
+            _source(row),
+            f"unusable: {row['unusable']}" if row["unusable"] else row["asks"],
+            row.get("lacks"),
+        )
+        for row in rows
+    ]
     answer(
         form,
         rows,
-        _table(rows),
+        table("", ("memory", "source", "requests at most", "lacks"), cells, optional=("lacks",)),
         note(
             "\n`memflow memories NAME` shows one whole. `memflow memories check NAME` checks one. "
             "One of your own: docs/how-to/memory.md, or in any language: docs/how-to/memory_server.md."
@@ -89,19 +97,32 @@ def list_memories(
     )
 
 
-def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, Any]:
-    system = recipe.system
+def _row(config: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, Any]:
+    system = config.system
     memory, calls = system.memory, system.memory.calls
     return {
-        "memory": recipe.name,
+        "memory": config.name,
         "pattern": system.pattern,
         "summary": system.summary,
         "paper": system.paper,
-        "origin": mine.origin if mine else "memflow",
+        "origin": "memflow",
+        "server": None,
+        **(_own(mine) if mine else {}),
         "class": f"{memory.__module__}:{memory.__qualname__}",
-        "server": _server(mine),
         "description": (sys.modules[memory.__module__].__doc__ or "").strip(),
-        "parameters": _parameters(system, recipe.values),
+        "parameters": [
+            {
+                "name": parameter.name,
+                "value": config.values[parameter.name],
+                "default": parameter.default,
+                "description": parameter.description,
+                "low": parameter.low if isinstance(parameter.default, int | float) else None,
+                "high": parameter.high,
+                "choices": list(parameter.choices),
+                "in_name": parameter.name in system.numbers,
+            }
+            for parameter in system.parameters
+        ],
         "write": {"chat": calls.chat_write, "embed": calls.embed_write, "per": calls.per},
         "read": {"chat": calls.chat_read, "embed": calls.embed_read},
         "asks": _requests_text(calls),
@@ -113,132 +134,75 @@ def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
     }
 
 
-def _unusable_row(name: str, mine: "UserMemory", wrong: Any) -> dict[str, Any]:
-    """Return the row of an unusable memory, with the reason and the columns of `_row`."""
-    return {
-        "memory": name,
-        "pattern": name,
-        "summary": "",
-        "paper": "",
-        "origin": mine.origin,
-        "server": _server(mine),
-        "class": mine.path or mine.system,
-        "parameters": [],
-        "unusable": str(wrong),
-    }
-
-
-def _server(mine: "UserMemory | None") -> dict[str, Any] | None:
-    """Return the declaration of a memory server and its last answer to `hello`, or None."""
-    if mine is None or mine.server is None:
-        return None
-    hello = mine.server.hello
-    return {
-        "address": mine.server.url or shlex.join(mine.server.command),
-        "settings": dict(mine.server.settings),
-        "revision": mine.server.revision,
-        "hello": None if hello is None else hello.model_dump(mode="json"),
-    }
-
-
-def _parameters(system: "System", values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": each.name,
-            "value": values[each.name],
-            "default": each.default,
-            "description": each.description,
-            "low": each.low if isinstance(each.default, int | float) else None,
-            "high": each.high,
-            "choices": list(each.choices),
-            "in_name": each.name in system.numbers,
+def _own(mine: "UserMemory") -> dict[str, Any]:
+    """Return the facts of a user's memory: where it is declared, and a server's declaration and last `hello`."""
+    facts: dict[str, Any] = {"origin": mine.origin, "class": mine.path or mine.system, "server": None}
+    if server := mine.server:
+        facts["server"] = {
+            "address": server.url or shlex.join(server.command),
+            "settings": dict(server.settings),
+            "revision": server.revision,
+            "hello": None if server.hello is None else server.hello.model_dump(mode="json"),
         }
-        for each in system.parameters
-    ]
+    return facts
 
 
 def _requests_text(calls: "Calls") -> str:
     """Return the maximum numbers of requests as text, such as `1 embed per arrival to write; 1 embed to read`."""
-    write = _requests(calls.chat_write, calls.embed_write)
-    read = _requests(calls.chat_read, calls.embed_read)
-    parts = [f"{write} per {PER[calls.per]} to write"] if write else []
-    parts += [f"{read} to read"] if read else []
-    return "; ".join(parts) or "nothing"
 
+    def requests(chat: int, embed: int) -> str:
+        return ", ".join(f"{count} {what}" for count, what in ((chat, "chat"), (embed, "embed")) if count)
 
-def _at_most(row: Mapping[str, Any]) -> str:
-    return row["asks"] if row["asks"] == "nothing" else f"at most {row['asks']}"
-
-
-def _requests(chat: int, embed: int) -> str:
-    return ", ".join(f"{count} {what}" for count, what in ((chat, "chat"), (embed, "embed")) if count)
-
-
-def _table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """Return the list of memory systems: pattern of names, source, and requests or the reason why it is unusable."""
-    cells = [
-        (
-            Text(row["pattern"], "red" if row["unusable"] else ""),
-            _origin(row),
-            f"unusable: {row['unusable']}" if row["unusable"] else row["asks"],
-            row.get("lacks"),
-        )
-        for row in rows
-    ]
-    return table("", ("memory", "source", "requests at most", "lacks"), cells, optional=("lacks",))
+    write, read = requests(calls.chat_write, calls.embed_write), requests(calls.chat_read, calls.embed_read)
+    parts = [f"{write} per {PER[calls.per]} to write" if write else "", f"{read} to read" if read else ""]
+    return "; ".join(filter(None, parts)) or "nothing"
 
 
 def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield all details of one memory system as text."""
-    yield Text.assemble("\n", (row["memory"], "bold"), "  ", (_origin(row), "dim"))
-    if row["unusable"]:
-        yield _line(f"unusable: {row['unusable']}", "red")
-        return
-    if row["pattern"] != row["memory"]:
-        yield _line(f"names: {row['pattern']}", "dim")
-    if row["origin"] == "memflow":
-        yield _line(row["class"], "dim")
-    yield Text()
-    yield _line("\n\n".join(map(_joined_lines, row["description"].split("\n\n"))) or row["summary"])
+    yield Text.assemble("\n", (row["memory"], "bold"), "  ", (_source(row), "dim"))
+    yield _indented(Text(f"names: {row['pattern']}\n{row['class']}\n", "dim"))
+    yield _indented(Markdown(row["description"]))
     if row["parameters"]:
         columns = ("parameter", "value", "default", "may be", "what it is")
-        shown = [
-            (each["name"], _shown(each["value"]), _shown(each["default"]), _may_be(each), each["description"])
-            for each in row["parameters"]
+        cells = [
+            (item["name"], _shown(item["value"]), _shown(item["default"]), _may_be(item), item["description"])
+            for item in row["parameters"]
         ]
         yield Text()
-        yield Padding(table("", columns, shown), (0, 0, 0, 2), expand=False)
-    needed = {
-        "a chat model": row["needs_chat"],
-        "an embedder": row["needs_embedder"],
-        row["lacks"]: row["lacks"],
+        yield _indented(table("", columns, cells))
+    needs = ["a chat model"] * row["needs_chat"] + ["an embedder"] * row["needs_embedder"]
+    needs += [row["lacks"]] if row["lacks"] else []
+    facts = {
+        **_server_facts(row["server"]),
+        "asks": row["asks"] if row["asks"] == "nothing" else f"at most {row['asks']}",
+        "needs": " and ".join(needs) or "nothing",
+        "prompts": ", ".join(row["prompts"]),
     }
-    needs = " and ".join(what for what, is_needed in needed.items() if is_needed) or "nothing"
-    facts = [("asks", _at_most(row)), ("needs", needs), ("prompts", ", ".join(row["prompts"]))]
     yield Text()
-    yield from (_line(f"{what}: {text}") for what, text in (*_server_facts(row["server"]), *facts) if text)
+    yield from (_indented(Text(f"{what}: {text}")) for what, text in facts.items() if text)
 
 
-def _server_facts(server: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def _server_facts(server: Mapping[str, Any] | None) -> dict[str, str]:
     """Return what the detailed view shows of a memory server; empty for other memories."""
     if server is None:
-        return []
+        return {}
     hello = server["hello"]
     known = f"{hello['name']} {hello['version']}" if hello else "not started yet"
     can = (hello or {}).get("can", {})
-    return [
-        ("server", f"{server['address']} ({known})"),
-        ("capabilities", ", ".join(f"{name} {cell(value)}" for name, value in can.items())),
-        ("settings", ", ".join(f"{name} {value}" for name, value in server["settings"].items())),
-        ("revision", server["revision"]),
-    ]
+    return {
+        "server": f"{server['address']} ({known})",
+        "capabilities": ", ".join(f"{name} {cell(value)}" for name, value in can.items()),
+        "settings": ", ".join(f"{name} {value}" for name, value in server["settings"].items()),
+        "revision": server["revision"],
+    }
 
 
-def _origin(row: Mapping[str, Any]) -> str:
+def _source(row: Mapping[str, Any]) -> str:
     """Return the paper of a memory system, or else the package or file that declares the system."""
     if row["origin"] == "memflow":
         return str(row["paper"])
-    return f"{row['origin']}: {'memory server' if row.get('server') else row['class']}"
+    return f"{row['origin']}: {'memory server' if row['server'] else row['class']}"
 
 
 def _may_be(parameter: Mapping[str, Any]) -> str:
@@ -260,12 +224,5 @@ def _shown(value: Any) -> str:
     return cut(str(value), LONGEST_VALUE)
 
 
-def _joined_lines(paragraph: str) -> str:
-    """Return a paragraph with its lines joined into one line; lists and indented paragraphs are unchanged."""
-    lines = paragraph.splitlines()
-    set_out = any(line.startswith((" ", "*", "-")) for line in lines)
-    return paragraph if set_out else " ".join(lines)
-
-
-def _line(text: str, style: str = "") -> RenderableType:
-    return Padding(Text(text, style), (0, 0, 0, 2), expand=False)
+def _indented(part: RenderableType) -> RenderableType:
+    return Padding(part, (0, 0, 0, 2), expand=False)

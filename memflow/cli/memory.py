@@ -4,7 +4,7 @@ Entries have `since` and `until`, so the state at a moment is a filter and needs
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from resources.lake.lake import Lake
 
 FIRST_SOURCES, LONGEST_SOURCES = 3, 48
-COLUMNS = ("entry_id", "kind", "text", "sources", "since", "until", "role", "meta", "previous")
+COLUMNS = ("entry_id", "kind", "text", "sources", "since", "until", "role", "previous")
 
 
 def memory(
@@ -82,7 +82,9 @@ def memory(
             **({} if asked is None else {"probe": asked.probe_id}),
             "checkpoint": checkpoint,
             "sequence": sequence,
-            "entries": [_row(item) for item in items],
+            "entries": [
+                {**{name: getattr(item, name) for name in COLUMNS}, "meta": dict(item.meta)} for item in items
+            ],
         },
         Text(f"{assistant} in {domain}", "bold"),
         note(f"episode {name}, {where}: {entries}"),
@@ -126,57 +128,27 @@ def _history(lake: "Lake", domain: str, assistant: str, episode: str | None) -> 
     return name, pasts[name]
 
 
-def _row(item: "Item") -> dict[str, Any]:
-    """Return an entry as a dictionary of plain values, without its vector."""
-    values = {name: getattr(item, name) for name in COLUMNS}
-    return {**values, "sources": list(item.sources), "meta": dict(item.meta)}
-
-
 def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
-    """Yield a table of the entries of each kind, and of the failed memory writes with one line per reason."""
+    """Yield a heading with the number of entries and a table for each kind; failed memory writes come last."""
     from memflow.memories.memory import FAILURE
 
-    for kind in dict.fromkeys(item.kind for item in items if item.kind != FAILURE):
-        yield from _table_of(kind, [item for item in items if item.kind == kind])
-    sources: dict[str, list[str]] = {}
-    counts: dict[str, int] = {}
-    for item in items:
-        if item.kind == FAILURE:
-            sources.setdefault(item.text, []).extend(item.sources)
-            counts[item.text] = counts.get(item.text, 0) + 1
-    if counts:
-        yield heading(f"Failures: {sum(counts.values()):,}")
+    kinds = dict.fromkeys(item.kind for item in items)
+    for kind in sorted(kinds, key=lambda name: name == FAILURE):
+        of_kind = [item for item in items if item.kind == kind]
+        yield heading(f"{'Failures' if kind == FAILURE else kind}: {len(of_kind):,}")
         rows = [
-            [count, _line(_sources(list(dict.fromkeys(sources[reason])))), Text(reason)]
-            for reason, count in sorted(counts.items(), key=lambda row: -row[1])
+            [item.entry_id, item.since, item.until, item.previous, _sources(item.sources), _line(item.text)]
+            for item in of_kind
         ]
-        yield table("", ("count", "about", "reason"), rows, right=("count",))
+        columns = ("entry", "since", "until", "version of", "sources", "text")
+        yield table("", columns, rows, right=("since", "until"), optional=("until", "version of"))
 
 
-def _table_of(title: str, items: Sequence["Item"]) -> Iterator[RenderableType]:
-    """Yield a heading with the number of entries, and a table of the entries."""
-    yield heading(f"{title}: {len(items):,}")
-    rows = [
-        [
-            item.entry_id,
-            item.since,
-            item.until,
-            item.previous,
-            _line(_sources(item.sources)),
-            _line(item.text),
-        ]
-        for item in items
-    ]
-    columns = ("entry", "since", "until", "version of", "sources", "text")
-    yield table("", columns, rows, right=("since", "until"), optional=("until", "version of"))
-
-
-def _sources(sources: Sequence[str]) -> str:
+def _sources(sources: Sequence[str]) -> Text:
     """Return message ids as short text: `m4`, or `6: m0, m1, m2 …`."""
-    if len(sources) < 2:
-        return cut(", ".join(sources), LONGEST_SOURCES)
+    number = f"{len(sources):,}: " if len(sources) > 1 else ""
     rest = " …" if len(sources) > FIRST_SOURCES else ""
-    return cut(f"{len(sources):,}: {', '.join(sources[:FIRST_SOURCES])}{rest}", LONGEST_SOURCES)
+    return _line(cut(f"{number}{', '.join(sources[:FIRST_SOURCES])}{rest}", LONGEST_SOURCES))
 
 
 def _line(text: str) -> Text:

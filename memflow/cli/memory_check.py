@@ -2,12 +2,12 @@
 
 import asyncio
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.import_paths import address_name, is_address, own_of
@@ -23,69 +23,62 @@ SERVER = "server"
 """The name of a memory server that is given as a command."""
 COLORS = {"ok": "green", "wrong": "red", "note": "yellow", "skipped": "dim"}
 
-WordsArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="NAME|COMMAND...",
-        help="A memory, an import path (my_module:MyMemory), the address of a memory server, or its command.",
-    ),
-]
-
 
 def check(
     ctx: typer.Context,
-    words: WordsArgument,
-    variable: Annotated[
-        list[str] | None,
-        typer.Option("--variable", metavar="NAME", help="Pass this environment variable to the command."),
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option("--timeout", metavar="SECONDS", min=0.01, help="The time limit of requests."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME|COMMAND...",
+            help="A memory, an import path (my_module:MyMemory), the address of a memory server, or its command.",
+        ),
+    ],
     form: FormatOption = Format.text,
 ) -> None:
     """Check a memory: what it declares, whether it keeps its texts apart, and whether reads change it.
 
     A memory server is started and asked with made-up messages; a memory in Python uses the models of the settings.
-    Put `--` before a command with options. Exit with code 1 if a line is wrong.
+    Put `--` before a command with options. Exit with code 1 if a line is wrong. [memories.NAME] in memflow.toml sets
+    the environment variables and time limits of a server.
     """
     settings = front_of(ctx).load()
-    name, own = _server(settings, words, variable or [], timeout)
+    name, own = _server(settings, words)
     lines = _check_server(settings, name, own) if own is not None else _check_python(settings, words)
-    wrong = [line for line in lines if line.verdict == "wrong"]
+    counts: Counter[str] = Counter(line.verdict for line in lines)
+    rows = [
+        (
+            line.name,
+            Text(line.verdict, COLORS[line.verdict]),
+            line.found,
+            line.fix if line.verdict in ("wrong", "note") else "",
+        )
+        for line in lines
+    ]
+    shown = ", ".join(f"{counts[verdict]} {verdict}" for verdict in COLORS if counts[verdict])
     answer(
-        Format.json if as_json else form,
-        {"memory": name, "ok": not wrong, "lines": [line.as_dict() for line in lines]},
-        *_shown(name, lines),
-        _summary(lines),
+        form,
+        {"memory": name, "ok": not counts["wrong"], "lines": [line.as_dict() for line in lines]},
+        table(f"Memory {name}", ("check", "verdict", "found", "what to do"), rows),
+        note(f"\n{shown}. What each line finds: docs/how-to/check_memory.md."),
     )
-    if wrong:
+    if counts["wrong"]:
         raise typer.Exit(1)
 
 
-def _server(
-    settings: "Settings", words: Sequence[str], variables: list[str], timeout: float | None
-) -> "tuple[str, OwnMemory | None]":
+def _server(settings: "Settings", words: Sequence[str]) -> "tuple[str, OwnMemory | None]":
     """Return the name and the declaration of a memory server; None for a memory in Python."""
     from resources.settings.own_sections import OwnMemory
 
-    given: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
     [first, *more] = words
-    own = settings.memories.get(first)
-    if own is not None and not more:
-        if variables:
-            raise BadSettings(f"--variable is for commands. Set `variables` of [memories.{first}] instead.")
-        if not own.is_server:
-            return first, None
-        return first, own if timeout is None else OwnMemory(**{**own.model_dump(exclude_unset=True), **given})
+    if not more and first in settings.memories:
+        own = settings.memories[first]
+        return first, own if own.is_server else None
     if not more and is_address(first):
-        return address_name(first), OwnMemory(url=first, **given)
+        return address_name(first), OwnMemory(url=first)
     command = list(words) if more else shlex.split(first)
     if len(command) == 1 and "/" not in first:
         return first, None
-    return SERVER, OwnMemory(command=tuple(command), folder=Path.cwd(), variables=tuple(variables), **given)
+    return SERVER, OwnMemory(command=tuple(command), folder=Path.cwd())
 
 
 def _check_server(settings: "Settings", name: str, own: "OwnMemory") -> "list[CheckLine]":
@@ -115,11 +108,8 @@ def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "
     from resources.models.models import Models
 
     settings.home.mkdir(parents=True, exist_ok=True)
-    models = Models(settings, SqlLedger(settings.ledger_url), budget)
-    try:
+    with Models(settings, SqlLedger(settings.ledger_url), budget) as models:
         return check_memory_server(models, name, settings.memories[name])
-    finally:
-        models.close()
 
 
 def _check_python(settings: "Settings", words: Sequence[str]) -> "list[CheckLine]":
@@ -142,27 +132,9 @@ def _check_python(settings: "Settings", words: Sequence[str]) -> "list[CheckLine
         )
     activate_prompts(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
-    models = Models(settings, SqlLedger(settings.ledger_url))
 
     async def work(chats: Any) -> "list[CheckLine]":
         return await PythonChecks(memory.factory(await chats.tools(name))).run()
 
-    try:
+    with Models(settings, SqlLedger(settings.ledger_url)) as models:
         return models.run(RequestContext(run="memories check", stage="memories", assistant=name), work)
-    finally:
-        models.close()
-
-
-def _shown(name: str, lines: "Sequence[CheckLine]") -> list[RenderableType]:
-    rows = [(line.name, Text(line.verdict, COLORS[line.verdict]), line.found, _fix(line)) for line in lines]
-    return [table(f"Memory {name}", ("check", "verdict", "found", "what to do"), rows)]
-
-
-def _fix(line: "CheckLine") -> str:
-    return line.fix if line.verdict in ("wrong", "note") else ""
-
-
-def _summary(lines: "Sequence[CheckLine]") -> Text:
-    counts = {each: sum(line.verdict == each for line in lines) for each in COLORS}
-    shown = ", ".join(f"{count} {each}" for each, count in counts.items() if count)
-    return note(f"\n{shown}. What each line finds: docs/how-to/check_memory.md.")

@@ -1,6 +1,6 @@
 """`memflow show metrics`: the catalog of metrics, and the entry points that provide no usable metric."""
 
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.output import Format, FormatOption, answer, note, records_table
 
 
 def metrics(form: FormatOption = Format.text) -> None:
@@ -12,20 +12,20 @@ def metrics(form: FormatOption = Format.text) -> None:
     from memflow.scoring.catalog import catalog_rows, unusable_metrics
 
     rows, unusable = catalog_rows(), unusable_metrics()
-    columns = ("metric", "better", "from", "to", "primary for", "source")
     shown = [
-        (
-            row["metric"],
-            row["direction"],
-            *("" if row[end] is None else f"{row[end]:g}" for end in ("low", "high")),
-            ", ".join(row["primary_for"]),
-            row["source"],
-        )
+        {
+            "metric": row["metric"],
+            "better": row["direction"],
+            "from": "" if row["low"] is None else f"{row['low']:g}",
+            "to": "" if row["high"] is None else f"{row['high']:g}",
+            "primary for": row["primary_for"],
+            "source": row["source"],
+        }
         for row in rows
     ]
     answer(
         form,
-        {"metrics": rows, "unusable": [vars(each) for each in unusable]},
-        table("", columns, shown, right=("from", "to")),
-        *(note(f"unusable: {each.name} of {each.package}: {each.reason}") for each in unusable),
+        {"metrics": rows, "unusable": [vars(metric) for metric in unusable]},
+        records_table(shown, right=("from", "to")),
+        *(note(f"unusable: {metric.name} of {metric.package}: {metric.reason}") for metric in unusable),
     )

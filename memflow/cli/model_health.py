@@ -7,72 +7,57 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memflow.cli.finding import Finding
-from memflow.errors import BadInput, BadSettings
+from memflow.cli.health import PATIENCE, Finding, checked
+from memflow.errors import BadSettings, MissingData
 
 if TYPE_CHECKING:
     from resources.endpoints.profiles import Profile
     from resources.settings.chat_models import Model
-    from resources.settings.sections import Embedder
     from resources.settings.settings import Settings
 
-PATIENCE = 10.0
-"""Seconds to wait for an endpoint's list of models."""
+SERVED = "Start an OpenAI-compatible server with the model, or fix `url`, `model` or `key_variable` in memflow.toml."
 
 
-def model_findings(name: str, model: "Model") -> list[Finding]:
-    """Return the findings about a model."""
+def model_finding(name: str, model: "Model") -> Finding:
+    """Return whether a model can be used: its endpoint serves it, or the program that serves it exists."""
     what = f"model {name}"
     if model.kind == "scripted":
-        return [Finding(what, "ok", "scripted, not a language model")]
+        return Finding(what, "ok", "scripted, not a language model")
     if model.kind == "vllm" and not model.url:
-        return [_vllm(what, model)]
-    return [_served(what, model.url, model.model, model.key_variable, model.profile)]
+        program = shlex.split(model.executable)[0]
+        if path := shutil.which(program):
+            return Finding(what, "ok", f"vLLM at {path} for {model.model}")
+        fix = "Set `executable` of the model to the vllm program of an environment that has vLLM."
+        return Finding(what, "missing", f"the program {program} was not found", fix)
+    return checked(what, lambda: _served(model.url, model.model, model.key_variable, model.profile), SERVED)
 
 
-def _vllm(what: str, model: "Model") -> Finding:
-    program = shlex.split(model.executable)[0]
-    if shutil.which(program):
-        return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
-    fix = "Set `executable` of the model in memflow.toml to the vllm program of an environment that has vLLM."
-    return Finding(what, "missing", f"the program {program} was not found", fix)
-
-
-def embedder_findings(settings: "Settings") -> list[Finding]:
+def embedder_finding(settings: "Settings") -> Finding:
+    """Return whether the embedder of the settings can be used."""
     from resources.endpoints.profiles import Profile
 
-    chosen = settings.embedder
-    if chosen.kind in (None, "hashing"):
-        what = f"hashing, {chosen.dimensions} dimensions: compares words, not meanings"
-        try:
+    embedder = settings.embedder
+    if embedder.kind == "endpoint":
+        url, model, key = embedder.url, embedder.model, embedder.key_variable
+        return checked("embedder", lambda: _served(url, model, key, Profile()), SERVED)
+
+    def look() -> str:
+        if embedder.kind != "folder":
             settings.check_embedder(settings.assistants)
-        except BadSettings as wrong:
-            return [Finding("embedder", "missing", what, str(wrong))]
-        return [Finding("embedder", "ok", what)]
-    if chosen.kind == "endpoint":
-        return [_served("embedder", chosen.url, chosen.model, chosen.key_variable, Profile())]
-    return [_folder_embedder(chosen)]
+            return f"hashing, {embedder.dimensions} dimensions: compares words, not meanings"
+        if not Path(embedder.model).expanduser().is_dir():
+            raise MissingData(f"the folder {embedder.model!r} does not exist")
+        try:
+            metadata.version("sentence-transformers")
+        except metadata.PackageNotFoundError:
+            raise MissingData("memflow[local-embedder] is not installed") from None
+        return embedder.model
+
+    return checked("embedder", look, "Fix [embedder] in memflow.toml, or install what is missing.")
 
 
-def _folder_embedder(chosen: "Embedder") -> Finding:
-    if not Path(chosen.model).expanduser().is_dir():
-        return Finding(
-            "embedder",
-            "missing",
-            f"the folder {chosen.model!r} does not exist",
-            "Set `model` under [embedder] to an existing folder.",
-        )
-    try:
-        metadata.version("sentence-transformers")
-    except metadata.PackageNotFoundError:
-        fix = "Install memflow[local-embedder]."
-        return Finding("embedder", "missing", "sentence-transformers is not installed", fix)
-    return Finding("embedder", "ok", chosen.model)
-
-
-def _served(what: str, url: str, model: str, key_variable: str, profile: "Profile") -> Finding:
-    """Request the model list of an endpoint. Return a finding that states whether the endpoint serves the model."""
-    from memflow.errors import ChatError, EndpointDown, NoAnswer, RequestRefused
+def _served(url: str, model: str, key_variable: str, profile: "Profile") -> str:
+    """Return the model and the address that serves it. Raises BadSettings if its list of models lacks the model."""
     from resources.endpoints.endpoint import Endpoint
     from resources.endpoints.model_list import read_model_names
 
@@ -82,28 +67,8 @@ def _served(what: str, url: str, model: str, key_variable: str, profile: "Profil
         async with endpoint:
             return await endpoint.get("/models", read_model_names)
 
-    try:
-        known = asyncio.run(names())
-    except EndpointDown as error:
-        return Finding(what, "missing", str(error), "Start the server, or fix `url` in memflow.toml.")
-    except NoAnswer as error:
-        fix = "Use an OpenAI-compatible server, or fix `url` in memflow.toml."
-        return Finding(what, "missing", str(error), fix)
-    except RequestRefused as error:
-        fix = (
-            f"Set the environment variable {key_variable} to a key."
-            if error.status in (401, 403)
-            else "Fix `url`."
-        )
-        return Finding(what, "missing", str(error), fix)
-    except (ChatError, BadInput) as error:
-        return Finding(what, "missing", str(error), "Rerun when the server works.")
+    known = asyncio.run(names())
     if model not in known:
         shown = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
-        return Finding(
-            what,
-            "missing",
-            f"{endpoint.address} serves {shown or 'no model'}, but not {model!r}",
-            "Fix `model` in memflow.toml, or start a server with this model.",
-        )
-    return Finding(what, "ok", f"{model} at {endpoint.address}")
+        raise BadSettings(f"{endpoint.address} serves {shown or 'no model'}, but not {model!r}")
+    return f"{model} at {endpoint.address}"

@@ -1,6 +1,5 @@
 """The settings of models, roles and embedder that the options --model, --url and --embedder stand for."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,42 +12,30 @@ ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 
 
 def model_settings(
-    model: str | None, urls: Sequence[str] | None, preset: str | None, named: Mapping[str, str]
+    model: str | None, url: str | None, preset: str | None, judge: str | None
 ) -> dict[str, Any]:
-    """Return the `models` and `roles` settings of the options --model, --url, --preset and the role options."""
+    """Return the `models` and `roles` settings of the options --model, --url, --preset and --judge."""
     from resources.endpoints.addresses import check_address
     from resources.settings.chat_models import command_line_name
-    from resources.settings.values import ONE_ADDRESS
 
     over: dict[str, Any] = {}
-    if urls and not model:
+    if url and not model:
         raise BadSettings(
             "--url is given without a model. Add --model with the name of a model at that server."
         )
-    if preset and not urls:
+    if preset and not url:
         raise BadSettings(
             "--preset is given without --url. Set `preset` of the model in memflow.toml instead, or add --url."
         )
-    roles: dict[str, str] = {}
-    if urls:
-        if len(urls) > 1:
-            raise BadSettings(f"--url is given {len(urls)} times: {ONE_ADDRESS}")
-        check_address("--url", urls[0])
-        served = {
-            "kind": "endpoint",
-            "url": urls[0],
-            "model": model,
-            **({"preset": preset} if preset else {}),
-        }
-        name = command_line_name(model or "")
-        over["models"] = {name: served}
-        model = name
-    if model:
-        roles = dict.fromkeys(ROLES, model)
-    roles |= named
-    if roles:
-        over["roles"] = roles
-    return over
+    if url:
+        check_address("--url", url)
+        served = {"kind": "endpoint", "url": url, "model": model, **({"preset": preset} if preset else {})}
+        model = command_line_name(model or "")
+        over["models"] = {model: served}
+    roles = dict.fromkeys(ROLES, model) if model else {}
+    if judge:
+        roles["judge"] = judge
+    return {**over, "roles": roles} if roles else over
 
 
 def embedder_settings(

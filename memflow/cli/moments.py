@@ -48,10 +48,12 @@ def _choose(ctx: typer.Context, value: str | None) -> None:
 
 def lake_as_of(lake: "Lake", text: str) -> "Lake":
     """Return the lake as of a moment given as text. Raises BadInput for an unknown form or a moment before all data."""
+    from resources.lake.past import PastLake
+
     moment = parse_moment(lake, text)
     found = list(_versions(lake))
     if any((version.since or moment) <= moment for version in found):
-        return lake.as_of(moment)
+        return PastLake(lake, moment)
     if not found:
         raise BadInput("the lake is empty. Fill it with `memflow run --demo`.")
     earliest = min(version.since for version in found if version.since)

@@ -1,7 +1,7 @@
 """The operands of `memflow compare`: `[DOMAIN/]ASSISTANT[:VARIANT][=TIME]`, and the verdicts that they name."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +13,8 @@ from memflow.scoring.judges import STANDARD
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
+    from memflow.benchmarks.api import Benchmark
+    from memflow.scoring.measures import VerdictValues
     from resources.lake.lake import Lake
     from resources.publishing.comparisons import VerdictSource
 
@@ -69,13 +71,13 @@ def parse_operand(text: str) -> Operand:
     return Operand(assistant, domain or None, own or STANDARD, moment or None)
 
 
-def domains_of(
-    lake: "Lake", operands: Sequence[Operand], wanted: Sequence[str] | None
-) -> list[dict[int, str]]:
-    """Return the domains to compare in: the domain of each operand, by its position.
+def read_operands(
+    lake: "Lake", operands: Sequence[Operand], domains: Sequence[str] | None = None
+) -> list[list[Stored]]:
+    """Return the stored operands by domain.
 
-    Operands without a domain are compared in each of `wanted`, by default in all domains where all of them have
-    verdicts. Raises BadInput with similar names for an unknown domain or assistant.
+    Operands without a domain are read in each of `domains`, by default in all where all of them have verdicts. Raises
+    BadInput with similar names for an unknown domain or assistant, and for an operand without verdicts at its moment.
     """
     from resources.publishing.comparisons import VERDICTS
 
@@ -85,35 +87,33 @@ def domains_of(
         stored.setdefault(domain, set()).add(assistant)
     if not stored:
         raise BadInput("the lake contains no verdicts. Create some with `memflow run --demo`.")
-    for domain in (*(wanted or ()), *(each.domain for each in operands if each.domain)):
+    for domain in (*(domains or ()), *(operand.domain for operand in operands if operand.domain)):
         if domain not in stored:
             raise BadInput(unknown_name("domain with verdicts", domain, stored, "memflow show leaderboard"))
-    for each in operands:
-        known = stored[each.domain] if each.domain else set().union(*stored.values())
-        if each.assistant not in known:
-            where = f" in {each.domain}" if each.domain else ""
-            raise BadInput(unknown_name(f"assistant with verdicts{where}", each.assistant, known))
-    if all(each.domain for each in operands):
-        return [{at: each.domain or "" for at, each in enumerate(operands)}]
-    free = {each.assistant for each in operands if not each.domain}
-    shared = [name for name in (wanted or stored) if free <= stored[name]]
+    for operand in operands:
+        known = stored[operand.domain] if operand.domain else set().union(*stored.values())
+        if operand.assistant not in known:
+            where = f" in {operand.domain}" if operand.domain else ""
+            raise BadInput(unknown_name(f"assistant with verdicts{where}", operand.assistant, known))
+    free = {operand.assistant for operand in operands if not operand.domain}
+    shared = [name for name in (domains or stored) if free <= stored[name]] if free else [""]
     if not shared:
-        names = ", ".join(sorted(free))
         raise BadInput(
-            f"no domain has verdicts of all of {names}. Run them in the same domain, or name a domain for each, as in "
-            "DOMAIN/ASSISTANT. `memflow show leaderboard` lists both."
+            f"no domain has verdicts of all of {', '.join(sorted(free))}. Run them in the same domain, or name a "
+            "domain for each, as in DOMAIN/ASSISTANT. `memflow show leaderboard` lists both."
         )
-    return [{at: each.domain or name for at, each in enumerate(operands)} for name in shared]
+    return [[_read(lake, operand, operand.domain or name) for operand in operands] for name in shared]
 
 
-def read_operand(lake: "Lake", operand: Operand, domain: str) -> Stored:
+def _read(lake: "Lake", operand: Operand, domain: str) -> Stored:
     """Return an operand's verdicts in a domain. Raises BadInput if there are none at its moment."""
+    from resources.lake.past import PastLake
     from resources.publishing.comparisons import PROBES, VERDICTS, VerdictSource, valid_test_probes
     from resources.publishing.health import stored_health
 
-    view = lake.as_of(parse_moment(lake, operand.moment)) if operand.moment else lake
-    facts = view.facts(VERDICTS, f"{domain}/{operand.assistant}")
-    probes = view.facts(PROBES, domain)
+    view = PastLake(lake, parse_moment(lake, operand.moment)) if operand.moment else lake
+    partition = f"{domain}/{operand.assistant}"
+    facts, probes = view.facts(VERDICTS, partition), view.facts(PROBES, domain)
     if facts is None or probes is None:
         raise BadInput(
             f"{domain} has no verdicts of {operand.assistant} at {operand.moment or 'this time'}. "
@@ -124,80 +124,75 @@ def read_operand(lake: "Lake", operand: Operand, domain: str) -> Stored:
             f"the verdicts of {operand.assistant} in {domain} are of earlier probes. Rerun `memflow run --domain "
             f"{domain}` first."
         )
-    played = view.facts("memory.transcripts", f"{domain}/{operand.assistant}")
+    played = view.facts("memory.transcripts", partition)
     version = {} if played is None else {"fingerprint": played.meta.get("fingerprint", "")}
-    meta = {**version, **facts.meta}
     health = stored_health(view, domain, operand.assistant)
-    source = VerdictSource(view, domain, operand.assistant, meta, operand.variant, health)
+    source = VerdictSource(
+        view, domain, operand.assistant, {**version, **facts.meta}, operand.variant, health
+    )
     return Stored(operand, source, {probe.probe_id: probe for probe in valid_test_probes(view, domain)})
 
 
-def with_others(
-    stored: Sequence[Stored], *, everyone: bool
-) -> tuple[list[str], list["VerdictSource"], list[int | None]]:
-    """Return the names and verdicts of the operands and of the assistants that their scores depend on.
+def values_of(stored: Sequence[Stored], benchmark: "Benchmark", probes: Sequence[Probe]) -> "VerdictValues":
+    """Return the verdicts on `probes`: first those of the operands, then of the assistants that their scores depend on.
 
-    These are the memory `oracle` with the same model, or `everyone` in the same domain at the same moment, without
-    faulty ones; of a repeat, those of the same repeat. The third list has the position of each one's oracle.
+    These are the memory `oracle` with the same model, or everyone in the same domain at the same moment where the
+    benchmark scores them together; of a repeat, those of the same repeat. Faulty ones have no part.
     """
     from memflow.scoring.leaderboard import bound
     from resources.lake.partition_catalog import PartitionCatalog
-    from resources.publishing.comparisons import PROBES, VERDICTS, current_assistants
+    from resources.publishing.comparisons import PROBES, VERDICTS, current_assistants, verdict_values
     from resources.publishing.health import stored_health
 
-    names = [each.operand.label for each in stored]
-    sources = [each.source for each in stored]
+    names = [operand.label for operand, _, _ in stored]
+    sources = [source for _, source, _ in stored]
     oracles: list[int | None] = [None] * len(stored)
     places: dict[tuple[str, str | None, str], int] = {}
-    for at, each in enumerate(stored):
-        source, moment = each.source, each.operand.moment
+    for at, (operand, source, _) in enumerate(stored):
         repeat = suffix(f"{source.domain}/{source.assistant}")
         catalog = PartitionCatalog(source.lake, (PROBES, VERDICTS), repeat)
         oracle = bound(source.assistant, "oracle")
         for name, meta in current_assistants(catalog, source.domain).items():
-            key = (source.domain, moment, name)
-            if (everyone or name == oracle) and key not in places:
+            key = (source.domain, operand.moment, name)
+            if (benchmark.aggregates_in_sql or name == oracle) and key not in places:
                 health = stored_health(source.lake, source.domain, name)
                 if health is not None and health.is_faulty:
                     continue
                 places[key] = len(sources)
-                names.append(f"{source.domain}/{name}={moment or ''}")
+                names.append(f"{source.domain}/{name}={operand.moment or ''}")
                 sources.append(replace(source, assistant=name, meta=meta, variant=STANDARD, health=health))
                 oracles.append(None)
-        oracles[at] = places.get((source.domain, moment, oracle))
-    return names, sources, oracles
+        oracles[at] = places.get((source.domain, operand.moment, oracle))
+    return verdict_values(names, sources, oracles, probes)
 
 
 def same_probes(operands: Sequence[Stored]) -> tuple[list[Probe], int]:
     """Return the probes that all operands have with the same question, options and gold, and how many differ."""
     first, *others = operands
-    kept, changed = [], 0
-    for name, probe in first.probes.items():
-        versions = [each.probes.get(name) for each in others]
-        if any(each is not None and _content(each) != _content(probe) for each in versions):
-            changed += 1
-        else:
-            kept.append(probe)
-    return kept, changed
+    equal = [
+        probe
+        for name, probe in first.probes.items()
+        if all(_content(other.probes.get(name, probe)) == _content(probe) for other in others)
+    ]
+    return equal, len(first.probes) - len(equal)
 
 
 def _content(probe: Probe) -> tuple[object, ...]:
     return probe.question, tuple(probe.options), probe.gold, probe.checkpoint
 
 
-def differing_settings(operands: Iterable[Stored]) -> list[str]:
+def differing_settings(operands: Sequence[Stored]) -> list[str]:
     """Return the settings in which operands that have them differ, each with the operands' values."""
-    stored = list(operands)
-    found = []
+    differing = []
     for name, title in SETTINGS.items():
         values = {
-            each.operand.label: value if len(value) <= 2 * SHORT else value[:SHORT]
-            for each in stored
-            if (value := each.source.meta.get(name, "")) not in ("", "0")
+            operand.label: value if len(value) <= 2 * SHORT else value[:SHORT]
+            for operand, source, _ in operands
+            if (value := source.meta.get(name, "")) not in ("", "0")
         }
         if len(set(values.values())) > 1:
-            found.append(f"{title}: {', '.join(f'{label} {value}' for label, value in values.items())}")
-    return found
+            differing.append(f"{title}: {', '.join(f'{label} {value}' for label, value in values.items())}")
+    return differing
 
 
 def missing_reasons(stored: Stored, metric: str, limit: int = 3) -> list[tuple[str, int]]:

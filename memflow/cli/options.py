@@ -4,8 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memflow.benchmarks.samples import MAX_LIMIT
-from memflow.repeats import Kind
+from memflow.benchmarks.domain_names import MAX_LIMIT
 
 _WHAT, _WHO = "What is measured", "Models"
 
@@ -15,7 +14,13 @@ def _option(flag: str, help_text: str, panel: str = "", metavar: str | None = "N
 
 
 DomainOption = Annotated[
-    list[str] | None, _option("--domain", "A domain; may be repeated. [those of the settings]", _WHAT)
+    list[str] | None,
+    _option(
+        "--domain",
+        "A domain, or DOMAIN.PROFILE with the protocol profile published or memflow; may be repeated. [those of the "
+        "settings]",
+        _WHAT,
+    ),
 ]
 MemoryOption = Annotated[
     list[str] | None,
@@ -30,16 +35,6 @@ MemoryOption = Annotated[
 AssistantOption = Annotated[
     list[str] | None,
     _option("--assistant", "A memory with another model; may be repeated.", _WHAT, metavar="MEMORY@MODEL"),
-]
-ProfileOption = Annotated[
-    str | None,
-    _option(
-        "--profile",
-        "The protocol of the domains: published, paper or memflow. Another than the default is a domain of its own, "
-        "DOMAIN.PROFILE. [paper]",
-        _WHAT,
-        metavar="PROFILE",
-    ),
 ]
 LimitOption = Annotated[
     int,
@@ -65,15 +60,6 @@ RepeatsOption = Annotated[
         max=1000,
     ),
 ]
-RepeatsOfOption = Annotated[
-    Kind | None,
-    _option(
-        "--repeats-of",
-        "What a repeat does again: answers (and their judging), run (playing, too), or judge. [repeats_of of the "
-        "settings]",
-        _WHAT,
-    ),
-]
 BoundsOption = Annotated[
     bool,
     _option(
@@ -93,11 +79,10 @@ DemoOption = Annotated[
     ),
 ]
 UrlOption = Annotated[
-    list[str] | None,
+    str | None,
     _option(
         "--url",
-        "An OpenAI-compatible address, such as http://127.0.0.1:8000/v1; needs --model. May be repeated for several "
-        "servers of the model.",
+        "An OpenAI-compatible address, such as http://127.0.0.1:8000/v1; needs --model.",
         _WHO,
         metavar="URL",
     ),
@@ -106,11 +91,14 @@ ModelOption = Annotated[
     str | None,
     _option(
         "--model",
-        "The model of every role: as the server at --url names it, or a model of memflow.toml.",
+        "The model of every role: as the server at --url names it, or a model of memflow.toml. [roles] in memflow.toml "
+        "sets single roles.",
         _WHO,
     ),
 ]
-
+JudgeOption = Annotated[
+    str | None, _option("--judge", "The model of memflow.toml that judges, instead of --model.", _WHO)
+]
 EmbedderOption = Annotated[
     str | None,
     _option(
@@ -129,7 +117,6 @@ EmbedderUrlOption = Annotated[
         metavar="URL",
     ),
 ]
-
 PresetOption = Annotated[
     str | None,
     _option(
@@ -139,16 +126,6 @@ PresetOption = Annotated[
         metavar="PROVIDER",
     ),
 ]
-
-
-def _role_option(role: str, task: str) -> Any:
-    return _option(f"--{role}", f"The model of memflow.toml that {task}, instead of --model.", _WHO)
-
-
-SimulatorOption = Annotated[str | None, _role_option("simulator", "plays users")]
-JudgeOption = Annotated[str | None, _role_option("judge", "judges")]
-AnnotatorOption = Annotated[str | None, _role_option("annotator", "annotates gold labels")]
-VerifierOption = Annotated[str | None, _role_option("verifier", "verifies gold labels")]
 
 DomainFilter = Annotated[list[str] | None, _option("--domain", "Of this domain; may be repeated.")]
 AssistantFilter = Annotated[list[str] | None, _option("--assistant", "Of this assistant; may be repeated.")]

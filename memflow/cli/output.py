@@ -132,6 +132,18 @@ def table(
     return FittedTable(title, columns, cells, frozenset(right), frozenset(optional))
 
 
+def records_table(
+    rows: Sequence[Mapping[str, Any]],
+    title: str = "",
+    *,
+    right: Iterable[str] = (),
+    optional: Sequence[str] = (),
+) -> FittedTable:
+    """Return a printable table of rows with equal keys, which are its columns (see `table`)."""
+    columns = [*rows[0]] if rows else []
+    return table(title, columns, [[*row.values()] for row in rows], right=right, optional=optional)
+
+
 def heading(text: str) -> Text:
     """Return a section title as styled text."""
     return Text(f"\n{text}", style="bold")
@@ -155,6 +167,13 @@ def cell(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return str(value)
+
+
+def interval_text(low: float | None, high: float | None, form: str = ".3f", reason: str | None = None) -> str:
+    """Return an interval as text, such as `0.250 – 0.750`; without ends `none: REASON`, or nothing without a reason."""
+    if low is None or high is None:
+        return f"none: {reason}" if reason else ""
+    return f"{low:{form}} – {high:{form}}"
 
 
 def duration(seconds: float) -> str:

@@ -19,7 +19,6 @@ from assets.fingerprints import ALL, Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.errors import MemflowError
-from memflow.pipeline import partition_key
 from memflow.records import ACCUMULATED
 from resources.dagster_version import require_dagster
 from resources.files.disks import failed_write
@@ -71,12 +70,8 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Silent, budge
         if outcome.runs:
             executor().record_models(*outcome.complete)
             outcome.usage = _usage(executor().models.ledger, set(outcome.runs))
-    outcome.restored = restore_outputs(
-        settings,
-        lake,
-        [partition_key(run.domain, run.assistant) for run in outcome.up_to_date if run.assistant],
-        is_published=any(run.scope == "all" for run in outcome.up_to_date),
-    )
+    if any(run.scope == "all" for run in outcome.up_to_date):
+        outcome.restored = restore_outputs(settings, lake)
     outcome.left_out = damaged_partitions(settings, lake)
     outcome.failed_requests = failed_requests(lake, planned)
     if lake.current_partitions("score.leaderboard"):

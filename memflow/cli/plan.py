@@ -3,7 +3,7 @@
 forecast.py determines the steps of the run; this module computes prices and sums, and prints them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.memory_servers import memory_server_notes, planned_checks
-from memflow.cli.output import Format, FormatOption, Text, answer, cell, duration, note, table
+from memflow.cli.output import FittedTable, Format, FormatOption, Text, answer, duration, note, table
 from memflow.cli.selection import Selection, with_selection
 from memflow.records import TABLES
 
@@ -51,30 +51,38 @@ def plan(
     planned = forecast(selection, latency, force)
     settings = selection.settings
     stages = _totals(planned.steps, settings, ("stage", "role", "model"))
-    assistants = _totals(
-        [step for step in planned.steps if step.assistant], settings, ("domain", "assistant")
-    )
-    seconds = sum(step.seconds for step in planned.steps)
+    of_assistants = [step for step in planned.steps if step.assistant]
+    assistants = _totals(of_assistants, settings, ("domain", "assistant"))
     total = {name: known_sum(row[name] for row in stages) for name in (*NUMBERS, "cost", "most_cost")}
+    seconds: dict[str, float] = {}
+    for step in planned.steps:
+        seconds[step.stage] = seconds.get(step.stage, 0) + step.seconds
+    assumptions = _assumptions(planned, settings, latency)
+    unpriced = [*dict.fromkeys(row["model"] for row in stages if row["cost"] is None)]
+    by_assistant: list[RenderableType] = []
+    if assistants:
+        by_assistant = [Text(), _table("By assistant", ("domain", "assistant"), assistants, planned.steps)]
     answer(
         form,
         {
             "stages": stages,
-            "seconds_by_stage": {
-                step.stage: _seconds(planned.steps, stage=step.stage) for step in planned.steps
-            },
+            "seconds_by_stage": seconds,
             "assistants": assistants,
             "steps": [asdict(step) for step in planned.steps],
-            "total": {**total, "seconds": seconds},
+            "total": {**total, "seconds": sum(seconds.values())},
             "up_to_date": planned.up_to_date,
             "left_out": planned.left_out,
             "failing": planned.failing,
-            "annotated": {name: asdict(each) for name, each in planned.annotated.items()},
-            "missing": {name: [each.name for each in lacking] for name, lacking in planned.missing.items()},
+            "annotated": {name: asdict(count) for name, count in planned.annotated.items()},
+            "missing": {
+                name: [dataset.name for dataset in lacking] for name, lacking in planned.missing.items()
+            },
             "checks": planned_checks(settings, planned.assistants),
-            "assumptions": _assumptions(planned, settings, latency),
+            "assumptions": assumptions,
         },
-        *_shown(planned, stages, assistants, total, settings, latency),
+        _table("By stage", ("stage", "role", "model"), [*stages, total], planned.steps),
+        *by_assistant,
+        *_notes(planned, unpriced, assumptions),
     )
 
 
@@ -102,14 +110,8 @@ def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[
     return list(rows.values())
 
 
-def _seconds(steps: Iterable["StepForecast"], **where: str) -> float:
-    return sum(
-        step.seconds for step in steps if all(getattr(step, name) == value for name, value in where.items())
-    )
-
-
 def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> list[str]:
-    playing = dict.fromkeys([*settings.role_models()])
+    playing = dict.fromkeys(settings.role_models())
     at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
         f"each request takes {latency:g} s (--latency), with this many at once: {at_once}",
@@ -126,73 +128,48 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> l
     ]
 
 
-def _shown(
-    planned: "Forecast",
-    stages: Sequence[dict[str, Any]],
-    assistants: Sequence[dict[str, Any]],
-    total: dict[str, Any],
-    settings: "Settings",
-    latency: float,
-) -> list[RenderableType]:
+def _table(
+    title: str, by: Sequence[str], rows: Iterable[dict[str, Any]], steps: Sequence["StepForecast"]
+) -> FittedTable:
+    """Return a table of sums. Rows of the same steps, such as those of a stage, show their time once."""
+    shown: list[list[Any]] = []
+    timed: set[tuple[str, ...]] = set()
+    for row in rows:
+        attributes = [name for name in by if name in ("stage", "domain", "assistant")]
+        of_steps = tuple(row.get(name, "") for name in attributes)
+        same = [step for step in steps if all(getattr(step, name) == row.get(name) for name in attributes)]
+        of_row = same if any(of_steps) else steps
+        time = "" if of_steps in timed else duration(sum(step.seconds for step in of_row))
+        timed.add(of_steps)
+        costs = ["unknown" if row[name] is None else f"{row[name]:,.2f}" for name in ("cost", "most_cost")]
+        names = [row.get(name, "") for name in by] if any(of_steps) else ["total", *("" for _ in by[1:])]
+        shown.append([*names, *(row[name] for name in NUMBERS), time, *costs])
     numbers = ("calls", "prompt", "answers", "at most", "time", "cost", "cost at most")
-    rows: list[list[Any]] = []
-    for row in stages:
-        first = not rows or all(row["stage"] != other[0] for other in rows)
-        seconds = duration(_seconds(planned.steps, stage=row["stage"])) if first else ""
-        rows.append([row["stage"], row["role"], row["model"], *_numbers(row, seconds)])
-    rows.append(["total", "", "", *_numbers(total, duration(sum(step.seconds for step in planned.steps)))])
-    by_assistant = [
-        [
-            row["domain"],
-            row["assistant"],
-            *_numbers(
-                row, duration(_seconds(planned.steps, domain=row["domain"], assistant=row["assistant"]))
-            ),
-        ]
-        for row in assistants
-    ]
-    shown: list[RenderableType] = [
-        table("By stage", ("stage", "role", "model", *numbers), rows, right=numbers)
-    ]
-    if by_assistant:
-        shown += [
-            Text(),
-            table("By assistant", ("domain", "assistant", *numbers), by_assistant, right=numbers),
-        ]
-    shown += [Text(f"\n{domain} is a sample {left_out}.") for domain, left_out in planned.left_out.items()]
-    for domain, each in planned.annotated.items():
-        keys = each.questions * each.checkpoints
-        shown.append(
-            Text(
-                f"\n{domain}: {each.questions:,} questions x {each.checkpoints} checkpoints = {keys:,} labels, each by"
-                " annotator and verifier. Identical parts of a dialogue are annotated once."
-            )
+    return table(title, (*by, *numbers), shown, right=numbers)
+
+
+def _notes(
+    planned: "Forecast", unpriced: Sequence[str], assumptions: Sequence[str]
+) -> Iterator[RenderableType]:
+    """Yield what the forecast leaves out, what fails or is missing, and what it assumes."""
+    for domain, left_out in planned.left_out.items():
+        yield Text(f"\n{domain} is a sample {left_out}.")
+    for domain, count in planned.annotated.items():
+        keys = count.questions * count.checkpoints
+        yield Text(
+            f"\n{domain}: {count.questions:,} questions x {count.checkpoints} checkpoints = {keys:,} labels, each by"
+            " annotator and verifier. Identical parts of a dialogue are annotated once."
         )
-    shown += [
-        Text(
-            f"\n{name}: {reason}. Not all of its requests are forecast. Fix the memory, then repeat the command.",
-            "red",
-        )
-        for name, reason in planned.failing.items()
-    ]
+    for name, reason in planned.failing.items():
+        advice = "Not all of its requests are forecast. Fix the memory, then repeat the command."
+        yield Text(f"\n{name}: {reason}. {advice}", "red")
     if planned.up_to_date:
-        shown.append(note(f"\nUp to date: {', '.join(planned.up_to_date)}."))
+        yield note(f"\nUp to date: {', '.join(planned.up_to_date)}.")
     for domain, lacking in planned.missing.items():
-        shown.append(Text(f"\n{domain} has missing data sets:", "yellow"))
-        shown += [note(f"  {each.name}: {each.advice}") for each in lacking]
-    if unpriced := dict.fromkeys(row["model"] for row in stages if row["cost"] is None):
+        yield Text(f"\n{domain} has missing data sets:", "yellow")
+        yield from (note(f"  {dataset.name}: {dataset.advice}") for dataset in lacking)
+    if unpriced:
         names = ", ".join(unpriced)
-        shown.append(
-            note(
-                f"\nThe cost is unknown: no price is set for {names}. Set price_in and price_out in memflow.toml."
-            )
-        )
-    shown.append(note("\nAssumptions:"))
-    shown += [note(f"  {line}") for line in _assumptions(planned, settings, latency)]
-    return shown
-
-
-def _numbers(row: dict[str, Any], seconds: str) -> list[str]:
-    tokens = [cell(row[name]) for name in NUMBERS]
-    costs = ["unknown" if row[name] is None else f"{row[name]:,.2f}" for name in ("cost", "most_cost")]
-    return [*tokens, seconds, *costs]
+        advice = "Set price_in and price_out in memflow.toml."
+        yield note(f"\nThe cost is unknown: no price is set for {names}. {advice}")
+    yield note("\n  ".join(["\nAssumptions:", *assumptions]))

@@ -92,13 +92,13 @@ class Outcome:
     def complete(self) -> tuple[list[str], list[str]]:
         """The domains, and the assistants, of which every planned run succeeded or was up to date."""
         incomplete = [*(run for run, _ in self.failed), *self.skipped]
-        ran = [*self.ran, *self.up_to_date]
-        domains = dict.fromkeys(run.domain for run in ran)
-        assistants = dict.fromkeys(run.assistant for run in ran)
-        without = {"", *(run.domain for run in incomplete)}, {"", *(run.assistant for run in incomplete)}
-        return [name for name in domains if name not in without[0]], [
-            name for name in assistants if name not in without[1]
-        ]
+
+        def names(attribute: str) -> list[str]:
+            without = {"", *(getattr(run, attribute) for run in incomplete)}
+            every = dict.fromkeys(getattr(run, attribute) for run in (*self.ran, *self.up_to_date))
+            return [name for name in every if name not in without]
+
+        return names("domain"), names("assistant")
 
     @property
     def evaluated(self) -> set[tuple[str, str]]:
@@ -149,14 +149,14 @@ def plan_runs(
             continue
         if missing:
             outcome.missing[domain.name] = missing
-        for dataset in available:
-            ingested.setdefault(dataset.name, PlannedRun("dataset", dataset.name))
-        after = tuple(ingested[dataset.name] for dataset in available)
-        generate = PlannedRun("domain", domain.name, after=after)
-        generated.append(generate)
-        of_domain: dict[str, PlannedRun] = {}
+        after = tuple(
+            ingested.setdefault(dataset.name, PlannedRun("dataset", dataset.name)) for dataset in available
+        )
+        generated.append(PlannedRun("domain", domain.name, after=after))
+        first_evaluations: dict[str, PlannedRun] = {}
         for name in request.assistants:
-            first = of_domain.get(plain_name(name), generate)
-            of_domain[name] = PlannedRun("domain x assistant", domain.name, name, (first,))
-        evaluated += of_domain.values()
+            first = first_evaluations.get(plain_name(name), generated[-1])
+            run = PlannedRun("domain x assistant", domain.name, name, (first,))
+            first_evaluations.setdefault(name, run)
+            evaluated.append(run)
     return [*ingested.values(), *generated, *evaluated, PlannedRun("all", after=tuple(evaluated))]

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.evidence import health
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.front import front_of
+from memflow.cli.output import Format, FormatOption, answer, note, records_table
+from memflow.cli.stored_names import check_names
 from memflow.cli.views import reader_of
 from memflow.errors import BadInput
-from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.benchmarks.views import Reader
@@ -46,52 +47,48 @@ def plot(
     Failure rates are drawn as stacked bars; an evolution by episode is drawn by cycle. Plots need matplotlib: pip
     install 'memflow[plots]'. A file of the same name is replaced.
     """
-    from memflow.cli.front import front_of
     from memflow.plots.charts import with_health_caption
     from memflow.plots.drawing import render
 
     reader = reader_of(ctx)
-    wanted = _of_domain(reader, domain, metric)
+    pictures = _pictures(reader, domain, metric)
     scores = [score for score in reader.scores() if score.domain == domain]
     folder = out or front_of(ctx).load().home / "plots" / domain
     written = []
-    for name, each in wanted.items():
-        annotated = with_health_caption(each, scores)
-        for kind in ("svg", "png"):
-            picture = render(annotated, "svg" if kind == "svg" else "png")
+    for name, picture in pictures.items():
+        for path in (folder / f"{name}.svg", folder / f"{name}.png"):
+            image = render(with_health_caption(picture, scores), path.suffix[1:])
             folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"{name}.{kind}"
-            path.write_bytes(picture)
-            written.append({"metric": name, "file": str(path), "bytes": len(picture)})
-    labels = dict.fromkeys(each.label for each in wanted.values() if each.label)
+            path.write_bytes(image)
+            written.append({"metric": name, "file": str(path), "bytes": path.stat().st_size})
+    labels = dict.fromkeys(picture.label for picture in pictures.values() if picture.label)
     answer(
         form,
         written,
-        table("", ("metric", "file", "bytes"), [tuple(row.values()) for row in written], right=("bytes",)),
+        records_table(written, right=("bytes",)),
         *health(scores),
         *(note(f"Labeled on the pictures: {label}.") for label in labels),
     )
 
 
-def _of_domain(reader: "Reader", domain: str, metric: list[str] | None) -> "Mapping[str, Drawable]":
+def _pictures(reader: "Reader", domain: str, metrics: list[str] | None) -> "Mapping[str, Drawable]":
+    """Return the named charts of a domain, by default all that there are. Raises BadInput if there are none."""
     from memflow.benchmarks import registry
     from memflow.plots.charts import chart, charts
 
     scores = reader.scores()
-    there = {score.domain for score in scores}
-    if domain not in there:
-        raise BadInput(unknown_name("domain", domain, there, "memflow show leaderboard"))
+    check_names("", "domain", [domain], {score.domain for score in scores}, "memflow show leaderboard")
     declared = {
-        name: each
+        name: picture
         for plots in registry.plots().values()
-        for name, each in plots.of_domain(reader, domain).items()
+        for name, picture in plots.of_domain(reader, domain).items()
     }
-    if metric:
-        return {name: declared.get(name) or chart(scores, domain, name) for name in metric}
-    wanted = {**charts(scores, domain), **declared}
-    if not wanted:
+    if metrics:
+        return {name: declared.get(name) or chart(scores, domain, name) for name in metrics}
+    pictures = {**charts(scores, domain), **declared}
+    if not pictures:
         raise BadInput(
             f"the domain {domain} has no scores per period, and its benchmark declares no plot. Choose another "
             "domain."
         )
-    return wanted
+    return pictures

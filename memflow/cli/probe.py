@@ -1,18 +1,20 @@
 """`memflow show probe`: all data of one probe from question to verdicts, joined from the lake and the ledger."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
 from rich.padding import Padding
 
+from memflow.cli.evidence import metric_name
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, heading, note, table
-from memflow.cli.stored_names import assistants_of
+from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, heading, note, records_table
+from memflow.cli.stored_names import assistants_of, check_names
 from memflow.errors import BadInput
+from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.records import Probe
@@ -45,25 +47,14 @@ def probe(
     """
     from resources.ledger.sql_ledger import SqlLedger
 
-    settings = front_of(ctx).load()
-    lake = front_of(ctx).lake()
+    settings, lake = front_of(ctx).load(), front_of(ctx).lake()
     asked = find_probe(lake, probe_id, domain)
     assistants = assistants_of(lake, "answer.replies", asked.domain)
-    if assistant is not None and assistant not in assistants:
-        known = ", ".join(assistants) or "none yet"
-        raise BadInput(
-            f"{asked.domain} has no answers of assistant {assistant!r}. Use an assistant with answers: {known}"
-        )
-    chosen = assistants if assistant is None else [assistant]
+    check_names(asked.domain, "assistant with answers", assistant and [assistant], assistants)
     with SqlLedger(settings.ledger_url) as ledger:
-        answered = [_answered(lake, ledger, asked, name) for name in chosen]
-    whole = len(answered) == 1
-    answer(
-        form,
-        {"probe": asdict(asked), "answered": answered},
-        *_question(asked),
-        *(_whole(answered[0]) if whole else _replies_table(answered)),
-    )
+        answered = [_answered(lake, ledger, asked, name) for name in assistants if assistant in (None, name)]
+    parts = _whole(answered[0]) if len(answered) == 1 else _replies(answered)
+    answer(form, {"probe": asdict(asked), "answered": answered}, *_question(asked), *parts)
 
 
 def find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
@@ -73,25 +64,20 @@ def find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
         raise BadInput(
             f"the domain {domain!r} has no probes. Generate them with `memflow run --domain {domain}`."
         )
-    held = lake.read_all("question.probes", [domain] if domain else domains)
-    found = [each for each in held if each.probe_id == probe_id]
-    if len(found) > 1:
-        several = ", ".join(each.domain for each in found)
+    probes = lake.read_all("question.probes", [domain] if domain else domains)
+    if not probes:
+        raise BadInput(
+            f"there is no probe {probe_id!r}. Generate probes with `memflow run --demo`; no domain has probes yet."
+        )
+    matching = [probe for probe in probes if probe.probe_id == probe_id]
+    if not matching:
+        raise BadInput(unknown_name("probe", probe_id, {probe.probe_id for probe in probes}))
+    if len(matching) > 1:
+        several = ", ".join(probe.domain for probe in matching)
         raise BadInput(
             f"the probe id {probe_id!r} occurs in several domains: {several}. Choose one with --domain."
         )
-    if not found:
-        raise BadInput(
-            f"there is no probe {probe_id!r}. {_next_step(probe_id, [each.probe_id for each in held])}"
-        )
-    return found[0]
-
-
-def _next_step(probe_id: str, known: list[str]) -> str:
-    if not known:
-        return "Generate probes with `memflow run --demo`; no domain has probes yet."
-    near = [name for name in known if probe_id in name] or get_close_matches(probe_id, known, n=5, cutoff=0.4)
-    return f"Use a similar id: {', '.join(near[:5])}." if near else f"Use an existing id, such as {known[0]}."
+    return matching[0]
 
 
 def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
@@ -101,53 +87,40 @@ def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str)
     if reply is None:
         return {"assistant": assistant, "reply": None, "recalled": [], "messages": [], "verdicts": []}
     entries = {
-        row.entry_id: row
+        row.entry_id: {name: value for name, value in asdict(row).items() if name != "vector"}
         for row in lake.read("memory.indexes", where, vectors=False)
         if row.episode_id == asked.episode_id
     }
-    recalled = []
-    for name in reply.recalled:
-        entry = asdict(entries[name]) if name in entries else {"entry_id": name, "text": None}
-        entry.pop("vector", None)
-        recalled.append(entry)
-    verdicts = []
-    if where in lake.partitions("score.verdicts"):
-        held = lake.read("score.verdicts", where)
-        verdicts = [asdict(row) for row in held if row.probe_id == asked.probe_id]
+    messages = []
+    with suppress(KeyError):  # not in this ledger
+        messages = [asdict(message) for message in ledger.messages(reply.completion or "")]
+    judged = [name for name in lake.partitions("score.verdicts") if name == where]
+    verdicts = lake.read_all("score.verdicts", judged)
     return {
         "assistant": assistant,
         "reply": asdict(reply),
-        "recalled": recalled,
-        "messages": _messages(ledger, reply.completion),
-        "verdicts": verdicts,
+        "recalled": [entries.get(name, {"entry_id": name, "text": None}) for name in reply.recalled],
+        "messages": [{"role": message["role"], "content": message["content"]} for message in messages],
+        "verdicts": [asdict(verdict) for verdict in verdicts if verdict.probe_id == asked.probe_id],
     }
 
 
-def _messages(ledger: "SqlLedger", digest: str | None) -> list[dict[str, str]]:
-    if digest is None:
-        return []
-    try:
-        return [{"role": each.role, "content": each.content} for each in ledger.messages(digest)]
-    except KeyError:
-        return []
-
-
 def _question(asked: "Probe") -> Iterator[RenderableType]:
-    yield Text(f"{asked.probe_id}", "bold")
-    where = f"{asked.domain}, episode {asked.episode_id}, checkpoint {asked.checkpoint}"
-    if asked.after is not None:
-        where += f", asked after the message {asked.after}"
+    after = "" if asked.after is None else f", asked after the message {asked.after}"
+    category = f", {asked.category}" if asked.category else ""
+    yield Text(asked.probe_id, "bold")
     yield note(
-        f"{where}; {asked.kind}, scored by {asked.metric}" + (f", {asked.category}" if asked.category else "")
+        f"{asked.domain}, episode {asked.episode_id}, checkpoint {asked.checkpoint}{after}; {asked.kind}, scored by "
+        f"{asked.metric}{category}"
     )
     yield heading("Question")
-    yield _block(asked.question)
+    yield _inset(asked.question)
     for number, option in enumerate(asked.options, 1):
         gold = asked.gold == str(number)
-        yield _inset(Text(f"{number}. {option}{'   (gold)' if gold else ''}", "green" if gold else ""))
+        yield _inset(f"{number}. {option}{'   (gold)' if gold else ''}", "green" if gold else "")
     if not asked.options:
         yield heading("Gold")
-        yield _block(asked.gold)
+        yield _inset(asked.gold)
     if asked.variables:
         yield note(f"\nDepends on the states {', '.join(asked.variables)}.")
     if asked.evidence:
@@ -156,75 +129,66 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
         yield Text(f"\nQuarantined: {asked.reason}", "red")
 
 
-def _replies_table(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    """Return a printable table of the replies to a probe, one line per assistant."""
+def _replies(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    """Yield the table of the replies to a probe, one line per assistant."""
     if not answered:
         yield note("\nNo assistant was asked yet.")
         return
     rows = []
-    for each in answered:
-        reply = each["reply"] or {}
-        said = reply.get("parsed") or reply.get("text") or reply.get("reason") or "not asked"
-        verdicts = ", ".join(
-            f"{row['metric']} {cell(row['value']) or 'none'}"
-            for row in each["verdicts"]
-            if row["variant"] == "standard"
-        )
+    for of_assistant in answered:
+        reply = of_assistant["reply"] or {}
+        text = reply.get("parsed") or reply.get("text") or reply.get("reason") or "not asked"
+        verdicts = [row for row in of_assistant["verdicts"] if row["variant"] == "standard"]
         rows.append(
-            (
-                each["assistant"],
-                len(each["recalled"]),
-                reply.get("prompt_tokens"),
-                cut(said, LONGEST),
-                verdicts,
-            )
+            {
+                "assistant": of_assistant["assistant"],
+                "recalled": len(of_assistant["recalled"]),
+                "prompt tokens": reply.get("prompt_tokens"),
+                "reply": cut(text, LONGEST),
+                "verdicts": ", ".join(f"{row['metric']} {cell(row['value']) or 'none'}" for row in verdicts),
+            }
         )
     yield heading("Replies")
-    yield table(
-        "",
-        ("assistant", "recalled", "prompt tokens", "reply", "verdicts"),
-        rows,
-        right=("recalled", "prompt tokens"),
-    )
+    yield records_table(rows, right=("recalled", "prompt tokens"))
     yield note("\n--assistant NAME shows one reply in full.")
 
 
-def _whole(each: dict[str, Any]) -> Iterator[RenderableType]:
-    reply = each["reply"]
-    yield heading(f"Assistant {each['assistant']}")
+def _whole(answered: dict[str, Any]) -> Iterator[RenderableType]:
+    """Yield all that is known of one assistant's reply."""
+    reply = answered["reply"]
+    yield heading(f"Assistant {answered['assistant']}")
     if reply is None:
         yield note("It was not asked this probe.")
         return
-    yield from _recalled(each["recalled"], reply)
+    yield from _recalled(answered["recalled"], reply)
     yield heading("Prompt as sent" + _tokens(reply["prompt_tokens"]))
-    if not each["messages"]:
+    if not answered["messages"]:
         yield note("  not in this ledger")
-    for sent in each["messages"]:
-        yield _inset(Text(f"[{sent['role']}]", "cyan"))
-        yield _block(sent["content"])
+    for message in answered["messages"]:
+        yield _inset(f"[{message['role']}]", "cyan")
+        yield _inset(message["content"])
     yield heading("Reply" + _tokens(reply["completion_tokens"]))
-    yield _block(reply["text"] or "none")
+    yield _inset(reply["text"] or "none")
     if reply["parsed"] != reply["text"]:
-        asked = f" ({reply['attempts']} attempts)" if reply["attempts"] > 1 else ""
-        yield note(f"  read as: {reply['parsed'] or 'nothing'}{asked}")
+        attempts = f" ({reply['attempts']} attempts)" if reply["attempts"] > 1 else ""
+        yield note(f"  read as: {reply['parsed'] or 'nothing'}{attempts}")
     if reply["reason"]:
         yield Text(f"  {reply['reason']}", "red")
     yield heading("Verdicts")
-    for row in each["verdicts"]:
-        variant = "" if row["variant"] == "standard" else f" ({row['variant']})"
+    for row in answered["verdicts"]:
         value = cell(row["value"]) if row["value"] is not None else f"none: {row['reason']}"
-        yield _inset(Text(f"{row['metric']}{variant}: {value}"))
-    if not each["verdicts"]:
+        yield _inset(f"{metric_name(row['metric'], row['variant'])}: {value}")
+    if not answered["verdicts"]:
         yield note("  none yet")
 
 
 def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator[RenderableType]:
+    from memflow.memories.server.mirror import unstored
+
     injected, dropped = reply["injected_tokens"], reply["dropped_tokens"]
     left_out = f", {dropped:,} left out" if dropped else ""
     if reply["dropped_messages"]:
         left_out += f" with the {reply['dropped_messages']:,} oldest messages"
-    from memflow.memories.server.mirror import unstored
-
     yield heading(f"Recalled: {len(recalled)} entries, {injected:,} tokens injected (estimated){left_out}")
     for entry in recalled:
         if entry["text"] is None:
@@ -232,21 +196,17 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
             yield note(f"  {entry['entry_id']}: {why}")
             continue
         until = "" if entry["until"] is None else f" to {entry['until']}"
-        facts = f"{entry['entry_id']}, {entry['kind']}, sequence number {entry['since']}{until}"
-        if entry["sources"]:
-            facts += f", from {', '.join(entry['sources'])}"
-        yield _inset(Text(facts, "dim"))
-        yield _block(entry["text"])
+        sources = f", from {', '.join(entry['sources'])}" if entry["sources"] else ""
+        yield _inset(
+            f"{entry['entry_id']}, {entry['kind']}, sequence number {entry['since']}{until}{sources}", "dim"
+        )
+        yield _inset(entry["text"])
     for reason in reply["recall_failures"]:
-        yield _inset(Text(f"left out: {reason}", "red"))
+        yield _inset(f"left out: {reason}", "red")
 
 
-def _block(text: str) -> RenderableType:
-    return _inset(Text(text))
-
-
-def _inset(text: Text) -> RenderableType:
-    return Padding(text, (0, 0, 0, 2), expand=False)
+def _inset(text: str, style: str = "") -> RenderableType:
+    return Padding(Text(text, style), (0, 0, 0, 2), expand=False)
 
 
 def _tokens(count: int | None) -> str:

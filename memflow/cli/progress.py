@@ -1,7 +1,6 @@
 """The progress display of `memflow run` on standard error: a bar of runs, and a row for each running partition."""
 
 import threading
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import (
@@ -65,9 +64,7 @@ class ProgressWatcher(Silent):
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def begin(self, runs: int) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,6 @@ from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
     from memflow.run.prompt_catalog import CatalogPrompt
-    from resources.settings.prompt_folders import PromptProblem
     from resources.settings.settings import Settings
 
 prompts = typer.Typer(
@@ -48,25 +47,21 @@ def list_(
     rows = [
         {
             "name": name,
-            "owner": each.owner,
-            "roles": list(each.roles),
-            "language": each.prompt.language,
-            "fields": list(each.prompt.fields),
-            "output": None if each.prompt.output is None else each.prompt.output.__name__,
+            "owner": entry.owner,
+            "roles": list(entry.roles),
+            "language": entry.prompt.language,
+            "fields": list(entry.prompt.fields),
+            "output": None if entry.prompt.output is None else entry.prompt.output.__name__,
             "replaced_by": replaced[name].path if name in replaced else None,
-            "digest": replaced[name].digest if name in replaced else each.prompt.digest,
+            "digest": replaced[name].digest if name in replaced else entry.prompt.digest,
         }
-        for name, each in _chosen(settings, names, of, role).items()
+        for name, entry in _chosen(settings, names, of, role).items()
     ]
-    columns = ("name", "roles", "fields", "output", "file")
-    cells = [
-        (row["name"], row["roles"], row["fields"], row["output"] or "text", row["replaced_by"] or "packaged")
-        for row in rows
-    ]
+    columns = ("name", "roles", "fields", "output", "replaced_by")
     answer(
         form,
         rows,
-        table("", columns, cells),
+        table("", columns, [[row[column] for column in columns] for row in rows], optional=("replaced_by",)),
         note(f"\n{len(rows)} prompts, {len(replaced)} replaced in all."),
     )
 
@@ -117,8 +112,13 @@ def check(
             'memflow.toml has no `prompts`. Add the folder to the command, or prompts = "FOLDER" to the file.'
         )
     files, problems = read_prompts(folders, prompt_catalog(settings.own_memories()))
-    data = {"usable": sorted(files), "problems": [each._asdict() for each in problems]}
-    answer(form, data, *_problems(problems), note(f"Usable files: {len(files)}. Problems: {len(problems)}."))
+    rows = [(problem.file, problem.what, problem.fix) for problem in problems]
+    answer(
+        form,
+        {"usable": sorted(files), "problems": [problem._asdict() for problem in problems]},
+        *([table("", ("file", "problem", "fix"), rows)] if rows else []),
+        note(f"Usable files: {len(files)}. Problems: {len(problems)}."),
+    )
     if problems:
         raise typer.Exit(1)
 
@@ -133,22 +133,17 @@ def _chosen(
     catalog = prompt_catalog(settings.own_memories())
     known = {
         "prompt": (names, set(catalog)),
-        "benchmark or memory with prompts": (of, {each.owner for each in catalog.values()}),
-        "role": (role, {role for each in catalog.values() for role in each.roles}),
+        "benchmark or memory with prompts": (of, {entry.owner for entry in catalog.values()}),
+        "role": (role, {role for entry in catalog.values() for role in entry.roles}),
     }
-    for kind, (given, among) in known.items():
-        for each in given or ():
-            if each not in among:
-                raise BadInput(unknown_name(kind, each, among, "memflow prompts list"))
+    for kind, (chosen, existing) in known.items():
+        for name in chosen or ():
+            if name not in existing:
+                raise BadInput(unknown_name(kind, name, existing, "memflow prompts list"))
     return {
-        name: each
-        for name, each in catalog.items()
+        name: entry
+        for name, entry in catalog.items()
         if (not names or name in names)
-        and (not of or each.owner in of)
-        and (not role or {*role} & {*each.roles})
+        and (not of or entry.owner in of)
+        and (not role or {*role} & {*entry.roles})
     }
-
-
-def _problems(problems: "Sequence[PromptProblem]") -> list[Any]:
-    rows = [(each.file, each.what, each.fix) for each in problems]
-    return [table("", ("file", "problem", "fix"), rows)] if rows else []

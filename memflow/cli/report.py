@@ -6,7 +6,8 @@ resources/report/ writes the files and serves them.
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -56,29 +57,43 @@ def report(
     Files whose results did not change are kept. The report needs no network, and contains no keys, addresses or paths
     of this machine. Texts are subject to the licences of their data sets, which the command names.
     """
+    from resources.report.export import write_single_file
     from resources.report.source import ReportOptions
 
     if example is not None:
         _write_example(example, form)
         return
+    if out is not None and single_file is not None:
+        raise BadInput("--single-file cannot be combined with a folder. Remove one of them.")
     front = front_of(ctx)
     options = ReportOptions(tuple(domain or ()), tuple(assistant or ()), texts=not without_texts)
-    if single_file is None:
-        written = _write(front, options, out or front.load().home / FOLDER)
-        answer(form, _data(written), *_shown(written))
-        return
-    if out is not None:
-        raise BadInput("--single-file cannot be combined with a folder. Remove one of them.")
-    from tempfile import TemporaryDirectory
-
-    from resources.report.export import write_single_file
-
-    with TemporaryDirectory() as folder:
-        written = _write(front, options, Path(folder))
-        size = write_single_file(written.folder, single_file)
-    data = {**_data(written), "folder": None, "file": str(single_file.absolute()), "bytes": size}
-    shown = note(f"{single_file.absolute()} is written: {_megabytes(size)}")
-    answer(form, data, shown, *_warnings(written))
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary) if single_file is not None else out or front.load().home / FOLDER
+        written = _write(front, options, folder)
+        page = str(written.page.absolute())
+        data = {
+            "folder": str(written.folder.absolute()),
+            "page": page,
+            "files": len(written.files) + 1,
+            "written": len(written.written),
+            "removed": len(written.removed),
+            "bytes": written.bytes,
+            "domains": written.domains,
+            "assistants": written.assistants,
+            "warnings": written.warnings,
+        }
+        shown = [
+            Text(page),
+            note(
+                f"{data['written']:,} of {data['files']:,} data files written, {data['removed']:,} removed; "
+                f"{written.bytes / 1e6:,.1f} MB in all. `memflow view` opens the report."
+            ),
+        ]
+        if single_file is not None:
+            file, size = str(single_file.absolute()), write_single_file(written.folder, single_file)
+            data = {**data, "folder": None, "file": file, "bytes": size}
+            shown = [note(f"{file} is written: {size / 1e6:,.1f} MB")]
+    answer(form, data, *shown, *(Text(warning, "yellow") for warning in written.warnings))
 
 
 def view(
@@ -134,35 +149,3 @@ def _write(front: Front, options: "ReportOptions", folder: Path) -> "Report":
         lake = lake_as_of(lake, front.as_of)
     with SqlLedger(settings.ledger_url) as ledger:
         return export_report(ReportSource(settings, lake, ledger, options), folder)
-
-
-def _data(written: "Report") -> dict[str, Any]:
-    return {
-        "folder": str(written.folder.absolute()),
-        "page": str(written.page.absolute()),
-        "files": len(written.files) + 1,
-        "written": len(written.written),
-        "removed": len(written.removed),
-        "bytes": written.bytes,
-        "domains": written.domains,
-        "assistants": written.assistants,
-        "warnings": written.warnings,
-    }
-
-
-def _shown(written: "Report") -> list[Text]:
-    changed = f"{len(written.written):,} of {len(written.files) + 1:,} data files written"
-    removed = f", {len(written.removed):,} removed" if written.removed else ""
-    return [
-        Text(f"{written.page.absolute()}"),
-        note(f"{changed}{removed}; {_megabytes(written.bytes)} in all. `memflow view` opens the report."),
-        *_warnings(written),
-    ]
-
-
-def _warnings(written: "Report") -> list[Text]:
-    return [Text(warning, "yellow") for warning in written.warnings]
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"

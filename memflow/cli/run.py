@@ -27,26 +27,13 @@ wrong command line."""
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
 
-CallsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--budget-calls",
-        min=0,
-        help="Send at most this many requests; 0 is no limit. [calls of the settings]",
-    ),
-]
-TokensOption = Annotated[
-    int | None,
-    typer.Option(
-        "--budget-tokens", min=0, help="Use at most this many tokens; 0 is no limit. [tokens of the settings]"
-    ),
-]
 CostOption = Annotated[
     float | None,
     typer.Option(
         "--budget",
         min=0,
-        help="Spend at most this much, by the models' prices; 0 is no limit. [cost of the settings]",
+        help="Spend at most this much, by the models' prices; 0 is no limit. [cost of [budget] in memflow.toml, "
+        "which also bounds calls and tokens]",
     ),
 ]
 ForceOption = Annotated[
@@ -83,8 +70,6 @@ def run(
     ctx: typer.Context,
     selection: Selection,
     budget: CostOption = None,
-    budget_calls: CallsOption = None,
-    budget_tokens: TokensOption = None,
     parallel: ParallelOption = 0,
     force: ForceOption = False,
     unchecked: UncheckedOption = False,
@@ -110,7 +95,7 @@ def run(
     from resources.runs.added_partitions import add_partitions
 
     settings = selection.settings
-    spending = settings.budget.with_options(budget_calls, budget_tokens, budget).budget()
+    spending = settings.budget.with_cost(budget).budget()
     if unchecked:
         settings = skip_checks(settings)
     selection = replace(selection, settings=settings)
@@ -121,12 +106,7 @@ def run(
             f"memflow: this process may open {allowed} files, but up to {needed} may be needed. If requests fail, "
             f"raise the limit (`ulimit -n {needed}`), or lower `concurrency` of the models or --parallel."
         )
-    request = RunRequest(
-        selection.domains,
-        selection.assistants,
-        force,
-        at_once,
-    )
+    request = RunRequest(selection.domains, selection.assistants, force, at_once)
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
         run_required_checks(selection, force, spending)
@@ -138,10 +118,7 @@ def run(
         )
         raise typer.Exit(INTERRUPTED) from None
     summary = Summary.of(selection, outcome)
-    if format is Format.json:
-        answer(format, summary.data())
-    else:
-        answer(format, None, *summary.shown())
+    answer(format, summary.data(), *summary.shown())
     if outcome.failed:
         raise typer.Exit(1)
     if summary.faulty:

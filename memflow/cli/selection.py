@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memflow.cli import options
-from memflow.cli.front import Front, front_of
-from memflow.cli.import_paths import (
-    addresses,
-    assistant_name,
-    check_memory_names,
-    import_paths,
-)
+from memflow.cli.front import front_of
+from memflow.cli.import_paths import assistant_name, own_memories
 from memflow.cli.model_options import embedder_settings, model_settings
-from memflow.cli.profiles import profiled_domains
 from memflow.errors import BadSettings
 from memflow.repeats import MARK, plain_name, with_repeats
 
@@ -43,20 +37,15 @@ def select(
     memories: options.MemoryOption = None,
     assistants: options.AssistantOption = None,
     limit: options.LimitOption = 0,
-    profile: options.ProfileOption = None,
     bounds: options.BoundsOption = True,
     repeats: options.RepeatsOption = None,
-    repeats_of: options.RepeatsOfOption = None,
     demo: options.DemoOption = False,
     url: options.UrlOption = None,
     model: options.ModelOption = None,
+    judge: options.JudgeOption = None,
     embedder: options.EmbedderOption = None,
     embedder_url: options.EmbedderUrlOption = None,
     preset: options.PresetOption = None,
-    simulator: options.SimulatorOption = None,
-    judge: options.JudgeOption = None,
-    annotator: options.AnnotatorOption = None,
-    verifier: options.VerifierOption = None,
 ) -> Selection:
     """Return the domains and assistants that the options select, and activate the prompts of the settings.
 
@@ -68,42 +57,35 @@ def select(
     from resources.settings.prompt_folders import activate_prompts
 
     front = front_of(ctx)
-    named = {"simulator": simulator, "judge": judge, "annotator": annotator, "verifier": verifier}
-    roles = {role: name for role, name in named.items() if name}
-    if demo and (url or model or roles):
-        flags = ", ".join(f"--{role}" for role in ("url", "model", *named))
+    configured = front.load()
+    if demo and (url or model or judge):
         raise BadSettings(
-            f"--demo uses the scripted chat and cannot be combined with {flags}. Remove one of them."
+            "--demo uses the scripted chat and cannot be combined with --url, --model, --judge. Remove one of them."
         )
-    _check_domains(front, domains or ())
-    over = model_settings("scripted" if demo else model, url, preset, roles)
+    for domain in domains or ():
+        configured.domain(domain)  # before other options are checked
+    over = model_settings("scripted" if demo else model, url, preset, judge)
     if judge_of_options := over.get("roles", {}).get("judge"):  # also instead of the judges of single domains
-        over["judges"] = dict.fromkeys(front.load().judges, judge_of_options)
+        over["judges"] = dict.fromkeys(configured.judges, judge_of_options)
     if embedder or embedder_url:
-        over["embedder"] = embedder_settings(
-            front.load().embedder, embedder, embedder_url, url[0] if url else None
-        )
-    paths = import_paths([*(memories or ()), *(assistants or ())])
-    if paths:
-        check_memory_names(front.load(), paths)
-        over["memories"] = {name: {"path": path} for name, path in paths.items()}
-    if urls := addresses([*(memories or ()), *(assistants or ())]):
-        over["memories"] = {**over.get("memories", {}), **{name: {"url": url} for name, url in urls.items()}}
+        over["embedder"] = embedder_settings(configured.embedder, embedder, embedder_url, url)
+    named = [*(memories or ()), *(assistants or ())]
+    if own := own_memories(configured, named):
+        over["memories"] = own
     settings = front.load(**over)
-    chosen = domains or (demo_domains() if demo else settings.domains)
-    if profile is not None:
-        chosen = profiled_domains(settings, chosen, profile)
-    wanted = tuple(dict.fromkeys(sampled_domains(settings, chosen, limit)))
-    called = [assistant_name(each) for each in (*(memories or ()), *(assistants or ()))]
-    own: Sequence[str] = DEMO_MEMORIES if demo else settings.assistants
-    if (answering_model := settings.roles.assistant) != front.load().roles.assistant:
-        called, own = (_with_model(names, answering_model) for names in (called, own))
-    if called and bounds:
-        called = _with_baselines(settings, wanted, called)
-    answering = tuple(dict.fromkeys(called or own))
+    wanted = tuple(
+        sampled_domains(settings, domains or (demo_domains() if demo else settings.domains), limit)
+    )
+    chosen = [assistant_name(name) for name in named]
+    default: Sequence[str] = DEMO_MEMORIES if demo else settings.assistants
+    if (answering_model := settings.roles.assistant) != configured.roles.assistant:
+        chosen, default = (_with_model(names, answering_model) for names in (chosen, default))
+    if chosen and bounds:
+        chosen = _with_baselines(settings, wanted, chosen)
+    answering = tuple(dict.fromkeys(chosen or default))
     _check_assistants(settings, wanted, answering)
     settings.check_embedder(answering)
-    answering = with_repeats(answering, repeats or settings.repeats, repeats_of or settings.repeats_of)
+    answering = with_repeats(answering, repeats or settings.repeats, settings.repeats_of)
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
     settings = front.load(**over)
@@ -141,19 +123,19 @@ def with_selection(
 
 
 def sampled_domains(settings: "Settings", names: Sequence[str], limit: int) -> list[str]:
-    """Return the names of the samples of domains with this limit, or the same names if the limit is 0.
+    """Return the names of the samples of domains with this limit, each once; the same names if the limit is 0.
 
     Raises BadSettings for an unknown domain, and for a sample with another limit.
     """
-    found = []
+    sampled: dict[str, None] = {}
     for domain in map(settings.domain, names):
         if limit and domain.limit not in (0, limit):
             raise BadSettings(
                 f"the domain {domain.name} is a sample with the limit {domain.limit}, but --limit is {limit}. Use "
                 f"--domain {domain.base}, or remove --limit."
             )
-        found.append(domain.limited(limit or domain.limit).name)
-    return found
+        sampled[domain.limited(limit or domain.limit).name] = None
+    return [*sampled]
 
 
 def demo_domains() -> tuple[str, ...]:
@@ -161,14 +143,6 @@ def demo_domains() -> tuple[str, ...]:
     from memflow.benchmarks import registry
 
     return tuple(spec.demo for spec in registry.specs() if spec.demo)
-
-
-def _check_domains(front: Front, names: Sequence[str]) -> None:
-    """Raise BadSettings for an unknown domain, before other options are checked."""
-    settings = front.load() if names else None
-    for name in names:
-        if settings is not None:
-            settings.domain(name)
 
 
 def _with_model(assistants: Iterable[str], model: str) -> list[str]:

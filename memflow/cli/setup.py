@@ -1,5 +1,6 @@
 """`memflow init` and `memflow doctor`: write the settings, and check the environment (health.py)."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, write
 
+STYLES = {"ok": "green", "missing": "red", "absent": "yellow", "damaged": "red"}
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
 
 
@@ -54,7 +56,7 @@ def doctor(
     ctx: typer.Context,
     full: Annotated[
         bool,
-        typer.Option("--full", help="Read every byte of lake, ledger, search indexes and memflow.duckdb."),
+        typer.Option("--full", help="Read every byte of lake, ledger and memflow.duckdb."),
     ] = False,
     clean: Annotated[
         bool,
@@ -78,20 +80,18 @@ def doctor(
     from memflow.cli.health import examine
 
     findings = examine(front_of(ctx), full=full)
-    styles = {"ok": "green", "missing": "red", "absent": "yellow", "damaged": "red"}
-    rows = [(Text(finding.state, styles[finding.state]), finding.what, finding.found) for finding in findings]
+    faults = {state: [finding.what for finding in findings if finding.state == state] for state in STYLES}
+    rows = [(Text(finding.state, STYLES[finding.state]), finding.what, finding.found) for finding in findings]
     answer(
         form,
-        [finding.as_dict() for finding in findings],
+        [{**asdict(finding), "ok": finding.state == "ok"} for finding in findings],
         table("", ("", "what", "found"), rows),
         *(note(f"\n{finding.what}: {finding.fix}") for finding in findings if finding.fix),
         note("" if full else "\n`memflow doctor --full` reads every byte of the stored results."),
     )
-    missing = [finding for finding in findings if finding.state == "missing"]
-    if missing:
+    if missing := faults["missing"]:
         message(f"\nmemflow: {len(missing)} required items are missing; fix them as stated above")
-    damaged = dict.fromkeys(finding.what for finding in findings if finding.state == "damaged")
-    if damaged:
+    if damaged := dict.fromkeys(faults["damaged"]):
         message(f"\nmemflow: damaged: {', '.join(damaged)}; rebuild them as stated above")
     if missing or damaged:
         raise typer.Exit(1)

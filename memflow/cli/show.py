@@ -8,22 +8,18 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.damage import note_left_out
-from memflow.cli.evidence import (
-    count,
-    evidence,
-    state_probe_failures,
-    warnings,
-)
+from memflow.cli.evidence import count, evidence, label_note, metric_name, state_probe_failures, warnings
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import CommandReference
 from memflow.cli.options import AssistantFilter, DomainFilter
-from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
+from memflow.cli.output import Format, FormatOption, answer, cut, heading, interval_text, note, records_table
 from memflow.cli.profiles import variant_chooser
 from memflow.cli.stored_names import check_names
 from memflow.cli.views import ViewGroup
-from memflow.labels import caveat_of, no_interval, score_label, units_note
-from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
-from memflow.scoring.failure_attributions import variant_text
+from memflow.errors import BadInput
+from memflow.labels import no_interval, score_label, units_note
+from memflow.scoring.catalog import EFFICIENCY_NAMES, find_metric, is_evidence_score, sort_key
+from memflow.scoring.failure_attributions import is_state_probe_score, variant_text
 from memflow.scoring.noise_labels import noise_notes, noise_text
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged
 
@@ -47,6 +43,7 @@ class ShowGroup(ViewGroup):
         "probe": CommandReference("memflow.cli.probe:probe"),
         "deviations": CommandReference("memflow.cli.deviations:deviations"),
         "made": CommandReference("memflow.cli.made:made"),
+        "headroom": CommandReference("memflow.cli.show_headroom:headroom"),
         "health": CommandReference("memflow.cli.show_health:health"),
         "drift": CommandReference("memflow.cli.show_drift:drift"),
         "judges": CommandReference("memflow.cli.show_judges:judges"),
@@ -93,43 +90,38 @@ def leaderboard(
     incomplete: missing data sets, limits, quarantined rows and failed replies. `memflow show metrics` describes each
     metric and its direction.
     """
-    from memflow.cli.published_scores import best, published_scores
-    from memflow.scoring.catalog import is_evidence_score
-
-    shown_variant = variant_chooser(front_of(ctx).load())
-    published, whole = published_scores(front_of(ctx).lake(), slices=slices)
-    for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
-        if chosen:
-            command = "memflow show metrics" if option == "metric" else ""
-            known = {getattr(score, option) for score in published}
-            check_names("the leaderboard", option, chosen, known, command)
-    found = [
+    shown_variant, lake = variant_chooser(front_of(ctx).load()), front_of(ctx).lake()
+    published: list[Score] = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
+    if not published:
+        raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
+    for option, names in (("domain", domain), ("assistant", assistant), ("metric", metric)):
+        command = "memflow show metrics" if option == "metric" else ""
+        known = {getattr(score, option) for score in published}
+        check_names("the leaderboard", option, names, known, command)
+    scores = [
         score
-        for score in whole
-        if (not domain or score.domain in domain)
+        for score in published
+        if (slices or score.slice == "all")
+        and (not domain or score.domain in domain)
         and (not metric or score.metric in metric)
         and (not assistant or score.assistant in assistant)
         and (
             variants or score.variant == shown_variant(score.domain, score.metric) or is_evidence_score(score)
         )
     ]
-    scores = best(found, limit if form is Format.text else 0)
-    more = f"\nThe best {limit} assistants of each metric are shown. `--limit 0` shows all."
     imported = [
         note(f"\n{assistant} is imported, not run by memflow: {source}.")
         for assistant, source in dict.fromkeys((score.assistant, score.imported) for score in scores)
         if source
     ]
     label = score_label(scores)
-    caveat = caveat_of(label or "", "these scores show that the pipeline works; they measure no model.")
     answer(
         form,
         {"label": label, "scores": [asdict(score) for score in scores]},
-        *_tables(scores, slices=slices, variants=variants),
+        *_tables(scores, slices=slices, variants=variants, limit=limit),
         *warnings(scores),
         *imported,
-        *([note(more)] if len(scores) < len(found) else []),
-        *([Text(f"\n{label}: {caveat}", "yellow")] if label else []),
+        *label_note(label, "these scores show that the pipeline works; they measure no model."),
     )
 
 
@@ -139,8 +131,6 @@ def verdicts(
     domain: Annotated[str | None, typer.Option(metavar="NAME", help="Of this domain.")] = None,
     assistant: Annotated[str | None, typer.Option(metavar="NAME", help="Of this assistant.")] = None,
     metric: Annotated[str | None, typer.Option(metavar="NAME", help="Under this metric.")] = None,
-    episode: Annotated[str | None, typer.Option(metavar="ID", help="Of this episode.")] = None,
-    checkpoint: Annotated[int | None, typer.Option(min=0, help="At this checkpoint.")] = None,
     lost: Annotated[
         bool, typer.Option("--lost", help="Only those without a value: what was lost, and why.")
     ] = False,
@@ -153,37 +143,30 @@ def verdicts(
     """
     from resources.publishing.warehouse import Warehouse
 
-    settings = front_of(ctx).load()
-    found = Warehouse(front_of(ctx).lake(), settings.warehouse_path).query(
-        "verdicts",
-        domain=domain,
-        assistant=assistant,
-        metric=metric,
-        episode=episode,
-        checkpoint=checkpoint,
-        quarantined=True if lost else None,
+    settings, lake = front_of(ctx).load(), front_of(ctx).lake()
+    stored = Warehouse(lake, settings.warehouse_path).query(
+        "verdicts", domain=domain, assistant=assistant, metric=metric, quarantined=True if lost else None
     )
-    note_left_out(found.left_out)
-    shown = found[:limit] if limit else list(found)
-    columns = ("domain", "assistant", "probe", "gold", "answer", "metric", "value", "reason")
+    note_left_out(stored.left_out)
+    shown = stored[:limit] if limit else list(stored)
     rows = [
-        (
-            row["domain"],
-            row["assistant"],
-            row["probe_id"],
-            cut(row["gold"] or "", LONGEST_ANSWER),
-            cut(row["parsed"] or "", LONGEST_ANSWER),
-            row["metric"] if row["variant"] == "standard" else f"{row['metric']} ({row['variant']})",
-            row["value"],
-            row["reason"],
-        )
+        {
+            "domain": row["domain"],
+            "assistant": row["assistant"],
+            "probe": row["probe_id"],
+            "gold": cut(row["gold"] or "", LONGEST_ANSWER),
+            "answer": cut(row["parsed"] or "", LONGEST_ANSWER),
+            "metric": metric_name(row["metric"], row["variant"]),
+            "value": row["value"],
+            "reason": row["reason"],
+        }
         for row in shown
     ]
     answer(
         form,
         shown,
-        table("", columns, rows, right=("value",), optional=("gold", "answer", "value", "reason")),
-        note(f"\n{len(shown):,} of {len(found):,} verdicts. `memflow show probe ID` shows one whole."),
+        records_table(rows, right=("value",), optional=("gold", "answer", "value", "reason")),
+        note(f"\n{len(shown):,} of {len(stored):,} verdicts. `memflow show probe ID` shows one whole."),
     )
 
 
@@ -194,52 +177,55 @@ OPTIONAL = (
 )
 
 
-def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
+def _tables(
+    scores: Sequence["Score"], *, slices: bool, variants: bool, limit: int
+) -> Iterator[RenderableType]:
     """Yield the tables of each domain: metrics, best assistants first; failures by evidence, then by state probes."""
-    from memflow.scoring.catalog import is_evidence_score
-    from memflow.scoring.failure_attributions import is_state_probe_score
-
     for domain in dict.fromkeys(score.domain for score in scores):
-        of_domain = [score for score in scores if score.domain == domain]
-        causes = [*evidence(of_domain), *state_probe_failures(of_domain)]
-        if not slices:  # the other tables have these
+        whole = of_domain = [score for score in scores if score.domain == domain]
+        if not slices:  # the tables of failures have these
             of_domain = [
-                score
-                for score in of_domain
-                if not is_evidence_score(score) and not is_state_probe_score(score)
+                score for score in whole if not is_evidence_score(score) and not is_state_probe_score(score)
             ]
-        of_domain = best_first(of_domain)
         variants = variants or any(score.variant != "standard" for score in of_domain)
-        rows: list[dict[str, Any]] = []
-        last: tuple[str, ...] = ()
-        for score in without_repeated_bounds(of_domain):
-            group = (score.metric, score.variant, score.slice if slices else "")
-            rows.append(_row(score, is_first=group != last, slices=slices, variants=variants))
-            last = group
+        groups = [*_groups(of_domain)]
+        best = [group[: limit or None] for group in groups]
+        rows = [
+            _row(score, is_first=not at, slices=slices, variants=variants)
+            for group in best
+            for at, score in enumerate(group)
+        ]
         yield heading(domain)
         if rows:
-            yield table("", [*rows[0]], [[*row.values()] for row in rows], right=NUMBERS, optional=OPTIONAL)
+            yield records_table(rows, right=NUMBERS, optional=OPTIONAL)
         if text := units_note(of_domain):
             yield note(text)
         if any(row["rank"] for row in rows):
             yield note(COMMON_RANKS)
         yield from map(note, noise_notes(of_domain))
-        yield from causes
+        if best != groups:
+            yield note(f"The best {limit} assistants of each metric are shown. `--limit 0` shows all.")
+        names = {score.assistant for group in best for score in group}
+        shown = [score for score in whole if score.assistant in names] or whole
+        yield from (*evidence(shown), *state_probe_failures(shown))
 
 
 def _row(score: "Score", *, is_first: bool, slices: bool, variants: bool) -> dict[str, Any]:
-    """Return the cells of a score by column; the metric, variant and slice stand in the first row of each."""
+    """Return the cells of a score by column; the metric, variant and slice stand in the first row of each group."""
     variant = variant_text(score.metric, score.variant) if variants else ""
+    # Small seconds and calls have three significant digits.
+    form = ".3g" if score.metric in EFFICIENCY_NAMES else ",.3f"
+    value = "" if score.value is None else f"{score.value:{form}}"
     return {
         "metric": score.metric if is_first else "",
         "variant": variant if is_first else "",
         **({"slice": score.slice if is_first else ""} if slices else {}),
         "assistant": flagged(score.assistant, [score]),
-        "value": NOT_MEASURED if score.health == FAULTY else _number(score, score.value),
+        "value": NOT_MEASURED if score.health == FAULTY else value,
         "deviation": score.deviation if slices else None,
-        "judges": _range(score, score.judge_low, score.judge_high),
-        "rank": _ranks(score),
-        "95 % interval": _range(score, score.low, score.high)
+        "judges": interval_text(score.judge_low, score.judge_high, form),
+        "rank": " – ".join(str(rank) for rank in dict.fromkeys((score.rank_low, score.rank_high)) if rank),
+        "95 % interval": interval_text(score.low, score.high, form)
         or no_interval(score).replace("no interval", "none"),
         "noise": noise_text(score, interval=True),
         "n": count(score),
@@ -251,61 +237,23 @@ def _row(score: "Score", *, is_first: bool, slices: bool, variants: bool) -> dic
     }
 
 
-def without_repeated_bounds(scores: Sequence["Score"]) -> list["Score"]:
-    """Return the scores with one row, for EVERY assistant, in place of those of a bound that is the same for all.
+def _groups(scores: Sequence["Score"]) -> Iterator[list["Score"]]:
+    """Yield the scores by metric, variant and slice, in order of first occurrence; within each group, best first.
 
-    A score that a faulty memory leaves without a value stays.
+    A bound that is the same for all assistants has one row, for EVERY assistant, beside those of faulty memories.
     """
-    from memflow.scoring.catalog import find_metric
-
-    groups: dict[tuple[str, ...], list[Score]] = {}
+    groups: dict[tuple[str, str, str], list[Score]] = {}
     for score in scores:
-        groups.setdefault((score.domain, score.metric, score.variant, score.slice), []).append(score)
-    found = []
-    for group in groups.values():
+        groups.setdefault((score.metric, score.variant, score.slice), []).append(score)
+    metrics = [*dict.fromkeys(metric for metric, _, _ in groups)]
+    slices = [*dict.fromkeys(name for _, _, name in groups)]
+    for key in sorted(
+        groups, key=lambda key: (metrics.index(key[0]), key[1] != "standard", key[1], slices.index(key[2]))
+    ):
+        group = sorted(groups[key], key=lambda score: (sort_key(score.metric, score.value), score.assistant))
         known = [score for score in group if score.health != FAULTY]
-        values = {(each.value, each.low, each.high, each.n, each.model, each.reason) for each in known}
-        if find_metric(group[0].metric).group == "bound" and len(known) > 1 and len(values) == 1:
-            found.append(replace(known[0], assistant=EVERY, embedder=None, health=None))
-            found += [score for score in group if score.health == FAULTY]
-        else:
-            found += group
-    return found
-
-
-def best_first(scores: Sequence["Score"]) -> list["Score"]:
-    """Return the scores by metric, variant and slice, in order of first occurrence; within each group, best first."""
-    metrics = {name: at for at, name in enumerate(dict.fromkeys(score.metric for score in scores))}
-    slices = {name: at for at, name in enumerate(dict.fromkeys(score.slice for score in scores))}
-    return sorted(
-        scores,
-        key=lambda score: (
-            metrics[score.metric],
-            score.variant != "standard",
-            score.variant,
-            slices[score.slice],
-            sort_key(score.metric, score.value),
-            score.assistant,
-        ),
-    )
-
-
-def _number(score: "Score", value: float | None) -> str | None:
-    """Return a value as text with three decimals; small seconds and calls have three significant digits."""
-    if value is None:
-        return None
-    return f"{value:.3g}" if score.metric in EFFICIENCY_NAMES else f"{value:,.3f}"
-
-
-def _range(score: "Score", low: float | None, high: float | None) -> str:
-    ends = _number(score, low), _number(score, high)
-    return "" if None in ends else f"{ends[0]} – {ends[1]}"
-
-
-def _ranks(score: "Score") -> str:
-    """Return the range of ranks that the comparisons leave open, such as `1 – 3`."""
-    if score.rank_low is None or score.rank_high is None:
-        return ""
-    return (
-        f"{score.rank_low} – {score.rank_high}" if score.rank_low < score.rank_high else f"{score.rank_low}"
-    )
+        values = {(score.value, score.low, score.high, score.n, score.model, score.reason) for score in known}
+        if find_metric(key[0]).group == "bound" and len(known) > 1 and len(values) == 1:
+            faulty = [score for score in group if score.health == FAULTY]
+            group = [replace(known[0], assistant=EVERY, embedder=None, health=None), *faulty]
+        yield group

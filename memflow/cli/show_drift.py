@@ -1,24 +1,22 @@
 """`memflow show drift`: how scores changed after a model, prompt, parameter or code changed, and at which stage."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, heading, line_width, note, table
+from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, heading, note, table
 from memflow.cli.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.scoring.drift_summary import DomainDrift
 
-DRIFT, ALL = "score.drift", "all"
+DRIFT = "score.drift"
 NUMBERS = ("before", "after", "change", "95 % interval", "users", "answers", "judging", "adjusted p")
-NARROW = 7
-"""How many columns fit into 80 characters."""
-WIDTH_WITH_PARTS = 120
 NOTHING = (
     "No drift: no model, prompt, parameter or code has changed between two publications. `memflow run` and the sensor "
     "regenerate what changed, and publish."
@@ -47,42 +45,35 @@ def drift(
     judging sum to the difference.
     """
     from memflow.scoring.drift_summary import grouped, last_drifts
-    from resources.lake.lake import Lake
 
-    lake = Lake(front_of(ctx).load().lake_root)
-    rows = lake.read(DRIFT, ALL) if lake.facts(DRIFT, ALL) is not None else []
-    if domain and rows:
+    lake = front_of(ctx).lake()
+    rows = lake.read_all(DRIFT, lake.partitions(DRIFT))
+    if rows:
         check_names("the drift", "domain", domain, {row.domain for row in rows})
-        rows = [row for row in rows if row.domain in domain]
-    drifts = grouped(rows) if history else last_drifts(rows)
-    found = [row for each in drifts for row in each.rows]
-    parts = [part for each in drifts for part in _shown(each, slices)]
-    data = {
-        "drifts": [
-            {
-                "domain": each.domain,
-                "published_at": each.published_at,
-                "changes": list(each.changes),
-                "moved": len(each.moved),
-                "sentence": each.sentence(),
-                "scores": [asdict(row) for row in each.rows],
-            }
-            for each in drifts
-        ]
-    }
-    answer_rows(form, data, [asdict(row) for row in found], *parts, note(EXPLANATION if parts else NOTHING))
+    chosen = [row for row in rows if not domain or row.domain in domain]
+    drifts = grouped(chosen) if history else last_drifts(chosen)
+    data: list[dict[str, Any]] = [
+        {
+            "domain": of_domain.domain,
+            "published_at": of_domain.published_at,
+            "changes": list(of_domain.changes),
+            "moved": len(of_domain.moved),
+            "sentence": of_domain.sentence(),
+            "scores": [asdict(row) for row in of_domain.rows],
+        }
+        for of_domain in drifts
+    ]
+    scores = [row for of_domain in data for row in of_domain["scores"]]
+    parts = [part for of_domain in drifts for part in _shown(of_domain, slices)]
+    answer_rows(form, {"drifts": data}, scores, *parts, note(EXPLANATION if parts else NOTHING))
 
 
-def _shown(each: "DomainDrift", slices: bool) -> list[RenderableType]:
+def _shown(of_domain: "DomainDrift", slices: bool) -> Iterator[RenderableType]:
     from memflow.scoring.drift_summary import COLUMNS, cells
 
-    moment = each.published_at[:16].replace("T", " ")
-    parts: list[RenderableType] = [
-        heading(f"{each.domain}, published {moment} UTC"),
-        Text(each.sentence(), "yellow" if each.moved else ""),
-    ]
-    rows = list(each.rows) if slices else each.shown()
+    moment = of_domain.published_at[:16].replace("T", " ")
+    yield heading(f"{of_domain.domain}, published {moment} UTC")
+    yield Text(of_domain.sentence(), "yellow" if of_domain.moved else "")
+    rows = list(of_domain.rows) if slices else of_domain.shown()
     if rows:
-        count = len(COLUMNS) if line_width() >= WIDTH_WITH_PARTS else NARROW
-        parts.append(table("", COLUMNS[:count], [cells(row)[:count] for row in rows], right=NUMBERS))
-    return parts
+        yield table("", COLUMNS, map(cells, rows), right=NUMBERS)

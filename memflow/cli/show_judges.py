@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from memflow.cli.evidence import label_note, metric_name
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table
+from memflow.cli.output import Format, FormatOption, answer, heading, interval_text, note, records_table
 from memflow.errors import BadInput
-from memflow.labels import caveat_of, score_label
+from memflow.labels import score_label
 
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
@@ -22,6 +23,7 @@ JUDGED = {
     "score.claims": ("claim_id", "episode_id", "variant", "value"),
 }
 """The tables with verdicts of judges, and the columns of a `JudgedItem`."""
+NUMBERS = ("judges", "items", "agree", "AC1", "kappa", "alpha", "95 % interval", "tau")
 
 DomainArgument = Annotated[
     str | None, typer.Argument(metavar="DOMAIN", help="Of this domain. [all with several judges]")
@@ -36,29 +38,26 @@ def judges(ctx: typer.Context, domain: DomainArgument = None, form: FormatOption
     """
     from memflow.scoring.judge_agreement import judge_agreements
 
-    settings = front_of(ctx).load()
-    lake = front_of(ctx).lake()
+    settings, lake = front_of(ctx).load(), front_of(ctx).lake()
     scores = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
     names = [domain] if domain else list(dict.fromkeys(score.domain for score in scores))
-    found = [
-        each
-        for name in names
-        for each in judge_agreements(
-            name, _items(lake, settings.domain(name)), scores, settings.domain(name).seed
-        )
+    agreements = [
+        agreement
+        for of in map(settings.domain, names)
+        for agreement in judge_agreements(of.name, _items(lake, of), scores, of.seed)
     ]
-    if not found:
+    if not agreements:
         raise BadInput(
             f'{domain or "the lake"} has no verdicts of several judges. Set judge = ["a", "b"] in [roles] or '
             "[judges] of memflow.toml, then rerun a domain with a judged metric."
         )
-    label = score_label(score for score in scores if score.domain in {each.domain for each in found})
-    caveat = caveat_of(label or "", "these verdicts are of a rule, and say nothing of any model.")
+    domains = {agreement.domain for agreement in agreements}
+    label = score_label(score for score in scores if score.domain in domains)
     answer(
         form,
-        {"label": label, "judges": [_data(each) for each in found]},
-        *_shown(found),
-        *([Text(f"\n{label}: {caveat}", "yellow")] if label else []),
+        {"label": label, "judges": [_data(agreement) for agreement in agreements]},
+        *_shown(agreements),
+        *label_note(label, "these verdicts are of a rule, and say nothing of any model."),
     )
 
 
@@ -77,50 +76,40 @@ def _items(lake: "Lake", domain: "Domain") -> Iterator["JudgedItem"]:
                 yield JudgedItem(f"{partition} {item}", episode, metric, variant, value)
 
 
-def _data(each: "JudgeAgreement") -> dict[str, Any]:
-    intervals = {name: getattr(each, name)._asdict() for name in ("agreement", "ac1", "alpha")}
-    return {**asdict(each), **intervals}
+def _data(agreement: "JudgeAgreement") -> dict[str, Any]:
+    intervals = {name: getattr(agreement, name)._asdict() for name in ("agreement", "ac1", "alpha")}
+    return {**asdict(agreement), **intervals}
 
 
-def _shown(found: list["JudgeAgreement"]) -> Iterator[RenderableType]:
-    numbers = ("judges", "items", "agree", "AC1", "kappa", "alpha", "95 % interval", "tau")
-    for domain in dict.fromkeys(each.domain for each in found):
-        of_domain = [each for each in found if each.domain == domain]
+def _shown(agreements: list["JudgeAgreement"]) -> Iterator[RenderableType]:
+    for domain in dict.fromkeys(agreement.domain for agreement in agreements):
+        of_domain = [agreement for agreement in agreements if agreement.domain == domain]
         yield heading(domain)
-        yield table(
-            "",
-            ("metric", *numbers),
-            [_row(each) for each in of_domain],
-            right=numbers,
-            optional=("95 % interval", "agree", "judges"),
-        )
-        for each in of_domain:
-            yield note(f"\n{_name(each)}: mean over judges, and the score of each judge")
-            rows = [
-                (band.assistant, *map(_number, (band.mean, *_ends(band.by_judge), *band.by_judge)))
-                for band in each.assistants
-            ]
-            columns = ("mean", "lowest", "highest", *each.judges)
-            yield table("", ("assistant", *columns), rows, right=columns)
+        rows = [_row(agreement) for agreement in of_domain]
+        yield records_table(rows, right=NUMBERS, optional=("95 % interval", "agree", "judges"))
+        for agreement in of_domain:
+            name = metric_name(agreement.metric, agreement.variant)
+            yield note(f"\n{name}: mean over judges, and the score of each judge")
+            bands = []
+            for band in agreement.assistants:
+                by_judge = dict(zip(agreement.judges, band.by_judge, strict=True))
+                known = [value for value in band.by_judge if value is not None]
+                ends = (min(known), max(known)) if len(known) == len(by_judge) else (None, None)
+                values = {"mean": band.mean, "lowest": ends[0], "highest": ends[1], **by_judge}
+                bands.append({"assistant": band.assistant, **values})
+            yield records_table(bands, right=("mean", "lowest", "highest", *agreement.judges))
 
 
-def _row(each: "JudgeAgreement") -> tuple[str | int | None, ...]:
-    low, high = each.alpha.low, each.alpha.high
-    interval = f"none: {each.alpha.reason}" if each.alpha.reason else None
-    if low is not None and high is not None:
-        interval = f"{low:.2f} – {high:.2f}"
-    values = (each.agreement.value, each.ac1.value, each.kappa, each.alpha.value)
-    return (_name(each), len(each.judges), each.items, *map(_number, values), interval, _number(each.tau))
-
-
-def _name(each: "JudgeAgreement") -> str:
-    return each.metric if each.variant == "standard" else f"{each.metric} ({each.variant})"
-
-
-def _ends(values: tuple[float | None, ...]) -> tuple[float | None, float | None]:
-    known = [value for value in values if value is not None]
-    return (min(known), max(known)) if len(known) == len(values) else (None, None)
-
-
-def _number(value: float | None) -> str | None:
-    return None if value is None else f"{value:.3f}"
+def _row(agreement: "JudgeAgreement") -> dict[str, Any]:
+    alpha = agreement.alpha
+    return {
+        "metric": metric_name(agreement.metric, agreement.variant),
+        "judges": len(agreement.judges),
+        "items": agreement.items,
+        "agree": agreement.agreement.value,
+        "AC1": agreement.ac1.value,
+        "kappa": agreement.kappa,
+        "alpha": alpha.value,
+        "95 % interval": interval_text(alpha.low, alpha.high, ".2f", alpha.reason),
+        "tau": agreement.tau,
+    }

@@ -1,5 +1,6 @@
 """The summary at the end of `memflow run`: leaderboard, usage, failures, missing data, path of the database."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -7,15 +8,10 @@ from typing import Any
 from rich.console import RenderableType
 
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domain_names import DomainName
 from memflow.benchmarks.protocol_settings import STANDARD
-from memflow.benchmarks.samples import sample_in
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import (
-    count,
-    evidence,
-    state_probe_failures,
-    warnings,
-)
+from memflow.cli.evidence import count, evidence, state_probe_failures, warnings
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, Text, heading, note, table
 from memflow.cli.planned_runs import Outcome
@@ -115,63 +111,56 @@ class Summary:
 
     def shown(self) -> list[RenderableType]:
         """Return the summary as parts to print. Lists and tables of large runs are shortened, except failures."""
-        shown = self._leaderboards()
+        outcome = self.outcome
+        shown = [
+            part
+            for domain in dict.fromkeys(score.domain for score in self.scores)
+            for part in self._domain(domain)
+        ]
         shown += warnings(self.scores)
         shown += map(note, noise_notes(self.primary))
         if self.unchecked:
             servers = ", ".join(self.unchecked)
-            shown.append(
-                Text(
-                    f"\n{servers}: unchecked. Run `memflow memories check`: faults may be in the scores.",
-                    style="yellow",
-                )
-            )
+            faults = "unchecked. Run `memflow memories check`: faults may be in the scores."
+            shown.append(Text(f"\n{servers}: {faults}", style="yellow"))
         shown += [
-            Text(f"\n{each.domain}: {each.sentence()} `memflow show drift` shows all.", style="yellow")
-            for each in self.drifts
-            if each.moved
+            Text(f"\n{drift.domain}: {drift.sentence()} `memflow show drift` shows all.", style="yellow")
+            for drift in self.drifts
+            if drift.moved
         ]
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
-        if usage := self.outcome.usage:
-            shown += [heading("usage of this run"), _usage(usage), *_cut_answers(usage)]
-        for domain, datasets in self.outcome.missing.items():
+        if outcome.usage:
+            shown += [heading("usage of this run"), _usage(outcome.usage), *_cut_answers(outcome.usage)]
+        for domain, datasets in outcome.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {dataset.name}: {_why(dataset)}") for dataset in datasets]
         shown += self._problems()
-        if self.label == LABEL:
-            shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
-        elif self.label:
-            caveat = caveat_of(self.label, MEANING)
-            shown.append(Text(f"\n{self.label}. {caveat[0].upper()}{caveat[1:]}", style="bold yellow"))
-        outcome = self.outcome
-        ran, same, failed = len(outcome.ran), len(outcome.up_to_date), len(outcome.failed)
-        done = f"\n{ran} runs done, {same} up to date, {failed} failed."
+        if self.label:
+            subject = f"The chat here was {LABEL}" if self.label == LABEL else self.label
+            caveat = MEANING if self.label == LABEL else caveat_of(self.label, MEANING)
+            shown.append(Text(f"\n{subject}. {caveat[0].upper()}{caveat[1:]}", style="bold yellow"))
+        done = f"\n{len(outcome.ran)} runs done, {len(outcome.up_to_date)} up to date, {len(outcome.failed)} failed."
         if self.faulty:
             done += f" {len(self.faulty)} faulty, so not measured."
-        if self.outcome.skipped:
-            done += f" {len(self.outcome.skipped)} skipped, because their inputs failed."
+        if outcome.skipped:
+            done += f" {len(outcome.skipped)} skipped, because their inputs failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
-    def _leaderboards(self) -> list[RenderableType]:
-        """Return the leaderboard and evidence of each domain."""
-        by_domain: dict[str, list[Score]] = {}
-        for score in self.scores:
-            by_domain.setdefault(score.domain, []).append(score)
-        labels = {domain: " · ".join(_labels(domain, scores)) for domain, scores in by_domain.items()}
-        shown: list[RenderableType] = []
-        for domain, of_domain in by_domain.items():
-            primary = [score for score in self.primary if score.domain == domain]
-            best, others = best_assistants(domain, primary)
-            shown += [
-                heading(" · ".join(filter(None, (domain, labels[domain])))),
-                leaderboard_table([score for score in primary if score.assistant in best]),
-                *map(note, interval_notes(primary)),
-                *evidence([score for score in of_domain if score.assistant in best]),
-                *state_probe_failures([score for score in of_domain if score.assistant in best]),
-                *others,
-            ]
-        return shown
+    def _domain(self, domain: str) -> list[RenderableType]:
+        """Return the leaderboard of a domain, and its failures by evidence and by state probes."""
+        scores = [score for score in self.scores if score.domain == domain]
+        primary = [score for score in self.primary if score.domain == domain]
+        best, others = best_assistants(domain, primary)
+        of_best = [score for score in scores if score.assistant in best]
+        return [
+            heading(" · ".join([domain, *_labels(domain, scores)])),
+            leaderboard_table([score for score in primary if score.assistant in best]),
+            *map(note, interval_notes(primary)),
+            *evidence(of_best),
+            *state_probe_failures(of_best),
+            *others,
+        ]
 
     def _problems(self) -> list[RenderableType]:
         """Return damaged and missing files, failed requests and failed runs, and what to do."""
@@ -190,20 +179,20 @@ class Summary:
             if lines:
                 shown += [heading(title), *first_lines(lines)]
         if self.outcome.failed:
-            shown += [
-                heading("failed; nothing above is a result of these runs"),
-                *(Text(f"  {run.name}: {reason}", style="red") for run, reason in self.outcome.failed),
+            shown.append(heading("failed; nothing above is a result of these runs"))
+            shown += [Text(f"  {run.name}: {reason}", style="red") for run, reason in self.outcome.failed]
+            shown.append(
                 Text(
                     "Fix the cause, then rerun the command: it continues, and sends no answered request again. "
                     "`memflow show leaderboard` shows the results of earlier runs."
-                ),
-            ]
+                )
+            )
         return shown
 
 
 def _labels(domain: str, scores: Sequence[Score]) -> list[str]:
     """Return the labels of a domain's scores: scripted or hashed, sample, incomplete."""
-    limit = sample_in(domain)[1]
+    limit = DomainName.parse(domain).limit
     labels = [score_label(scores), f"sample of {limit}" if limit else None]
     labels.append("incomplete" if any(score.incomplete for score in scores) else None)
     return [label for label in labels if label]
@@ -214,13 +203,16 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
 
     The head of a column with another variant than `standard` contains the variant.
     """
-    named = {score.metric: score.variant for score in scores if score.variant != STANDARD}
+    variants = {score.metric: f"_({score.variant})" for score in scores if score.variant != STANDARD}
     metrics = list(dict.fromkeys(score.metric for score in scores))
-    names = [_column(metric, named.get(metric)) for metric in metrics]
-    rows = [
-        [flagged(assistant, row.values()), *_cells(row, metrics), *_counts(row)]
-        for assistant, row in ranked_assistants(scores)
-    ]
+    names = [(metric + variants.get(metric, "")).replace("_", "\n") for metric in metrics]
+    rows = []
+    for assistant, row in ranked_assistants(scores):
+        if any(score.health == FAULTY for score in row.values()):
+            cells = [NOT_MEASURED, *("" for _ in metrics[1:])]
+        else:
+            cells = [cell(row.get(metric)) for metric in metrics]
+        rows.append([flagged(assistant, row.values()), *cells, *_counts(row)])
     return table(
         "",
         ["assistant", *names, "n", "covered"],
@@ -228,18 +220,6 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
         right=[*names, "n", "covered"],
         optional=("n", "covered"),
     )
-
-
-def _cells(row: Mapping[str, Score], metrics: Sequence[str]) -> list[str]:
-    """Return the scores of an assistant as text; a faulty one is stated once, in the first column."""
-    if any(score.health == FAULTY for score in row.values()):
-        return [NOT_MEASURED, *("" for _ in metrics[1:])]
-    return [cell(row.get(metric)) for metric in metrics]
-
-
-def _column(metric: str, variant: str | None) -> str:
-    """Return the name of a metric's column, one word per line."""
-    return (f"{metric}_({variant})" if variant else metric).replace("_", "\n")
 
 
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
@@ -280,34 +260,35 @@ def cell(score: Score | None) -> str:
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
-    counts = ("requests", "cache_hits", "failed", "cut")
-    tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
-    shown = [
-        [
-            *(row["stage"], row["role"], *(f"{row[name]:,}" for name in counts)),
-            *(f"{row[name]:,}" if row[name] or name != "cached_tokens" else "" for name in tokens),
-            f"{row['latency_s']:,.1f}",
-        ]
-        for row in rows
-    ]
-    titles = [name.replace("_", " ") for name in (*counts, *tokens, "seconds")]
-    optional = ("failed", "cut", "cached tokens")
-    return table("", ["stage", "role", *titles], shown, right=titles, optional=optional)
+    columns = (
+        *("stage", "role", "requests", "cache_hits", "failed", "cut"),
+        *("prompt_tokens", "cached_tokens", "completion_tokens", "latency_s"),
+    )
+    titles = [name.replace("_", " ").replace("latency s", "seconds") for name in columns]
+    shown = []
+    for row in rows:
+        cells = {
+            **row,
+            "cached_tokens": row["cached_tokens"] or None,
+            "latency_s": f"{row['latency_s']:,.1f}",
+        }
+        shown.append([cells[name] for name in columns])
+    return table("", titles, shown, right=titles[2:], optional=("failed", "cut", "cached tokens"))
 
 
 def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
     """Return a line per role with answers that the token limit cut: their share, and the setting of the limit."""
-    found = []
-    for role in dict.fromkeys(row["role"] for row in rows if row["cut"]):
-        of_role = [row for row in rows if row["role"] == role]
-        cut = sum(row["cut"] for row in of_role)
-        share = cut / sum(row["requests"] + row["cache_hits"] for row in of_role)
-        found.append(
-            Text(
-                f"{cut:,} answers ({share:.1%}) of the role {role} were cut at the token limit. Raise `output` or "
-                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun. If the server was at fault, request them "
-                "again: `memflow ledger forget --kind cut`, then `memflow run --force`.",
-                style="red",
-            )
+    cut, answers = Counter[str](), Counter[str]()
+    for row in rows:
+        cut[row["role"]] += row["cut"]
+        answers[row["role"]] += row["requests"] + row["cache_hits"]
+    return [
+        Text(
+            f"{number:,} answers ({number / answers[role]:.1%}) of the role {role} were cut at the token limit. Raise "
+            f"`output` or `thinking` in [bounds.{role}] of memflow.toml, then rerun. If the server was at fault, "
+            "request them again: `memflow ledger forget --kind cut`, then `memflow run --force`.",
+            style="red",
         )
-    return found
+        for role, number in cut.items()
+        if number
+    ]

@@ -1,6 +1,6 @@
-"""`memflow show usage`: requests to the models, their tokens, seconds, cost, and the share of cut answers."""
+"""`memflow show usage`: requests to the models, their tokens, seconds, cost, and cut answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,35 +17,25 @@ if TYPE_CHECKING:
     from resources.settings.settings import Settings
 
 
-class By(StrEnum):
-    """The attributes by which `memflow show usage` can group the requests."""
-
-    run = "run"
-    stage = "stage"
-    role = "role"
-    domain = "domain"
-    assistant = "assistant"
-    model = "model"
-    prompt = "prompt"
-
-
+By = StrEnum("By", ("run", "stage", "role", "domain", "assistant", "model", "prompt"))
 ByOption = Annotated[
     list[By] | None, typer.Option("--by", help="Group by this; may be repeated. [stage, role, model]")
 ]
 RunOption = Annotated[str | None, typer.Option("--run", metavar="ID", help="Show one run alone.")]
 
-NUMBERS = (
-    "calls",
-    "cache_hits",
-    "failures",
-    "prompt_tokens",
-    "cached_prompt_tokens",
-    "completion_tokens",
-    "reasoning_tokens",
-    "cut",
-    "seconds",
-    "cost",
-)
+SUMS = {
+    "calls": "requests",
+    "cache_hits": "cache_hits",
+    "failures": "failed",
+    "prompt_tokens": "paid_prompt_tokens",
+    "cached_prompt_tokens": "paid_cached_tokens",
+    "completion_tokens": "paid_completion_tokens",
+    "reasoning_tokens": "reasoning_tokens",
+    "cut": "cut",
+    "seconds": "latency_s",
+}
+"""The columns, and the attributes of the ledger's usage that they sum."""
+NUMBERS = (*SUMS, "cost")
 
 
 def usage(
@@ -61,47 +51,38 @@ def usage(
     from resources.ledger.usage import known_sum
 
     settings = front_of(ctx).load()
-    chosen = tuple(each.value for each in by or (By.stage, By.role, By.model))
+    chosen = [attribute.value for attribute in by or (By.stage, By.role, By.model)]
     with SqlLedger(settings.ledger_url) as ledger:
-        rows = usage_rows(ledger, settings, chosen, run)
+        rows = _rows(ledger, settings, chosen, run)
     if run is not None and not rows:
         raise BadInput(
             f"the ledger has no requests of the run {run!r}. List the runs with `memflow show usage --by run`."
         )
-    total: dict[str, Any] = {name: sum(row[name] for row in rows) for name in NUMBERS if name != "cost"}
-    total["cost"] = known_sum(row["cost"] for row in rows)
-    total["cut_share"] = cut_share(total)
-    groups = [*([row[name] for name in chosen] for row in rows), ["total", *("" for _ in chosen[1:])]]
+    total: dict[str, Any] = {name: known_sum(row[name] for row in rows) for name in NUMBERS}
+    ends = dict(zip(chosen, ["total", *("" for _ in chosen[1:])], strict=True))
     shown = [
-        [*group, *(_shown(row[name]) for name in NUMBERS), f"{row['cut_share']:.1%}" if row["cut"] else ""]
-        for group, row in zip(groups, (*rows, total), strict=True)
+        [row[name] for name in (*chosen, *NUMBERS[:-1])] + ["unknown" if row["cost"] is None else row["cost"]]
+        for row in (*rows, {**ends, **total})
     ]
-    labels = [*(name.replace("_", " ") for name in NUMBERS), "cut share"]
+    labels = [name.replace("_", " ") for name in NUMBERS]
     not_counted = servers_with_own_models(settings)
-    title = "Usage" if run is None else f"Usage of run {run}"
     answer(
         form,
         {"usage": rows, "total": total, "not_counted": not_counted},
         table(
-            title,
+            "Usage" if run is None else f"Usage of run {run}",
             (*chosen, *labels),
             shown,
             right=labels,
-            optional=(
-                *("failures", "cache hits", "cached prompt tokens", "reasoning tokens", "cut", "cut share"),
-            ),
+            optional=("failures", "cache hits", "cached prompt tokens", "reasoning tokens", "cut"),
         ),
         note("" if rows else "The ledger is empty. `memflow run --demo` fills it."),
         *(note(f"{name}: {OWN_MODELS}") for name in not_counted),
     )
 
 
-def _shown(value: float | None) -> Any:
-    return "unknown" if value is None else value
-
-
-def usage_rows(
-    ledger: "SqlLedger", settings: "Settings", by: Sequence[str], run: str | None = None
+def _rows(
+    ledger: "SqlLedger", settings: "Settings", by: Sequence[str], run: str | None
 ) -> list[dict[str, Any]]:
     """Return the usage as plain rows, sorted by group, with costs at the prices in the settings.
 
@@ -116,20 +97,8 @@ def usage_rows(
     for line in ledger.usage(by_model, runs=None if run is None else [run]):
         names = tuple(line.by[name] for name in by)
         row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **dict.fromkeys(NUMBERS, 0)})
-        row["calls"] += line.requests
-        row["cache_hits"] += line.cache_hits
-        row["failures"] += line.failed
-        row["prompt_tokens"] += line.paid_prompt_tokens
-        row["cached_prompt_tokens"] += line.paid_cached_tokens
-        row["completion_tokens"] += line.paid_completion_tokens
-        row["reasoning_tokens"] += line.reasoning_tokens
-        row["cut"] += line.cut
-        row["seconds"] += line.latency_s
+        for name, attribute in SUMS.items():
+            row[name] += getattr(line, attribute)
         unpriced = (model := settings.models.get(line.by["model"])) is not None and not model.has_price
         row["cost"] = known_sum((row["cost"], None if unpriced and line.requests else cost(line, prices)))
-    return [{**rows[names], "cut_share": cut_share(rows[names])} for names in sorted(rows)]
-
-
-def cut_share(row: Mapping[str, Any]) -> float:
-    """Return the share of a row's answers, of 0 to 1, that the token limit cut."""
-    return row["cut"] / max(1, row["calls"] + row["cache_hits"])
+    return [rows[names] for names in sorted(rows)]

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
-from memflow.cli.evidence import gaps, health
+from memflow.cli.evidence import gaps, health, label_note
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import LazyGroup
 from memflow.cli.moments import as_of_option
@@ -35,7 +35,7 @@ from memflow.cli.output import (
     write,
 )
 from memflow.errors import BadInput
-from memflow.labels import caveat_of, score_label
+from memflow.labels import score_label
 from memflow.repeats import suffix
 from memflow.scoring.completeness import incomplete_results
 
@@ -101,12 +101,11 @@ class ViewGroup(LazyGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         command = super().get_command(ctx, cmd_name)
-        found = None if command is not None else registry.views().get(cmd_name)
-        if found is not None:
-            spec, view = found
+        if command is None and cmd_name in registry.views():
+            spec, view = registry.views()[cmd_name]
             command = build_command(cmd_name, view.help, _view_function(view), panel=spec.title)
-        is_past = cmd_name not in self.without_moment
-        if command is not None and is_past and all(each.name != "as_of" for each in command.params):
+        has_moment = command is None or any(option.name == "as_of" for option in command.params)
+        if not has_moment and cmd_name not in self.without_moment:
             command.params.append(as_of_option())
         return command
 
@@ -118,10 +117,9 @@ class ExportGroup(TyperGroup):
         return [*super().list_commands(ctx), *registry.exports()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        own = super().get_command(ctx, cmd_name)
-        exports = None if own is not None else registry.exports().get(cmd_name)
+        exports = registry.exports().get(cmd_name)
         if exports is None:
-            return own
+            return super().get_command(ctx, cmd_name)
         return build_command(cmd_name, next(iter(exports.values())).help, _export_function(cmd_name, exports))
 
 
@@ -136,13 +134,17 @@ def printed(parts: Iterable[Part]) -> list[RenderableType]:
 
 
 def _printed(part: Part) -> RenderableType:
-    if isinstance(part, Heading):
-        return heading(part.text)
-    if isinstance(part, Note):
-        return Text(part.text, style="yellow") if part.warning else note(part.text)
-    assert isinstance(part, Table)
-    rows = [[Text(cell, style="dim") if isinstance(cell, Dim) else cell for cell in row] for row in part.rows]
-    return table(part.title, part.columns, rows, right=part.right)
+    match part:
+        case Heading():
+            return heading(part.text)
+        case Note():
+            return Text(part.text, style="yellow") if part.warning else note(part.text)
+        case Table():
+            rows = [
+                [Text(cell, style="dim") if isinstance(cell, Dim) else cell for cell in row]
+                for row in part.rows
+            ]
+            return table(part.title, part.columns, rows, right=part.right)
 
 
 def build_command(name: str, help_text: str, function: Callable[..., None], panel: str | None = None) -> Any:
@@ -155,16 +157,11 @@ def _view_function(view: View) -> Callable[..., None]:
     """Return a function whose signature contains the view's options, from which typer builds the command."""
 
     def run(ctx: typer.Context, form: Any, **options: Any) -> None:
-        found: Answer = loaded(view.show)(reader_of(ctx), **options)
-        label = found.label or score_label(found.scores)
-        data = {"label": label, "incomplete": incomplete_results(found.scores), **found.data}
-        parts = [*printed(found.parts), *health(found.scores), *gaps(found.scores)]
-        if label:
-            parts.append(Text(f"\n{label}: {caveat_of(label, found.caveat)}", "yellow"))
-        if view.csv:
-            answer_rows(form, data, found.records, *parts)
-        else:
-            answer(form, data, *parts)
+        result: Answer = loaded(view.show)(reader_of(ctx), **options)
+        label = result.label or score_label(result.scores)
+        data = {"label": label, "incomplete": incomplete_results(result.scores), **result.data}
+        parts = [*printed(result.parts), *health(result.scores), *gaps(result.scores)]
+        answer_rows(Sheet(form), data, result.records, *parts, *label_note(label, result.caveat))
 
     form = parameter("form", SheetOption if view.csv else FormatOption, (Sheet if view.csv else Format).text)
     return with_signature(run, [*map(option_parameter, view.options), form])

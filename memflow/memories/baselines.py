@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from memflow.memories.design import Design
 from memflow.memories.memory import Memory, Message, Recall, parameter
+from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     newest_within,
     retire_messages,
@@ -141,3 +142,10 @@ class Recent(Memory):
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the stored messages, for any query."""
         return with_buffer(Recall(), stored_messages(self.store, BUFFER))
+
+
+NONE = System("none", Nothing, "CoMem, checkpoint 0; MemoryBench, Vanilla without a corpus")
+ORACLE = System("oracle", Oracle, "AMemGym, upper bound")
+PREVIOUS = System("previous", PreviousState, "a baseline of ours")
+FULL = System("full", Full, "AMemGym, native LLM", ("budget",))
+RECENT = System("recent", Recent, "a baseline of ours", ("messages",))

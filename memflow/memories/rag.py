@@ -13,6 +13,7 @@ from memflow.memories.chunks import UNITS, cut_messages
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
+from memflow.memories.systems import System
 from memflow.memories.verbatim import overflow, retire_messages, store_messages, stored_messages, with_buffer
 
 BUFFER = "buffer"
@@ -70,3 +71,33 @@ class Rag(Memory):
         """Return the character of the buffer's first message where the next chunk of tokens starts."""
         chunks = self.store.live(self.chunk)
         return int(chunks[-1].meta.get("start", 0)) if chunks else 0
+
+
+RAG = System("rag", Rag, "AMemGym, RAG", ("freq", "ns", "k"))
+RAG_PAIR = System(
+    "rag_pair",
+    Rag,
+    "CoMem, RAG on PersonaMem",
+    ("freq", "ns", "k"),
+    {"chunk": "pair"},
+    {"freq": 1, "ns": 0, "k": 5},
+    "Pairs of a user's message and its answer, found by their embeddings.",
+)
+RAG_CHUNK = System(
+    "rag_chunk",
+    Rag,
+    "CoMem, RAG on DialSim",
+    ("size", "overlap", "k"),
+    {"chunk": "tokens", "freq": 1, "ns": 0},
+    {"overlap": 75, "k": 5},
+    "Overlapping chunks of a fixed number of tokens, found by their embeddings.",
+)
+RETRIEVAL = System(
+    "retrieval",
+    Rag,
+    "MemBench, RetrievalMemory",
+    ("budget",),
+    {"chunk": "message", "freq": 1, "ns": 0, "k": 0},
+    {"budget": 1024},
+    "Every message ranked by its embedding; the best that fit a budget of tokens.",
+)

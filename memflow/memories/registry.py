@@ -132,11 +132,12 @@ def fingerprint(name: str, own: Mapping[str, UserMemory] | None = None) -> str:
 
 
 def _shipped(name: str) -> MemoryConfig | None:
-    for system in SYSTEMS.values():
-        given = re.fullmatch(rf"{system.name}((?:_(?:0|[1-9]\d*))*)", name)
-        if given is None:
+    for system_name in SYSTEMS:
+        match = re.fullmatch(rf"{system_name}((?:_(?:0|[1-9]\d*))*)", name)
+        if match is None:
             continue
-        numbers = [int(number) for number in given[1].split("_")[1:]]
+        system = SYSTEMS[system_name]
+        numbers = [int(number) for number in match[1].split("_")[1:]]
         if len(numbers) not in (0, len(system.numbers)):
             wanted = len(system.numbers) or "none"
             raise BadSettings(

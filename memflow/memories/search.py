@@ -13,6 +13,7 @@ import weakref
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -26,6 +27,10 @@ from memflow.words import search_words
 
 K1 = 1.2
 B = 0.75
+FUSION_CONSTANT = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009)."""
+FUSED = 100
+"""Results of each ranking that a hybrid search fuses at least."""
 
 Scores = npt.NDArray[np.floating[Any]]
 
@@ -35,6 +40,23 @@ class SearchHit(NamedTuple):
 
     item: Item
     score: float
+
+
+H = TypeVar("H", bound=Hashable)
+
+
+def fuse(rankings: Iterable[Sequence[H]]) -> dict[H, float]:
+    """Return the scores of all items by reciprocal rank fusion: the sum of 1 / (60 + rank) over the rankings."""
+    scores: dict[H, float] = {}
+    for ranking in rankings:
+        for rank, item in enumerate(ranking, start=1):
+            scores[item] = scores.get(item, 0.0) + 1 / (FUSION_CONSTANT + rank)
+    return scores
+
+
+def fusion_depth(k: int) -> int:
+    """Return the number of results of each ranking that a hybrid search for `k` entries fuses."""
+    return max(FUSED, 2 * k)
 
 
 @dataclass

@@ -1,34 +1,20 @@
 """The class System, which declares a memory system, and the systems that ship with memflow.
 
-registry.py parses names such as `rag_2_4_30`.
+A system is declared in the module of its memory and named by an entry point. registry.py parses names such as
+`rag_2_4_30`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from importlib import metadata
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from memflow.chat.limits import ITEMS, TEXT
 from memflow.chat.prompts import Prompt
-from memflow.memories.a_mem.memory import AMem
-from memflow.memories.awe import Awe
-from memflow.memories.awi.memory import Awi, EvolvingAwi
-from memflow.memories.baselines import Full, Nothing, Oracle, PreviousState, Recent
-from memflow.memories.bounds import PREVIOUS
-from memflow.memories.generative_agent.memory import GenerativeAgent
-from memflow.memories.lib_mem0.awe import LibAwe
-from memflow.memories.lib_mem0.memory import LibMem0
-from memflow.memories.mem0.graph import Mem0Graph
-from memflow.memories.mem0.memory import Mem0
-from memflow.memories.mem_gpt.memory import MemGpt
+from memflow.entry_points import MEMORIES, installed, is_ours
 from memflow.memories.memory import Memory
-from memflow.memories.memory_bank.memory import MemoryBank
-from memflow.memories.memory_os.memory import MemoryOs
-from memflow.memories.memp.memory import Memp
-from memflow.memories.nemori.memory import Nemori
-from memflow.memories.rag import Rag
-from memflow.memories.retrieval import Embedded, Lexical
-from memflow.memories.sc_memory.memory import ScMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,117 +104,23 @@ class System:
         return self.memory.calls.chat_write + self.memory.calls.chat_read > 0
 
 
-SYSTEMS: dict[str, System] = {
-    system.name: system
-    for system in (
-        # Bounds and stored messages.
-        System("none", Nothing, "CoMem, checkpoint 0; MemoryBench, Vanilla without a corpus"),
-        System("oracle", Oracle, "AMemGym, upper bound"),
-        System(PREVIOUS, PreviousState, "a baseline of ours"),
-        System("full", Full, "AMemGym, native LLM", ("budget",)),
-        System("recent", Recent, "a baseline of ours", ("messages",)),
-        # Search over messages.
-        *(
-            System(f"{name}_{grain}", memory, f"MemoryBench, {paper}", ("k",), {"grain": grain}, summary=text)
-            for name, grain, memory, paper, text in (
-                ("bm25", "message", Lexical, "BM25-M", "Messages found by BM25."),
-                ("bm25", "session", Lexical, "BM25-S", "Sessions found by BM25."),
-                ("embed", "message", Embedded, "Embed-M", "Messages found by their embeddings."),
-                ("embed", "session", Embedded, "Embed-S", "Sessions found by their embeddings."),
-            )
-        ),
-        System("rag", Rag, "AMemGym, RAG", ("freq", "ns", "k")),
-        System(
-            "rag_pair",
-            Rag,
-            "CoMem, RAG on PersonaMem",
-            ("freq", "ns", "k"),
-            {"chunk": "pair"},
-            {"freq": 1, "ns": 0, "k": 5},
-            "Pairs of a user's message and its answer, found by their embeddings.",
-        ),
-        System(
-            "rag_chunk",
-            Rag,
-            "CoMem, RAG on DialSim",
-            ("size", "overlap", "k"),
-            {"chunk": "tokens", "freq": 1, "ns": 0},
-            {"overlap": 75, "k": 5},
-            "Overlapping chunks of a fixed number of tokens, found by their embeddings.",
-        ),
-        System(
-            "retrieval",
-            Rag,
-            "MemBench, RetrievalMemory",
-            ("budget",),
-            {"chunk": "message", "freq": 1, "ns": 0, "k": 0},
-            {"budget": 1024},
-            "Every message ranked by its embedding; the best that fit a budget of tokens.",
-        ),
-        # Facts that a model maintains.
-        System("awe", Awe, "AMemGym, AWE", ("freq", "ns", "k")),
-        System("awi", Awi, "AMemGym, AWI", ("freq", "ns")),
-        *(
-            System(
-                name,
-                EvolvingAwi,
-                f"AMemGym, {paper}",
-                ("freq", "ns"),
-                {"feedback": feedback, "cadence": "period", "cycles": 0},
-                summary=f"AWI that evolves its list of kinds after every period, from {evidence}.",
-            )
-            for name, paper, feedback, evidence in (
-                ("awi_questions", "question-only feedback", "questions", "the questions alone"),
-                ("awi_complete", "complete feedback", "complete", "answers and states"),
-                ("awi_published", "published code", "published_code", "the published code's feedback"),
-            )
-        ),
-        System(
-            "awi_questions_cycles",
-            EvolvingAwi,
-            "AMemGym, Algorithm 1, question-only feedback",
-            ("cycles",),
-            {"feedback": "questions", "cadence": "episode"},
-            summary="AWI that replays its episode, evolving from the questions alone after each cycle.",
-        ),
-        System(
-            "awi_complete_cycles",
-            EvolvingAwi,
-            "AMemGym, Algorithm 1, complete feedback",
-            ("cycles",),
-            {"feedback": "complete", "cadence": "episode"},
-            summary="AWI that replays its episode, evolving from answers and states after each cycle.",
-        ),
-        System("mem0", Mem0, "Chhikara et al. 2025, Mem0", ("k",)),
-        System("mem0_graph", Mem0Graph, "Chhikara et al. 2025, Mem0^g", ("k",)),
-        # Notes, tiers, episodes.
-        System("a_mem", AMem, "MemoryBench, A-Mem", ("k",)),
-        System("memory_os", MemoryOs, "MemoryBench, MemoryOS", ("k",)),
-        System("nemori", Nemori, "AMemGym, Nemori", ("k",)),
-        # MemBench's mechanisms.
-        System("generative_agent", GenerativeAgent, "MemBench, GenerativeAgent", ("k",)),
-        System("memory_bank", MemoryBank, "MemBench, MemoryBank", ("k",)),
-        System("mem_gpt", MemGpt, "Packer et al. 2023; MemBench, MemGPT", ("budget",)),
-        System("sc_memory", ScMemory, "MemBench, SCMemory", ("flash", "k")),
-        # Procedures.
-        System("memp", Memp, "CoMem, Memp", ("size", "k")),
-        System(
-            "memp_validation",
-            Memp,
-            "Memp, validation",
-            ("size", "k"),
-            {"update": "validation"},
-            summary="Memp that adds no procedure from failed exchanges.",
-        ),
-        System(
-            "memp_reflection",
-            Memp,
-            "Memp, reflection",
-            ("size", "k"),
-            {"update": "reflection"},
-            summary="Memp that rewrites its procedures after failed exchanges.",
-        ),
-        System("lib_mem0", LibMem0, "Mem0 (Chhikara et al. 2025), version 1.0.11", ("k",)),
-        System("lib_awe", LibAwe, "AMemGym, AWE on the package of Mem0, version 1.0.11", ("freq", "ns", "k")),
-    )
-}
+class InstalledSystems(Mapping[str, System]):
+    """The systems that ship with memflow, by name. A system is imported at its first use."""
+
+    def __getitem__(self, name: str) -> System:
+        system: System = _points()[name].load()
+        return system
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_points())
+
+    def __len__(self) -> int:
+        return len(_points())
+
+
+@cache
+def _points() -> Mapping[str, EntryPoint]:
+    return {point.name: point for point in installed(MEMORIES) if is_ours(point)}
+
+
+SYSTEMS: Mapping[str, System] = InstalledSystems()

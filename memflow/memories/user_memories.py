@@ -1,6 +1,7 @@
 """A user's own memories: import paths, tables in memflow.toml, and entry points of installed packages.
 
-The entry point group is `memflow.memories`. registry.py resolves names to configured memories.
+The entry point group is `memflow.memories`, as for the systems that ship with memflow (systems.py). registry.py
+resolves names to configured memories.
 """
 
 import inspect
@@ -10,20 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memflow.entry_points import MEMORIES, installed, is_ours, package_of
 from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Memory
-
-GROUP = "memflow.memories"
-"""The entry point group of installed packages."""
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+[0-9]*")
 
@@ -87,8 +86,8 @@ def load_memory(path: str) -> "type[Memory]":
 
 @cache
 def installed_memories() -> Mapping[str, UserMemory]:
-    """Return the memories of installed packages, by name, without importing them."""
-    return entry_point_memories(entry_points(group=GROUP))
+    """Return the memories of other installed packages, by name, without importing them."""
+    return entry_point_memories(point for point in installed(MEMORIES) if not is_ours(point))
 
 
 def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
@@ -98,7 +97,7 @@ def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
     """
     memories: dict[str, UserMemory] = {}
     for point in points:
-        package = f"{point.dist.name} {point.dist.version}" if point.dist else "of unknown name"
+        package = package_of(point)
         memory = UserMemory(point.value, package=package, origin=f"package {package}")
         existing = memories.get(point.name)
         if existing is not None and (existing.path, existing.package) != (memory.path, memory.package):

@@ -35,14 +35,6 @@ class Summary:
     all_wrong: float
     flip_rate: float | None
 
-    def identity(self) -> tuple[float, ...]:
-        """Return accuracy - (no-context accuracy + summed forward transfer - forgetting) per checkpoint: about 0."""
-        learnt = np.cumsum(self.forward_transfer)
-        return tuple(
-            float(accuracy - (self.accuracy[0] + gained - lost))
-            for accuracy, gained, lost in zip(self.accuracy, learnt, self.forgetting, strict=True)
-        )
-
 
 @dataclass(frozen=True)
 class AnswerMarks:

@@ -6,7 +6,6 @@ Charts of a single benchmark are in that benchmark's folder (plots.py).
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from memflow.errors import BadInput
@@ -47,11 +46,11 @@ def charts(scores: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
     Metrics with scores at fewer than two checkpoints are skipped, and `cycles` with fewer than two cycles.
     """
     of_domain = [score for score in scores if score.domain == domain]
-    found: dict[str, Chart | Bars] = {}
-    for metric in DRAWN:
-        if len({score.slice for score in _shown(of_domain, *_metrics_of(metric))}) > 1:
-            found[metric] = chart(of_domain, domain, metric)
-    return found
+    return {
+        metric: chart(of_domain, domain, metric)
+        for metric in DRAWN
+        if len({score.slice for score in _shown(of_domain, metric)}) > 1
+    }
 
 
 def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
@@ -61,32 +60,31 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     BadInput if the metric has no value at any checkpoint; the message lists the metrics that have values.
     """
     of_domain = [score for score in scores if score.domain == domain]
-    metrics, cycles = _metrics_of(metric)
-    shown = _shown(of_domain, metrics, cycles)
+    shown = _shown(of_domain, metric)
     if not shown:
-        have = sorted(
-            {
-                score.metric
-                for score in of_domain
-                if score.value is not None and score.variant in VARIANTS and _is_of(score, cycles=False)
-            }
+        drawable = {
+            score.metric
+            for score in of_domain
+            if score.value is not None and score.variant in VARIANTS and _place(score)[0] not in ("", CYCLE)
+        }
+        fix = (
+            f"Use a metric with such scores: {', '.join(sorted(drawable))}"
+            if drawable
+            else "Use another domain"
         )
-        fix = f"Use a metric with such scores: {', '.join(have)}" if have else "Use another domain"
-        if not have and any(score.health == FAULTY for score in of_domain):
+        if not drawable and any(score.health == FAULTY for score in of_domain):
             fix = f"Memories are faulty, so {NOT_MEASURED}: `memflow show health {domain}`"
         raise BadInput(f"{domain} has no scores of {metric} per period. {fix}.")
     kind = _place(shown[0])[0]
-    first = find_metric(shown[0].metric)
-    name = "Failure rates" if metric == "failures" else first.title
-    title = f"{name} by {kind}, {domain}"
-    at = {_place(each)[1] for each in of_domain if each.metric in metrics and _is_of(each, cycles)}
-    caption = _caption(shown, kind, at, drawn=metric != "failures", what=first.counts)
-    x, places = kind.capitalize(), tuple(sorted(at))
+    drawn = find_metric(shown[0].metric)
+    title = f"{'Failure rates' if metric == 'failures' else drawn.title} by {kind}, {domain}"
+    places = tuple(sorted({_place(score)[1] for score in _of_metric(of_domain, metric)}))
+    caption = _caption(shown, kind, places, with_widths=metric == "failures", what=drawn.counts)
+    x = kind.capitalize()
     if metric == "failures":
-        panels = tuple(_panels(shown))
-        return Bars(title, x, "share of questions", places, panels, caption, what="failure")
+        return Bars(title, x, "share of questions", places, tuple(_panels(shown)), caption, what="failure")
     beside = _beside(of_domain) if metric == "accuracy" else ()
-    y = next(iter(metrics)).replace("_", " ")
+    y = shown[0].metric.replace("_", " ")
     return Chart(title, x, y, places, tuple(_curves(shown)), caption, beside)
 
 
@@ -101,115 +99,95 @@ def with_health_caption(picture: Drawable, scores: Iterable[Score]) -> Drawable:
     return replace(picture, caption="".join((picture.caption, *notes)))
 
 
-def _metrics_of(metric: str) -> tuple[Collection[str], bool]:
-    """Return the metrics that the chart `metric` draws, and whether its x axis is the evolution cycle."""
-    if metric == "cycles":
-        return ("accuracy",), True
-    return (tuple(FAILURES) if metric == "failures" else (metric,)), False
+def _of_metric(scores: Iterable[Score], metric: str) -> list[Score]:
+    """Return the scores that the chart `metric` draws: those at checkpoints, or at the cycles of an evolution."""
+    names = FAILURES if metric == "failures" else {"accuracy" if metric == "cycles" else metric}
+    of_metric = [score for score in scores if score.metric in names and _place(score)[0]]
+    return [score for score in of_metric if (_place(score)[0] == CYCLE) == (metric == "cycles")]
 
 
-def _is_of(score: Score, cycles: bool) -> bool:
-    """Return whether the slice of a score is an evolution cycle (if `cycles`) or a checkpoint (otherwise)."""
-    place = SLICE.fullmatch(score.slice)
-    return place is not None and (place[1] == CYCLE) == cycles
-
-
-def _shown(scores: Iterable[Score], metrics: Iterable[str], cycles: bool = False) -> list[Score]:
-    """Return the scores with a value at a checkpoint (at a cycle if `cycles`), of the first variant that has any."""
-    wanted = set(metrics)
-    found = [
-        score
-        for score in scores
-        if score.metric in wanted and score.value is not None and _is_of(score, cycles)
-    ]
-    for variant in VARIANTS:
-        if of_variant := [score for score in found if score.variant == variant]:
-            return of_variant
-    return []
+def _shown(scores: Iterable[Score], metric: str) -> list[Score]:
+    """Return the scores with a value that the chart `metric` draws, of the first variant that has any."""
+    measured = [score for score in _of_metric(scores, metric) if score.value is not None]
+    of_variants = ([score for score in measured if score.variant == variant] for variant in VARIANTS)
+    return next(filter(None, of_variants), [])
 
 
 def _place(score: Score) -> tuple[str, int]:
-    kind, number = score.slice.rsplit(" ", 1)
-    return kind, int(number)
+    """Return the kind and the number of a score's slice, such as ("period", 2); ("", 0) for another slice."""
+    place = SLICE.fullmatch(score.slice)
+    return (place[1], int(place[2])) if place else ("", 0)
 
 
-def _point(score: Score) -> Point:
-    return Point(_place(score)[1], score.value or 0.0, score.low, score.high)
-
-
-def _curves(scores: Iterable[Score]) -> list[Curve]:
+def _curves(scores: Sequence[Score]) -> list[Curve]:
     """Return a curve for each assistant, in descending order of the average value."""
-    by_assistant: dict[str, list[Score]] = {}
-    for score in scores:
-        by_assistant.setdefault(score.assistant, []).append(score)
-    return best_first(
-        Curve(
-            flagged(name, rows),
-            tuple(sorted(map(_point, rows), key=lambda point: point.at)),
-            score_label(rows),
-        )
-        for name, rows in by_assistant.items()
-    )
+    curves = []
+    for assistant in dict.fromkeys(score.assistant for score in scores):
+        rows = [score for score in scores if score.assistant == assistant]
+        points = [Point(_place(row)[1], row.value or 0.0, row.low, row.high) for row in rows]
+        in_order = tuple(sorted(points, key=lambda point: point.at))
+        curves.append(Curve(flagged(assistant, rows), in_order, score_label(rows)))
+    return best_first(curves)
 
 
 def _beside(scores: Sequence[Score]) -> tuple[Curve, ...]:
     """Return the curves of random accuracy and of each model's upper bound."""
-    found = []
+    curves = []
     models = list(dict.fromkeys(score.model for score in scores))
     for metric, name in BOUNDS.items():
-        for model in models if metric == "upper_bound" else models[:1]:
-            rows = {_place(each)[1]: each for each in _shown(scores, [metric]) if each.model == model}
-            said = f"{name} of {model}" if metric == "upper_bound" and len(models) > 1 else name
-            points = [Point(at, each.value or 0.0) for at, each in sorted(rows.items())]
-            if points:
-                found.append(Curve(said, tuple(points)))
-    return tuple(found)
+        by_model = metric == UPPER_BOUND.name
+        for model in models if by_model else models[:1]:
+            values = {
+                _place(row)[1]: row.value or 0.0 for row in _shown(scores, metric) if row.model == model
+            }
+            title = f"{name} of {model}" if by_model and len(models) > 1 else name
+            if values:
+                curves.append(Curve(title, tuple(Point(at, value) for at, value in sorted(values.items()))))
+    return tuple(curves)
 
 
 def _panels(scores: Iterable[Score]) -> list[Panel]:
     """Return a panel for each assistant, in ascending order of failures."""
-    panels: dict[str, tuple[str | None, dict[str, dict[int, float]]]] = {}
+    panels: dict[str, Panel] = {}
     for score in scores:
-        _, parts = panels.setdefault(
-            flagged(score.assistant, [score]),
-            (score_label([score]), {name: {} for name in FAILURES.values()}),
-        )
-        parts[FAILURES[score.metric]][_place(score)[1]] = score.value or 0.0
-    found = [Panel(name, parts, label) for name, (label, parts) in panels.items()]
-    return sorted(found, key=lambda panel: sum(sum(part.values()) for part in panel.parts.values()))
+        name = flagged(score.assistant, [score])
+        parts: dict[str, dict[int, float]] = {part: {} for part in FAILURES.values()}
+        panel = panels.setdefault(name, Panel(name, parts, score_label([score])))
+        panel.parts[FAILURES[score.metric]][_place(score)[1]] = score.value or 0.0
+    return sorted(panels.values(), key=lambda panel: sum(sum(part.values()) for part in panel.parts.values()))
 
 
-def _caption(scores: Sequence[Score], kind: str, at: AbstractSet[int], *, drawn: bool, what: str) -> str:
-    """Return the caption: the numbers of probes and episodes, the kind of the intervals, and the checkpoints without a
-    score.
+def _caption(
+    scores: Sequence[Score], kind: str, places: Collection[int], *, with_widths: bool, what: str
+) -> str:
+    """Return the caption: the numbers of probes and episodes, the intervals, and the checkpoints without a score.
 
-    If the intervals are not `drawn`, the caption contains their maximum width.
+    Where the intervals are not drawn, the caption has their maximum width.
     """
-    said = f"{resting(scores, what)} a {kind}; {intervals(scores, drawn=drawn)}"
-    said += "; attributed by state probes" if is_state_probe_score(scores[0]) else VARIANTS[scores[0].variant]
-    lacking = sorted(at - {_place(each)[1] for each in scores})
-    return f"{said}; no score at {kind} {', '.join(map(str, lacking))}" if lacking else said
+    caption = f"{resting(scores, what)} a {kind}; {intervals(scores, drawn=not with_widths)}"
+    caption += (
+        "; attributed by state probes" if is_state_probe_score(scores[0]) else VARIANTS[scores[0].variant]
+    )
+    missing = sorted({*places} - {_place(score)[1] for score in scores})
+    return f"{caption}; no score at {kind} {', '.join(map(str, missing))}" if missing else caption
 
 
 def resting(scores: Sequence[Score], what: str = "probes") -> str:
     """Return the numbers of probes and episodes per score as text, such as `20 to 25 probes of 3 episodes`."""
-    probes, episodes = ({each.n for each in scores}, {each.n_episodes for each in scores})
+    probes, episodes = {score.n for score in scores}, {score.n_episodes for score in scores}
     return f"{_range(probes)} {what} of {_range(episodes)} episode{'' if episodes == {1} else 's'}"
 
 
 def intervals(scores: Sequence[Score], *, drawn: bool = True) -> str:
     """Return a caption: how the intervals were computed and, if they are not drawn, their maximum width."""
-    widths = [each.high - each.low for each in scores if each.low is not None and each.high is not None]
-    reasons = list(dict.fromkeys(each.interval_reason for each in scores if each.interval_reason))
-    if not widths:
+    bounded = [score for score in scores if score.low is not None and score.high is not None]
+    if not bounded:
+        reasons = dict.fromkeys(score.interval_reason for score in scores if score.interval_reason)
         return f"no interval: {' or '.join(reasons)}" if reasons else "no interval"
-    units = " and ".join(
-        dict.fromkeys(each.interval_units or "episodes" for each in scores if each.low is not None)
-    )
-    wide = "" if drawn else f" are at most {max(widths):.2f} wide"
-    return f"95 % intervals over {units}{wide}"
+    units = " and ".join(dict.fromkeys(score.interval_units or "episodes" for score in bounded))
+    widest = max((score.high or 0.0) - (score.low or 0.0) for score in bounded)
+    return f"95 % intervals over {units}" + ("" if drawn else f" are at most {widest:.2f} wide")
 
 
-def _range(numbers: AbstractSet[int]) -> str:
-    low, high = min(numbers), max(numbers)
-    return str(low) if low == high else f"{low} to {high}"
+def _range(numbers: Collection[int]) -> str:
+    return " to ".join(map(str, dict.fromkeys((min(numbers), max(numbers)))))

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import cycle, pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from memflow.errors import BadSettings
 from memflow.plots.shapes import Bars, Chart, Curve, Drawable, Panel, gaps
@@ -17,8 +17,6 @@ from memflow.plots.shapes import Bars, Chart, Curve, Drawable, Panel, gaps
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Form = Literal["svg", "png"]
 
 BLACK = "#000000"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK)
@@ -58,26 +56,18 @@ def can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def render(chart: Drawable, form: Form = "svg") -> bytes:
-    """Return a chart as the bytes of an image file in a format. Raises BadSettings if matplotlib is not installed."""
+def render(chart: Drawable, form: str = "svg") -> bytes:
+    """Return a chart as an image file, `svg` or `png`. Raises BadSettings if matplotlib is not installed."""
     if not can_draw():
         raise BadSettings(MISSING)
     import matplotlib as mpl
 
     with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}):
-        figure = _picture(chart)
+        figure = _chart(chart) if isinstance(chart, Chart) else _bars(chart)
         written = io.BytesIO()
         undated = {"Date": None} if form == "svg" else {"Software": None}
         figure.savefig(written, format=form, dpi=DOTS, metadata=undated)
     return written.getvalue()
-
-
-def _picture(chart: Drawable) -> "Figure":
-    match chart:
-        case Chart():
-            return _chart(chart)
-        case Bars():
-            return _bars(chart)
 
 
 def _figure(chart: Drawable, height: float) -> "Figure":

@@ -50,7 +50,7 @@ class Panel:
     """The stacked bars of one assistant or model: the height of each part of a bar, by position."""
 
     name: str
-    parts: Mapping[str, Mapping[int, float]]
+    parts: Mapping[str, dict[int, float]]
     label: str | None = None
 
 
@@ -84,11 +84,11 @@ def best_first(curves: Iterable[Curve]) -> list[Curve]:
 
 
 def _label(drawn: Sequence[Curve | Panel]) -> str | None:
-    found = []
-    for label in dict.fromkeys(each.label for each in drawn if each.label):
-        names = [each.name for each in drawn if each.label == label]
-        found.append(label if len(names) == len(drawn) else f"{label}: {', '.join(names)}")
-    return "; ".join(found) or None
+    labels = []
+    for label in dict.fromkeys(shape.label for shape in drawn if shape.label):
+        names = [shape.name for shape in drawn if shape.label == label]
+        labels.append(label if len(names) == len(drawn) else f"{label}: {', '.join(names)}")
+    return "; ".join(labels) or None
 
 
 def gaps(points: Sequence[Point], at: Sequence[float]) -> list[tuple[Point, ...]]:

@@ -1,6 +1,6 @@
-"""The row types of every table: the source of the Parquet schemas, the SQL and the column descriptions.
+"""The row types of every table: the only source of the Parquet schemas, the SQL and the column descriptions.
 
-The table `stage.name` has the asset key `stage/name` and the SQL file `sql/tables/<stage>/<name>.sql`.
+The table `stage.name` has the asset key `stage/name`. A nullable column that is added reads as null in older files.
 
 `reason` is null for a valid row; otherwise it states the error. A row with a reason is quarantined: it counts in
 coverage only.
@@ -26,6 +26,7 @@ from memflow.records.scores import (
     Drift,
     FailureAttribution,
     HealthMeasure,
+    ProbeRetrieval,
     PublishedScore,
     Score,
     Verdict,
@@ -56,6 +57,7 @@ __all__ = [
     "PlayedRound",
     "Policy",
     "Probe",
+    "ProbeRetrieval",
     "Profile",
     "PublishedScore",
     "Record",

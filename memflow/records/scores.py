@@ -56,6 +56,39 @@ class FailureAttribution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeRetrieval:
+    """One row per probe with evidence and ranking of the entries that an assistant's memory had stored by then."""
+
+    domain: Domain
+    assistant: Assistant
+    probe_id: Annotated[str, "The probe."]
+    episode_id: Episode
+    checkpoint: Checkpoint
+    ranking: Annotated[
+        str,
+        "`memory`: what it recalled itself; `vector`, `text` or `hybrid` search; `random`: random orders.",
+    ]
+    evidence: Annotated[int, "Messages that the answer rests on, and that had been said by then."]
+    stored: Annotated[int | None, "How many of them an entry that was not retired came from."] = None
+    entries: Annotated[int | None, "Entries that can be recalled, without summaries of everything."] = None
+    k: Annotated[int | None, "How many of these entries the memory recalled; a ranking recalls no more."] = (
+        None
+    )
+    tokens: Annotated[int | None, "Their estimated tokens; the entries of a ranking have no more."] = None
+    recalled: Annotated[
+        float | None, "Evidence messages that are recalled; of random orders, the mean number."
+    ] = None
+    ranks: Annotated[
+        list[float], "Ranks of the first entries that came from evidence, among all that were ranked."
+    ] = field(default_factory=list)
+    read: Annotated[float | None, "Part of the answer's loss that is a read failure of the memory."] = None
+    avoided: Annotated[
+        float | None, "How much of it this ranking would avoid; negative where it recalls less."
+    ] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """One row per fact that was new at a checkpoint and judge, and whether the memory contained it then."""
 

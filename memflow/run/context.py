@@ -5,7 +5,8 @@ dry_run.py from memory and counting chats.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -16,7 +17,7 @@ from memflow.chat.requests import Chat
 from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
-from memflow.records import Comparison, Drift, Probe, PublishedScore, Score
+from memflow.records import Entry, Probe
 from memflow.run.early_answers import EarlyAnswers
 from memflow.timing import Clock
 
@@ -58,12 +59,18 @@ class ModelProvider(Protocol):
         """Set the number of items of the step, for the progress bar. Return a function to call after each item."""
 
 
+class EntrySearch(Protocol):
+    """The protocol of a search over the entries of one assistant, as of any sequence number."""
+
+    def __call__(self, episode: str, sequence: int, query: str | Sequence[float], k: int) -> list[str]:
+        """Return the ids of the best `k` current entries for a text or a vector, best first."""
+
+
 class StepContext:
     """The context of one step on one partition.
 
     The scope of the step determines the attributes: `dataset` and `files` for a data set, `domain` for a domain, also
-    `assistant` and `memory` for an assistant. For scope `all`, `leaderboard` computes the scores, `comparisons` the
-    comparisons of assistants and `drift` the changes of scores; `history` adds scores to the published ones.
+    `assistant` and `memory` for an assistant.
     """
 
     dataset: Dataset
@@ -73,10 +80,8 @@ class StepContext:
     assistant: str
     memory: MemoryConfig
     metric_backends: Callable[[Mapping[str, Chat]], MetricBackends]
-    leaderboard: Callable[[], list[Score]]
-    comparisons: Callable[[], list[Comparison]]
-    history: Callable[[list[Score]], list[PublishedScore]]
-    drift: Callable[[], list[Drift]]
+    index: Callable[[Sequence[Entry]], AbstractContextManager[EntrySearch]]
+    """Indexes entries, for the searches of one step."""
     early: EarlyAnswers | None = None
     """Set if the probes are asked in the same run, so that they can be asked during play."""
 

@@ -159,7 +159,7 @@ class DryRun:
             memory=memory,
             metric_backends=lambda judges: MetricBackends(next(iter(judges.values()), None), judges=judges),
         )
-        tables, seconds = run_simulated(step.function(context))
+        tables, seconds = run_simulated(step.run(context))
         for table, rows in tables.items():
             self.add(table, partition_key(domain.name, assistant), rows)
         counts = tuple(count for count in models.counts.values() if count.calls)

@@ -1,4 +1,4 @@
-"""The pipeline steps that evaluate one assistant in one domain, and those that compute the leaderboard and drift.
+"""The pipeline steps that evaluate one assistant in one domain.
 
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.capabilities import MemoryClaims, SimulatedFeedback
 from memflow.benchmarks.domains import Domain
 from memflow.chat.conversation import ASSISTANT
 from memflow.errors import BadSettings, MemflowError
@@ -36,10 +37,8 @@ from memflow.run.transcripts import (
     transcript_rows,
 )
 from memflow.scoring.attribution import attribute, given_messages
-from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import claims_of_judges
-from memflow.scoring.noise import with_difference_noise
 
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
@@ -47,7 +46,8 @@ CHECKPOINTS_AT_ONCE = 256
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
     """Return whether probes are asked during play, because the memory evolves or the domain requires it."""
-    return benchmark.plays_probes(domain) or evolves(memory, benchmark)
+    on_policy = isinstance(benchmark, SimulatedFeedback) and benchmark.plays_probes(domain)
+    return on_policy or evolves(memory, benchmark)
 
 
 def reads_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
@@ -80,11 +80,13 @@ async def play_episodes(context: StepContext) -> Tables:
     def by_episode(to_rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:
         return (row for episode in played for row in to_rows(domain.name, assistant, [episode]))
 
+    benchmark = context.benchmark
+    rounds = benchmark.rounds(domain, assistant, played) if isinstance(benchmark, SimulatedFeedback) else []
     return {
         "memory.transcripts": by_episode(transcript_rows),
         "memory.indexes": by_episode(entry_rows),
         "memory.policies": policy_rows(domain.name, assistant, memory.values, played),
-        "memory.feedback": context.benchmark.rounds(domain, assistant, played),
+        "memory.feedback": rounds,
     }
 
 
@@ -297,11 +299,11 @@ async def attribute_failures(context: StepContext) -> Tables:
 
 async def judge_claims(context: StepContext) -> Tables:
     """Judge which facts of the users' states the memory contains at each checkpoint."""
-    domain, system = context.domain, context.memory.system
-    claims = []
-    if system.memory.recalls_entries:
-        turns = context.rows("utterance.turns")
-        claims = context.benchmark.claims(domain, context.assistant, context.states(), turns)
+    domain, system, benchmark = context.domain, context.memory.system, context.benchmark
+    if not (system.memory.recalls_entries and isinstance(benchmark, MemoryClaims)):
+        return {"score.claims": []}
+    turns = context.rows("utterance.turns")
+    claims = benchmark.claims(domain, context.assistant, context.states(), turns)
     judges = await context.models.judges(domain.name) if claims else {}
     unknown: list[Claim] = []
     judged: dict[str, list[Claim]] = {name: [] for name in judges}
@@ -317,7 +319,7 @@ async def judge_claims(context: StepContext) -> Tables:
         texts = memory_texts(histories, known, system.memory.bookkeeping_kinds)
         del histories
         claims_by_judge = await asyncio.gather(
-            *(context.benchmark.judge_claims(domain, known, texts, judge) for judge in judges.values())
+            *(benchmark.judge_claims(domain, known, texts, judge) for judge in judges.values())
         )
         for name, claims_of_judge in zip(judges, claims_by_judge, strict=True):
             judged[name] += claims_of_judge
@@ -343,20 +345,3 @@ async def measure_health(context: StepContext) -> Tables:
         observations = observe_episodes(context)
         measures = measure_all(observations, traits(context, observations), partial(search_again, context))
     return {"score.health": [measure.row(context.domain.name, context.assistant) for measure in measures]}
-
-
-async def compute_leaderboard(context: StepContext) -> Tables:
-    """Compare every two assistants of a domain, and compute the scores of every assistant with its range of ranks."""
-    comparisons = context.comparisons()
-    scores = with_ranks(context.leaderboard(), comparisons)
-    comparisons = with_difference_noise(comparisons, scores)
-    return {
-        "score.comparisons": comparisons,
-        "score.leaderboard": scores,
-        "score.history": context.history(scores),
-    }
-
-
-async def compute_drift(context: StepContext) -> Tables:
-    """Compare the scores of each assistant whose inputs changed with those of its publication before the change."""
-    return {"score.drift": context.drift()}

@@ -14,6 +14,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.capabilities import EvolutionFeedback
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.limits import limit_prompt
@@ -65,7 +66,7 @@ class Environment:
 
 def evolves(config: MemoryConfig, benchmark: Benchmark) -> bool:
     """Return whether a memory evolves on a benchmark: it has a policy, and the benchmark provides feedback."""
-    return benchmark.provides_feedback and issubclass(config.system.memory, EvolvingMemory)
+    return isinstance(benchmark, EvolutionFeedback) and issubclass(config.system.memory, EvolvingMemory)
 
 
 def count_events(config: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
@@ -191,6 +192,9 @@ class _Evolution:
         verdicts = await environment.benchmark.verdicts(environment.domain, probes, replies, MetricBackends())
         metrics = {probe.probe_id: probe.metric for probe in probes}
         values = [row.value for row in verdicts if row.metric == metrics[row.probe_id]]
+        assert isinstance(
+            environment.benchmark, EvolutionFeedback
+        )  # only such a benchmark has feedback probes
         feedback = environment.benchmark.build_evolution_feedback(
             environment.domain, str(self.config.values["feedback"]), probes, replies, environment.turns
         )

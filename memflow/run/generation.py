@@ -4,7 +4,8 @@ Each step reads what the data set publishes or calls the simulator; the benchmar
 defines the order of the steps and their inputs.
 """
 
-from memflow.benchmarks.api import Annotators
+from memflow.benchmarks.capabilities import SimulatedFeedback
+from memflow.benchmarks.step_values import Annotators
 from memflow.memories.memory import Tools
 from memflow.run.context import STATES, StepContext, Tables
 
@@ -56,6 +57,8 @@ async def generate_probes(context: StepContext) -> Tables:
 
 async def simulate_feedback(context: StepContext) -> Tables:
     """Let the backbone answer the training cases, and the simulator react to its answers."""
+    if not isinstance(context.benchmark, SimulatedFeedback):
+        return {"feedback.sessions": []}
     backbone, simulator = await context.models.role("backbone"), await context.models.role("simulator")
     rounds = await context.benchmark.feedback(
         context.domain,

@@ -1,8 +1,7 @@
-"""The scripted chat's handlers of benchmarks, memories and annotation, by prompt name."""
+"""The scripted chat's handlers of benchmarks and memories, by prompt name."""
 
 from collections.abc import Mapping
 
-from memflow.annotation import scripted as annotation
 from memflow.benchmarks import registry as benchmarks
 from memflow.chat.scripted import Handler
 from memflow.memories import registry as memories
@@ -11,4 +10,4 @@ from memflow.memories.user_memories import UserMemory
 
 def handlers(own: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
     """Return all handlers of the scripted chat by prompt name. `own` contains the user's own memories."""
-    return {**memories.handlers(own), **benchmarks.handlers(), **annotation.HANDLERS}
+    return {**memories.handlers(own), **benchmarks.handlers()}

@@ -1,4 +1,4 @@
-"""All prompts of benchmarks, memories, annotation and repeated requests, by name, with the roles that receive them.
+"""All prompts of benchmarks, memories and repeated requests, by name, with the roles that receive them.
 
 chat/prompts.py loads single prompts.
 """
@@ -17,8 +17,6 @@ from memflow.pipeline import WRITERS
 ANY_ROLE = "any"
 """The role of a prompt that every model may receive."""
 PROMPT_ROLES = ("simulator", "judge", "annotator", "assistant", "memory", ANY_ROLE)
-SHARED = {"memflow.chat": ANY_ROLE, "memflow.annotation": "judge"}
-"""The packages with prompts that belong to no benchmark or memory, and the role of these prompts."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +59,7 @@ def prompt_catalog(own: Mapping[str, UserMemory] | None = None) -> dict[str, Cat
             add(package, "assistant" if package == root else _common_role(package, roles), roles)
     for package in _memory_packages(own or {}):
         add(package, "memory", {})
-    for package, role in SHARED.items():
-        add(package, role, {})
+    add("memflow.chat", ANY_ROLE, {})  # the prompts of no benchmark or memory
     return dict(sorted(catalog.items()))
 
 

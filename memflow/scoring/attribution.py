@@ -83,10 +83,7 @@ class _MemoryTimeline:
         Raises BadInput if the probe follows a message that was not played.
         """
         past = self.pasts.get(probe.episode_id)
-        asked_at = 0 if past is None else past.sequence(probe)
-        return frozenset(
-            message for message in probe.evidence if self.given.get(message, asked_at) < asked_at
-        )
+        return received_evidence(probe, 0 if past is None else past.sequence(probe), self.given)
 
     def stored(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
         """Return the `messages` that are sources of an entry that was not retired when the probe was asked."""
@@ -100,12 +97,12 @@ class _MemoryTimeline:
 
     def _from(self, past: EpisodeHistory) -> dict[str, list[Item]]:
         """Return the entries of an episode by source message, without global summary entries."""
-        found: dict[str, list[Item]] = {}
+        items_by_source: dict[str, list[Item]] = {}
         for item in past.items:
             if item.kind not in self.system.kinds_without_evidence:
                 for source in item.sources:
-                    found.setdefault(source, []).append(item)
-        return found
+                    items_by_source.setdefault(source, []).append(item)
+        return items_by_source
 
 
 def _attribute_probe(
@@ -164,7 +161,7 @@ def _attribute_reply(
         if timeline.system.memory.ranks_entries and (server is None or server.ranked)
         else None,
         entries=len(sources),
-        relevant=sum(not evidence.isdisjoint(each) for each in sources),
+        relevant=sum(not evidence.isdisjoint(entry_sources) for entry_sources in sources),
     )
     if verdict.value is None:
         return replace(row, reason=verdict.reason)
@@ -193,22 +190,27 @@ def _without_export(
     return replace(
         row,
         recalled_at_10=len(evidence & best) if server.ranked else None,
-        relevant=sum(not evidence.isdisjoint(each) for each in sources),
+        relevant=sum(not evidence.isdisjoint(entry_sources) for entry_sources in sources),
     )
 
 
 def _servers(entries: Sequence[Entry]) -> dict[str, Capabilities]:
     """Return the capabilities of the memory server by episode."""
-    found = {}
+    capabilities = {}
     for entry in entries:
         if entry.kind == SERVER and (can := declared_capabilities(entry.kind, json.loads(entry.meta))):
-            found[entry.episode_id] = can
-    return found
+            capabilities[entry.episode_id] = can
+    return capabilities
 
 
 def given_messages(said: Iterable[TranscriptMessage]) -> dict[str, int]:
     """Return the sequence number of each message that the memory received, including messages of a base episode."""
     return {line.message_id: line.sequence for line in said if line.reason is None}
+
+
+def received_evidence(probe: Probe, asked_at: int, given: Mapping[str, int]) -> frozenset[str]:
+    """Return the evidence messages of a probe that the memory had received at a sequence number."""
+    return frozenset(message for message in probe.evidence if given.get(message, asked_at) < asked_at)
 
 
 def _sources(entries: Sequence[Entry]) -> dict[tuple[str, str], frozenset[str]]:

@@ -1,4 +1,4 @@
-"""The catalog of metrics: shared metrics (declared here), and metrics of benchmarks and installed packages.
+"""The catalog of metrics: shared metrics (declared here), and metrics that entry points name, ours too.
 
 Sorting, range checks, plot labels and docs/metrics.md use the catalog. metric.py defines a metric and explains how to
 add one.
@@ -7,16 +7,13 @@ add one.
 import inspect
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, Protocol
 
+from memflow.entry_points import METRICS, installed
 from memflow.errors import BadInput
 from memflow.records import BY_EVIDENCE
 from memflow.scoring.collection import Collected, UnusableMetric, collect
 from memflow.scoring.metric import Metric
-
-ENTRY_POINTS = "memflow.metrics"
-"""The entry point group of installed packages: each names a `Metric` or an iterable of them."""
 
 _CHANGE: dict[str, Any] = {"group": "change", "counts": "questions", "source": "CoMem, section 3.3"}
 _FAILURE: dict[str, Any] = {
@@ -171,7 +168,7 @@ EFFICIENCY = tuple(
     for operation in ("write", "read")
 )
 """Metrics that measure a run; their rows are no part of the leaderboard's content hash."""
-EFFICIENCY_NAMES = frozenset(each.name for each in EFFICIENCY)
+EFFICIENCY_NAMES = frozenset(metric.name for metric in EFFICIENCY)
 SHARED: tuple[Metric, ...] = (
     *(ACCURACY, RANDOM, UPPER_BOUND, GUESS, UNPARSED, CUT_REPLIES),
     *(*FAILURES, *EVIDENCE, *CHANGE, *EFFICIENCY),
@@ -179,7 +176,7 @@ SHARED: tuple[Metric, ...] = (
 """The metrics that every benchmark may have."""
 
 
-_EVIDENCE_NAMES = frozenset(each.name for each in EVIDENCE)
+_EVIDENCE_NAMES = frozenset(metric.name for metric in EVIDENCE)
 
 
 class NamedScore(Protocol):
@@ -198,14 +195,17 @@ def is_evidence_score(score: NamedScore) -> bool:
 
 @cache
 def _collected() -> Collected:
-    from memflow.benchmarks import registry  # noqa: PLC0415  (benchmarks declare metrics with this module)
-
-    return collect(SHARED, registry.metrics(), entry_points(group=ENTRY_POINTS))
+    return collect(SHARED, installed(METRICS))
 
 
 def catalog() -> Mapping[str, Metric]:
     """Return all metrics by name: shared metrics, metrics of benchmarks, and metrics of installed packages."""
     return _collected().metrics
+
+
+def declared_metrics(benchmark: str) -> tuple[Metric, ...]:
+    """Return the metrics that a benchmark declares: those of the entry point with its name."""
+    return _collected().declared.get(benchmark, ())
 
 
 def unusable_metrics() -> tuple[UnusableMetric, ...]:
@@ -216,10 +216,10 @@ def unusable_metrics() -> tuple[UnusableMetric, ...]:
 def plugin_metrics() -> list[tuple[dict[str, Any], str]]:
     """Return the catalog row and module source of each plug-in metric, for use in input fingerprints."""
     metrics = [catalog()[name] for name in _collected().from_plugins]
-    modules = [each.value and inspect.getmodule(each.value) for each in metrics]
+    modules = [metric.value and inspect.getmodule(metric.value) for metric in metrics]
     return [
-        (_row(each), inspect.getsource(module) if module else "")
-        for each, module in zip(metrics, modules, strict=True)
+        (_row(metric), inspect.getsource(module) if module else "")
+        for metric, module in zip(metrics, modules, strict=True)
     ]
 
 
@@ -228,30 +228,34 @@ def find_metric(name: str) -> Metric:
 
     Raises BadInput for a metric that is not in the catalog.
     """
-    found = catalog().get(name.partition("[")[0])
-    if found is None:
+    metric = catalog().get(name.partition("[")[0])
+    if metric is None:
         raise BadInput(
-            f"metric {name!r} is not in the catalog and cannot be published. Declare it in METRICS of "
-            "its benchmark, or with an entry point of the group memflow.metrics."
+            f"metric {name!r} is not in the catalog and cannot be published. Declare it with an entry point of "
+            "the group memflow.metrics."
         )
-    return found
+    return metric
 
 
 def in_range(name: str, value: float | None) -> bool:
     """Return whether a value is in the range of the metric with this name; False for an unknown metric."""
-    found = catalog().get(name.partition("[")[0])
-    return found is not None and found.contains(value)
+    metric = catalog().get(name.partition("[")[0])
+    return metric is not None and metric.contains(value)
 
 
 def sort_key(name: str, value: float | None) -> float:
     """Return a number that sorts values of the metric best first; 0 for an unknown metric."""
-    found = catalog().get(name.partition("[")[0])
-    return 0.0 if found is None else found.sort_key(value)
+    metric = catalog().get(name.partition("[")[0])
+    return 0.0 if metric is None else metric.sort_key(value)
 
 
 def catalog_rows() -> list[dict[str, Any]]:
-    """Return the rows of the table score.metrics (sql/tables/score/metrics.sql)."""
-    return [_row(each) for each in catalog().values()]
+    """Return the rows of the table score.metrics, one per metric.
+
+    `direction` is higher, lower or neither: which value is better. `low` and `high` are null where the range has no
+    end.
+    """
+    return [_row(metric) for metric in catalog().values()]
 
 
 def _row(metric: Metric) -> dict[str, Any]:
@@ -266,26 +270,3 @@ def _row(metric: Metric) -> dict[str, Any]:
         "description": metric.description,
         "source": metric.source,
     }
-
-
-def markdown_table() -> str:
-    """Return the metrics as a Markdown table: shared metrics first, then the metrics of benchmarks by name."""
-    shared, plugins = [each.name for each in SHARED], _collected().from_plugins
-    names = [*shared, *sorted(catalog().keys() - {*shared, *plugins})]
-    rows = ["| metric | meaning | better | range | primary for | source |", "|---|---|---|---|---|---|"]
-    for each in map(find_metric, names):
-        low, high = ("" if end is None else f"{end:g}" for end in (each.low, each.high))
-        span = f"{low or '-∞'} to {high or '∞'}{f' {each.unit}' if each.unit else ''}"
-        meaning = each.description
-        for variant, what in each.variants.items():
-            meaning += f" `{variant}`: {what}."
-        cells = (
-            f"`{each.name}`",
-            meaning,
-            each.direction,
-            span,
-            ", ".join(sorted(each.primary_for)),
-            each.source,
-        )
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)

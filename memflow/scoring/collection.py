@@ -1,4 +1,4 @@
-"""The collection of metrics: shared metrics, metrics of benchmarks, and metrics of installed packages.
+"""The collection of metrics: the shared metrics, and those that entry points of the group `memflow.metrics` name.
 
 catalog.py declares the shared metrics.
 """
@@ -8,79 +8,76 @@ from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
 from types import MappingProxyType
 
+from memflow.entry_points import is_ours, package_of
 from memflow.errors import BadSettings
 from memflow.scoring.metric import Metric
 
 
 @dataclass(frozen=True)
 class UnusableMetric:
-    """A metric or entry point that cannot be used: its name, its package, and the reason."""
+    """A metric or entry point that cannot be used, its package, and the reason. `declared_by` is the entry point."""
 
     name: str
     package: str
     reason: str
+    declared_by: str
 
 
 @dataclass(frozen=True)
 class Collected:
-    """The collected metrics: usable metrics by name, names of metrics from plug-ins, and unusable metrics."""
+    """The usable metrics by name, those that entry points declare, names from other packages, and unusable ones."""
 
     metrics: Mapping[str, Metric]
+    declared: Mapping[str, tuple[Metric, ...]]
     from_plugins: tuple[str, ...]
     unusable: tuple[UnusableMetric, ...]
 
 
-def collect(
-    shared: Iterable[Metric], declared: Mapping[str, Iterable[Metric]], points: Iterable[EntryPoint] = ()
-) -> Collected:
-    """Return the shared metrics, the metrics of each benchmark, and the metrics of entry points.
+def collect(shared: Iterable[Metric], points: Iterable[EntryPoint]) -> Collected:
+    """Return the shared metrics and the metrics of entry points.
 
-    A metric is unusable if its name already has another definition. An entry point is unusable if it raises.
+    A metric is unusable if its name already has another definition. Benchmarks may share a metric: it is then primary
+    for each that says so. An entry point is unusable if it raises.
     """
-    found = {each.name: each for each in shared}
-    owner = dict.fromkeys(found, "memflow")
+    metrics = {metric.name: metric for metric in shared}
+    owners = dict.fromkeys(metrics, "memflow")
+    declared: dict[str, tuple[Metric, ...]] = {}
     unusable, from_plugins = [], []
-    for benchmark, metrics in declared.items():
-        for each in metrics:
-            known = found.setdefault(each.name, each)
-            first = owner.setdefault(each.name, benchmark)
-            if replace(known, primary_for=frozenset()) != replace(each, primary_for=frozenset()):
-                reason = (
-                    f"{first} defines the metric {each.name!r} differently; rename the metric, or use "
-                    "the existing definition"
-                )
-                unusable.append(UnusableMetric(each.name, benchmark, reason))
-                continue
-            found[each.name] = known.primary_in(*each.primary_for)
     for point in points:
-        package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown package"
+        package = package_of(point)
         try:
-            own = _resolve(point)
-            clashes = sorted(each.name for each in own if each.name in found)
-            if clashes:
-                raise BadSettings(
-                    f"the metric name {clashes[0]!r} of {package} is already used. Rename this metric."
-                )
-        except BadSettings as wrong:
-            unusable.append(UnusableMetric(point.name, package, str(wrong)))
+            declared[point.name] = _load(point)
+        except BadSettings as error:
+            unusable.append(UnusableMetric(point.name, package, str(error), point.name))
             continue
-        found |= {each.name: each for each in own}
-        from_plugins += [each.name for each in own]
-    return Collected(MappingProxyType(found), tuple(from_plugins), tuple(unusable))
+        for metric in declared[point.name]:
+            if metric.name not in metrics and not is_ours(point):
+                from_plugins.append(metric.name)
+            known = metrics.setdefault(metric.name, metric)
+            owner = owners.setdefault(metric.name, point.name)
+            if replace(known, primary_for=frozenset()) != replace(metric, primary_for=frozenset()):
+                reason = (
+                    f"{owner} defines the metric {metric.name!r} differently; rename the metric, or use the existing "
+                    "definition"
+                )
+                unusable.append(UnusableMetric(metric.name, package, reason, point.name))
+                continue
+            metrics[metric.name] = known.primary_in(*metric.primary_for)
+    return Collected(MappingProxyType(metrics), declared, tuple(from_plugins), tuple(unusable))
 
 
-def _resolve(point: EntryPoint) -> list[Metric]:
+def _load(point: EntryPoint) -> tuple[Metric, ...]:
     try:
         loaded = point.load()
-        metrics = [loaded] if isinstance(loaded, Metric) else list(loaded)
+        metrics = (loaded,) if isinstance(loaded, Metric) else tuple(loaded)
     except Exception as wrong:  # a plug-in may raise anything on import
         raise BadSettings(
             f"cannot load the metrics of {point.value}: {type(wrong).__name__}: {wrong}. Fix this module."
         ) from wrong
-    for each in metrics:
-        if not isinstance(each, Metric):
+    for metric in metrics:
+        if not isinstance(metric, Metric):
             raise BadSettings(
-                f"{point.value} contains {each!r}, which is not a Metric. Use a Metric or an iterable of "
+                f"{point.value} contains {metric!r}, which is not a Metric. Use a Metric or an iterable of "
                 "Metric."
             )
     return metrics

@@ -60,8 +60,15 @@ class MeasuredSettings:
         return {**asdict(self), **lists}
 
 
-def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSettings]) -> list[Score]:
-    """Return the scores of one domain, extended by the assistants' settings and by the names of differing settings."""
+def compare_settings(
+    scores: Iterable[Score],
+    settings: Mapping[str, MeasuredSettings],
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[Score]:
+    """Return the scores of one domain, extended by the assistants' settings and by the names of differing settings.
+
+    `columns` has further columns by assistant.
+    """
     scores = list(scores)
     stated = {
         score.assistant: replace(score, **settings[score.assistant].columns())
@@ -69,14 +76,14 @@ def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSet
     }
     differing = dict(zip(stated, differing_settings([*stated.values()]), strict=True))
     added = {
-        assistant: {**settings[assistant].columns(), "differing_settings": text}
+        assistant: {
+            **settings[assistant].columns(),
+            "differing_settings": text,
+            **(columns or {}).get(assistant, {}),
+        }
         for assistant, text in differing.items()
     }
-    # A score that was published before usually has these values already.
-    return [
-        score if _has(score, values := added[score.assistant]) else replace(score, **values)
-        for score in scores
-    ]
+    return [replace(score, **added[score.assistant]) for score in scores]
 
 
 def differing_settings(scores: Sequence[Score]) -> list[str | None]:
@@ -89,7 +96,7 @@ def differing_settings(scores: Sequence[Score]) -> list[str | None]:
     for score in scores:
         for name, value in _settings(score):
             seen[score.domain, score.model, name].add(value)
-    found = []
+    texts_of_scores = []
     for score in scores:
         texts = []
         for name, value in _settings(score):
@@ -97,12 +104,8 @@ def differing_settings(scores: Sequence[Score]) -> list[str | None]:
             if others:
                 texts.append(f"{name} {value}, others {', '.join(others)}")
         # No other row has to say that its requests are counted.
-        found.append("; ".join(filter(None, (*texts, score.memory_models))) or None)
-    return found
-
-
-def _has(score: Score, values: Mapping[str, Any]) -> bool:
-    return all(getattr(score, name) == value for name, value in values.items())
+        texts_of_scores.append("; ".join(filter(None, (*texts, score.memory_models))) or None)
+    return texts_of_scores
 
 
 def _settings(score: Score) -> list[tuple[str, str]]:
@@ -112,15 +115,15 @@ def _settings(score: Score) -> list[tuple[str, str]]:
     to a user's prompt are compared with answers to a packaged prompt. A memory's prompts are part of the memory, so
     replaced prompts are only compared if they are the benchmark's or shared.
     """
-    found = [
-        (f"prompt {name}", digest) for name, _, digest in (each.partition("@") for each in score.prompts)
+    pairs = [
+        (f"prompt {name}", digest) for name, _, digest in (prompt.partition("@") for prompt in score.prompts)
     ]
     if benchmarks := {name.partition("/")[0] for name in score.prompts}:
         owners = {*benchmarks, SHARED}
         replaced = [name for name in score.replaced_prompts if name.partition("/")[0] in owners]
-        found.append(("replaced prompts", ", ".join(replaced) or "none"))
+        pairs.append(("replaced prompts", ", ".join(replaced) or "none"))
         own = len({*score.prompts} & {*score.replaced_prompts})
-        found.append(("answer prompts", _REPLACED[own == len(score.prompts)] if own else "packaged"))
+        pairs.append(("answer prompts", _REPLACED[own == len(score.prompts)] if own else "packaged"))
     fingerprint = None if score.fingerprint is None else score.fingerprint[:8]
     results = "imported" if score.imported else "of memflow"
     settings = (
@@ -129,5 +132,5 @@ def _settings(score: Score) -> list[tuple[str, str]]:
     )
     for name, value in settings:
         if value is not None:
-            found.append((name, str(value)))
-    return found
+            pairs.append((name, str(value)))
+    return pairs

@@ -78,11 +78,11 @@ def paired_difference(
     )
 
 
-def within(found: PairedDifference, span: float) -> PairedDifference:
+def within(difference: PairedDifference, span: float) -> PairedDifference:
     """Return a difference whose interval is cut off at -span and span, for a metric whose range has this width."""
-    if found.low is None or found.high is None:
-        return found
-    return replace(found, low=max(found.low, -span), high=min(found.high, span))
+    if difference.low is None or difference.high is None:
+        return difference
+    return replace(difference, low=max(difference.low, -span), high=min(difference.high, span))
 
 
 def adjust(ps: Sequence[float | None]) -> list[float | None]:

@@ -4,7 +4,7 @@ measures.py has what is compared, metrics/paired.py the statistics. Numbers of p
 of assistants with values of the same items.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,10 +69,10 @@ def compare(
 
     With `by_slice`, in all slices; otherwise only over all probes.
     """
-    found: list[Comparison] = []
+    rows_of_measures: list[Comparison] = []
     for measure in measures:
         if isinstance(measure, AggregateMeasure):
-            found += [_aggregate(context, measure, pair) for pair in pairs]
+            rows_of_measures += [_aggregate(context, measure, pair) for pair in pairs]
             continue
         members = measure.members
         chosen = [pair for pair in pairs if members is None or members.issuperset(pair)]
@@ -81,8 +81,8 @@ def compare(
                 continue
             if chosen and np.isfinite(measure.values[:, mask]).any():
                 rows = mean_pairs(measure, mask, chosen, context.seed, with_needed=name == WHOLE)
-                found += [context.row(measure, name, pair, rows[pair]) for pair in chosen]
-    return found
+                rows_of_measures += [context.row(measure, name, pair, rows[pair]) for pair in chosen]
+    return rows_of_measures
 
 
 def mean_pairs(
@@ -93,7 +93,8 @@ def mean_pairs(
     With `with_needed`, the number of episodes needed is simulated.
     """
     _, episodes = np.unique(
-        [each for each, chosen in zip(measure.episodes, mask, strict=True) if chosen], return_inverse=True
+        [episode for episode, chosen in zip(measure.episodes, mask, strict=True) if chosen],
+        return_inverse=True,
     )
     order = np.argsort(episodes, kind="stable")
     values = measure.values[:, mask][:, order]
@@ -121,12 +122,12 @@ def mean_pairs(
             counts.append(of_episode)
             columns.append(((a, b), float(sums[a].sum()), float(sums[b].sum()), n))
     sums_of, counts_of = np.stack(totals, axis=1), np.stack(counts, axis=1)
-    found = mean_differences(sums_of, counts_of, seed=seed)
+    differences = mean_differences(sums_of, counts_of, seed=seed)
     needed = episodes_needed(np.where(counts_of > 0, sums_of, np.nan), seed=seed) if with_needed else None
     asked = known.sum(axis=1)
     return {
         (a, b): paired_difference(
-            found,
+            differences,
             (of_a / n, of_b / n) if n else (np.nan, np.nan),
             n=n,
             unpaired=(int(asked[a]) - n, int(asked[b]) - n),
@@ -155,9 +156,12 @@ def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Position
         return context.row(measure, WHOLE, pair, nothing)
     sums = measure.pair(*pair)
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = [float(measure.score(each.sum(axis=0, keepdims=True))[0]) for each in sums[:2]]
+        values = [
+            float(measure.score(sums_of_assistant.sum(axis=0, keepdims=True))[0])
+            for sums_of_assistant in sums[:2]
+        ]
     found = aggregate_difference(sums.a, sums.b, measure.score, seed=context.seed)
-    without = [each.sum(axis=0) - each for each in sums[:2]]
+    without = [sums_of_assistant.sum(axis=0) - sums_of_assistant for sums_of_assistant in sums[:2]]
     with np.errstate(divide="ignore", invalid="ignore"):
         left_out = measure.score(without[0]) - measure.score(without[1])
     added = pseudo_values(left_out[:, None], np.array([values[0] - values[1]]))
@@ -167,19 +171,26 @@ def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Position
     return context.row(measure, WHOLE, pair, row)
 
 
-def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
+def _all_pairs(row: Comparison) -> tuple[str, ...]:
+    return row.domain, row.metric, row.variant, row.slice
+
+
+def adjusted(
+    rows: Sequence[Comparison], family: Callable[[Comparison], Hashable] = _all_pairs
+) -> list[Comparison]:
     """Return the rows with adjusted p values and the better assistant.
 
-    One family of tests is all pairs of assistants under one metric, variant and slice of a domain.
+    Rows with an equal `family` are one family of tests, by default all pairs of assistants under one metric, variant
+    and slice of a domain.
     """
-    families: dict[tuple[str, str, str, str], list[int]] = {}
+    families: dict[Hashable, list[int]] = {}
     for at, row in enumerate(rows):
-        families.setdefault((row.domain, row.metric, row.variant, row.slice), []).append(at)
-    found = list(rows)
+        families.setdefault(family(row), []).append(at)
+    adjusted_rows = list(rows)
     for members in families.values():
         for at, row in zip(members, adjust_family([rows[at] for at in members]), strict=True):
-            found[at] = row
-    return found
+            adjusted_rows[at] = row
+    return adjusted_rows
 
 
 def adjust_family(rows: Sequence[Comparison]) -> list[Comparison]:
@@ -211,9 +222,9 @@ def with_ranks(scores: Iterable[Score], comparisons: Iterable[Comparison]) -> li
             numbers = counted.setdefault((row.domain, row.metric, row.variant, row.slice, assistant), [1, 1])
             numbers[0] += row.better is not None and row.better != side
             numbers[1] += row.better != side
-    found = []
+    ranked = []
     for score in scores:
         key = (score.domain, score.metric, score.variant, score.slice, score.assistant)
         ranks = counted.get(key) if score.value is not None else None
-        found.append(replace(score, rank_low=ranks[0], rank_high=ranks[1]) if ranks else score)
-    return found
+        ranked.append(replace(score, rank_low=ranks[0], rank_high=ranks[1]) if ranks else score)
+    return ranked

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from memflow.metrics.intervals import Units
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric
-from memflow.scoring.estimate import MetricContext, Sample, estimate, metric_interval
+from memflow.scoring.estimate import MetricContext, Sample, estimate
 
 COMPLETE = "complete"
 """The variant of an accuracy of the questions with an answer at every checkpoint."""
@@ -84,7 +84,7 @@ def _score(rows: Sequence[CheckpointSums], asked: int, context: MetricContext, n
         context,
         metric,
         sample,
-        lambda: metric_interval(find_metric(metric), variant, units),
+        lambda: find_metric(metric).interval(variant, units),
         slice_name="all" if metric in (*OVER_ALL, GUESS) else f"checkpoint {checkpoint}",
         variant=variant,
         reason=reason,

@@ -46,7 +46,7 @@ class MetricValues:
             dict(zip(ids, values, strict=True)),
             dict(zip(ids, measure.episodes, strict=True)),
             {
-                name: frozenset(each for each, chosen in zip(ids, mask, strict=True) if chosen)
+                name: frozenset(probe_id for probe_id, chosen in zip(ids, mask, strict=True) if chosen)
                 for name, mask in measure.slices.items()
             },
         )
@@ -93,11 +93,11 @@ def drift_rows(
         return []
     first = first_stages(before.rows, after.rows)
     faults = [
-        f"{NOT_MEASURED} {when} the change: {each.fault}"
-        for when, each in (("before", before), ("after", after))
-        if each.fault is not None
+        f"{NOT_MEASURED} {when} the change: {evaluation.fault}"
+        for when, evaluation in (("before", before), ("after", after))
+        if evaluation.fault is not None
     ]
-    found = []
+    drifts = []
     for (metric, variant), new in after.metrics.items():
         old = before.metrics.get((metric, variant))
         if old is None:
@@ -106,14 +106,19 @@ def drift_rows(
         shared = old.values.keys() & new.values.keys()
         changed = [probe for probe in shared if old.values[probe] != new.values[probe]]
         stages = stages_of_metric(metric, first, episodes, changed)
-        scored = {probe for each in (old, new) for probe, value in each.values.items() if value is not None}
+        scored = {
+            probe
+            for metric_values in (old, new)
+            for probe, value in metric_values.values.items()
+            if value is not None
+        }
         for name in dict.fromkeys((*new.slices, *old.slices)):
             change = ScoreChange(
                 old.in_slice(name, scored), new.in_slice(name, scored), stages, episodes, seed
             )
             if change.before or change.after:
                 row = change.row(domain, assistant, metric, variant, name)
-                found.append(
+                drifts.append(
                     replace(
                         row,
                         changes=changes,
@@ -122,7 +127,7 @@ def drift_rows(
                         reason="; ".join(faults) or row.reason,
                     )
                 )
-    return found
+    return drifts
 
 
 @dataclass(frozen=True)
@@ -142,7 +147,7 @@ class ScoreChange:
         Raises ValueError without a value before or after the change.
         """
         level = _mean(self.before)
-        found: dict[Stage, float] = {}
+        parts: dict[Stage, float] = {}
         for at, stage in enumerate(STAGES):
             replaced = STAGES[: at + 1]
             values = {
@@ -154,8 +159,8 @@ class ScoreChange:
             if stage == STAGES[-1]:
                 values = dict(self.after)
             reached = _mean(values) if any(value is not None for value in values.values()) else level
-            found[stage], level = reached - level, reached
-        return found
+            parts[stage], level = reached - level, reached
+        return parts
 
     @property
     def paired(self) -> bool:
@@ -209,14 +214,16 @@ class ScoreChange:
         names = sorted(old.keys() | new.keys())
         a, b = (np.array([sums.get(name, (0.0, 0)) for name in names], dtype=float) for sums in (old, new))
         if (a[:, 1] == b[:, 1]).all():
-            found = mean_differences(b[:, :1] - a[:, :1], a[:, 1:], seed=self.seed)
+            differences = mean_differences(b[:, :1] - a[:, :1], a[:, 1:], seed=self.seed)
         else:
-            found = aggregate_difference(b, a, lambda sums: sums[:, 0] / sums[:, 1], seed=self.seed)
+            differences = aggregate_difference(b, a, lambda sums: sums[:, 0] / sums[:, 1], seed=self.seed)
         # All values may be in one episode, although another one has them before or after the change.
-        if math.isnan(found.error[0]):
+        if math.isnan(differences.error[0]):
             return None, None, None
-        low, high = (float(end[0]) if math.isfinite(end[0]) else None for end in (found.low, found.high))
-        return low, high, float(found.p[0])
+        low, high = (
+            float(end[0]) if math.isfinite(end[0]) else None for end in (differences.low, differences.high)
+        )
+        return low, high, float(differences.p[0])
 
 
 def adjusted(rows: Sequence[Drift]) -> list[Drift]:
@@ -265,4 +272,4 @@ def _sums(values: Values, episodes: Mapping[str, str]) -> dict[str, tuple[float,
     for probe, value in values.items():
         if value is not None:
             by_episode.setdefault(episodes[probe], []).append(value)
-    return {episode: (math.fsum(each), len(each)) for episode, each in sorted(by_episode.items())}
+    return {episode: (math.fsum(values), len(values)) for episode, values in sorted(by_episode.items())}

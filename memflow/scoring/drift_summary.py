@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from memflow.records import Drift
 from memflow.scoring.failure_attributions import metric_text
+from memflow.scoring.markdown import escape, markdown_table
 from memflow.scoring.published_health import NOT_MEASURED
 from memflow.scoring.stages import STAGES, Stage
 
@@ -127,12 +128,12 @@ def grouped(rows: Iterable[Drift]) -> list[DomainDrift]:
     for row in rows:
         key = (row.published_at, row.domain, row.before_at, *row.changes)
         groups.setdefault(key, []).append(row)
-    found = [
-        DomainDrift(domain, published, before, changes, each)
-        for (published, domain, before, *changes), each in groups.items()
+    drifts = [
+        DomainDrift(domain, published, before, changes, rows_of_change)
+        for (published, domain, before, *changes), rows_of_change in groups.items()
     ]
-    found.sort(key=lambda each: (not each.moved, each.domain))
-    return sorted(found, key=lambda each: each.published_at, reverse=True)
+    drifts.sort(key=lambda drift: (not drift.moved, drift.domain))
+    return sorted(drifts, key=lambda drift: drift.published_at, reverse=True)
 
 
 def origin(rows: Sequence[Drift]) -> str:
@@ -181,15 +182,12 @@ def cells(row: Drift) -> tuple[str, ...]:
 def markdown(drifts: Sequence[DomainDrift]) -> str:
     """Return the drifts as Markdown: per domain a sentence, then a table of its scores."""
     parts = []
-    for each in drifts:
-        lines = [f"**{each.domain}**: {each.sentence()}"]
-        rows = each.shown()
-        if rows:
-            lines += ["", f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
-            lines += [f"| {' | '.join(_escaped(cell) for cell in cells(row))} |" for row in rows]
-        parts.append("\n".join(lines))
-    if any(each.moved for each in drifts):
-        parts.append(f"{_escaped(MOVED.strip())} beyond noise. change = users + answers + judging.")
+    for drift in drifts:
+        rows = [cells(row) for row in drift.shown()]
+        table = f"\n\n{markdown_table(COLUMNS, rows)}" if rows else ""
+        parts.append(f"**{drift.domain}**: {drift.sentence()}{table}")
+    if any(drift.moved for drift in drifts):
+        parts.append(f"{escape(MOVED.strip())} beyond noise. change = users + answers + judging.")
     return "\n\n".join(parts) or "No model, prompt, parameter or code has changed between two publications."
 
 
@@ -203,7 +201,3 @@ def signed(value: float | None) -> str:
     if value is None:
         return ""
     return "0" if abs(value) < 5e-4 else f"{value:+,.3f}"
-
-
-def _escaped(cell: str) -> str:
-    return cell.replace("|", "\\|").replace("*", "\\*")

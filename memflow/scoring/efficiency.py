@@ -59,7 +59,7 @@ def efficiency_scores(
     for name, wanted in slices.items():
         episodes = {probe.episode_id for probe in probes if probe.probe_id in wanted}
         parts[name] = [row for row in rows if row.episode_id in episodes]
-    return [_score(each.name, name, part, context) for name, part in parts.items() for each in EFFICIENCY]
+    return [_score(metric.name, name, part, context) for name, part in parts.items() for metric in EFFICIENCY]
 
 
 def cut_score(rows: Sequence[OperationSums], context: MetricContext) -> list[Score]:

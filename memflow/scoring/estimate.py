@@ -5,17 +5,15 @@ metric.py declares metrics. Each benchmark's scoring.py selects its probes and s
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from memflow.benchmarks.samples import base_of
-from memflow.metrics.intervals import Interval, Units, mean_interval, proportion_interval
+from memflow.benchmarks.domain_names import DomainName
+from memflow.benchmarks.domains import Domain
+from memflow.metrics.intervals import Interval, Units
 from memflow.records import Probe, Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.metric import Metric
-
-if TYPE_CHECKING:
-    from memflow.benchmarks.api import AssistantResults
-    from memflow.benchmarks.domains import Domain
+from memflow.scoring.results import AssistantResults
 
 MIN_COVERAGE = 0.9
 """Share of the items asked for a value that must have one for a score to be shown."""
@@ -39,10 +37,10 @@ class MetricContext:
     @property
     def base(self) -> str:
         """The domain without the limit of a sample. Seeds are derived from it."""
-        return base_of(self.domain)
+        return DomainName.parse(self.domain).base
 
     @classmethod
-    def of(cls, domain: "Domain", results: "AssistantResults") -> "MetricContext":
+    def of(cls, domain: Domain, results: AssistantResults) -> "MetricContext":
         """Return the context of one assistant's results."""
         return cls(
             domain=results.domain,
@@ -121,16 +119,6 @@ def estimate(
     )
 
 
-def metric_interval(metric: Metric, variant: str, units: Units) -> Interval:
-    """Return the mean of a metric over independent units, with the interval of its kind of values.
-
-    The metric's declaration decides: a proportion, or a mean of values in its range.
-    """
-    return (
-        proportion_interval(units) if metric.is_proportion(variant) else mean_interval(units, *metric.range)
-    )
-
-
 def mean_score(
     context: MetricContext,
     metric: str,
@@ -149,7 +137,7 @@ def mean_score(
         context,
         metric,
         Sample(asked, sum(counts), len(sums)),
-        lambda: metric_interval(find_metric(metric), variant, Units.of_episodes(totals, counts)),
+        lambda: find_metric(metric).interval(variant, Units.of_episodes(totals, counts)),
         variant=variant,
         **options,
     )
@@ -172,14 +160,18 @@ def value_score(
     """
     episodes = by_episode(values)
     units = Units.of_sums(
-        (sum(each), len(each), sum(value * value for value in each) if name in context.independent else None)
-        for name, each in episodes.items()
+        (
+            sum(values_of_episode),
+            len(values_of_episode),
+            sum(value * value for value in values_of_episode) if name in context.independent else None,
+        )
+        for name, values_of_episode in episodes.items()
     )
     return estimate(
         context,
         metric,
         Sample(asked, sum(map(len, episodes.values())), len(episodes)),
-        lambda: metric_interval(declared or find_metric(metric), variant, units),
+        lambda: (declared or find_metric(metric)).interval(variant, units),
         variant=variant,
         **options,
     )
@@ -197,38 +189,40 @@ def probe_score(
     Probes without a value lower the coverage.
     """
     probes = list(asked)
-    pairs = [(each.episode_id, values[each.probe_id]) for each in probes if each.probe_id in values]
+    pairs = [(probe.episode_id, values[probe.probe_id]) for probe in probes if probe.probe_id in values]
     return value_score(context, metric, pairs, len(probes), **options)
 
 
 def sums_by_episode(values: Iterable[tuple[str, float]]) -> list[tuple[float, int]]:
     """Return the sum and the number of the values of each episode, given (episode, value) pairs."""
-    return [(sum(each), len(each)) for each in by_episode(values).values()]
+    return [
+        (sum(values_of_episode), len(values_of_episode)) for values_of_episode in by_episode(values).values()
+    ]
 
 
 def by_episode(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
     """Return the values of each episode as lists, given (episode, value) pairs."""
-    found: dict[str, list[float]] = {}
+    episodes: dict[str, list[float]] = {}
     for episode, value in values:
-        found.setdefault(episode, []).append(value)
-    return found
+        episodes.setdefault(episode, []).append(value)
+    return episodes
 
 
 def change_slices(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
     """Return the probes by whether the gold changed before the probe; empty unless both kinds exist."""
-    found: dict[str, list[Probe]] = {"gold changed": [], "gold unchanged": []}
+    slices: dict[str, list[Probe]] = {"gold changed": [], "gold unchanged": []}
     for probe in probes:
         if probe.previous is not None:
-            found["gold unchanged" if probe.previous == probe.revealed else "gold changed"].append(probe)
-    return found if all(found.values()) else {}
+            slices["gold unchanged" if probe.previous == probe.revealed else "gold changed"].append(probe)
+    return slices if all(slices.values()) else {}
 
 
-def valid_probes(results: "AssistantResults") -> list[Probe]:
+def valid_probes(results: AssistantResults) -> list[Probe]:
     """Return the probes that are not quarantined; quarantined probes do not count in any coverage."""
     return [probe for probe in results.probes if probe.reason is None]
 
 
-def verdict_values(results: "AssistantResults", metric: str) -> dict[str, float]:
+def verdict_values(results: AssistantResults, metric: str) -> dict[str, float]:
     """Return the values of a metric by probe id, without probes that have no value."""
     return {
         row.probe_id: row.value for row in results.verdicts if row.metric == metric and row.value is not None
@@ -249,7 +243,7 @@ def previous_state_values(probes: Iterable[Probe]) -> dict[str, float]:
     }
 
 
-def choice_values(results: "AssistantResults") -> dict[str, dict[str, float]]:
+def choice_values(results: AssistantResults) -> dict[str, dict[str, float]]:
     """Return the values of a multiple-choice benchmark by metric and probe id: accuracy, unparsed and random."""
     values = {metric: verdict_values(results, metric) for metric in ("accuracy", "unparsed")}
     return {**values, "random": chance_values(valid_probes(results))}

@@ -39,11 +39,14 @@ def evidence_scores(
         parts[f"category {category}"] = [row for row in rows if row.category == category]
     for name, probes in (slices or {}).items():
         parts[name] = [row for row in rows if row.probe_id in probes]
-    metrics = [*((each, "standard") for each in EVIDENCE), *((each, BY_EVIDENCE) for each in FAILURES)]
+    metrics = [
+        *((metric, "standard") for metric in EVIDENCE),
+        *((metric, BY_EVIDENCE) for metric in FAILURES),
+    ]
     return [
-        _score(each.name, variant, name, part, context)
+        _score(metric.name, variant, name, part, context)
         for name, part in parts.items()
-        for each, variant in metrics
+        for metric, variant in metrics
     ]
 
 
@@ -58,7 +61,7 @@ def _score(
     asked = [row for row in rows if row.reason != NO_EVIDENCE]
     if metric == "evidence_precision":  # undefined where nothing was recalled
         asked = [row for row in asked if row.entries != 0]
-    values = [(row.episode_id, found) for row in asked if (found := value(row)) is not None]
+    values = [(row.episode_id, number) for row in asked if (number := value(row)) is not None]
     reason = None
     if not asked:
         reason = "no probe here has evidence to follow"

@@ -62,8 +62,8 @@ def contradictions(scores: Sequence[Score]) -> list[str]:
             rates.setdefault((score.domain, score.assistant), {})[score.metric, variant] = score
     return [
         sentence
-        for (_, assistant), found in rates.items()
-        if (sentence := _contradiction(assistant, found)) is not None
+        for (_, assistant), scores_of_assistant in rates.items()
+        if (sentence := _contradiction(assistant, scores_of_assistant)) is not None
     ]
 
 
@@ -87,9 +87,9 @@ def _contradiction(assistant: str, rates: dict[tuple[str, str], Score]) -> str |
     )
 
 
-def _apart(one: Score, other: Score) -> bool:
+def _apart(score: Score, other: Score) -> bool:
     """Return whether the intervals of two scores do not overlap; False if one has no interval."""
-    ends = (one.low, one.high, other.low, other.high)
+    ends = (score.low, score.high, other.low, other.high)
     if any(end is None for end in ends):
         return False
     low, high, other_low, other_high = (end for end in ends if end is not None)

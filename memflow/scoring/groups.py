@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from memflow.metrics.intervals import NO_VARIATION, Interval, Units, cluster_error, student_t
 from memflow.records import Verdict
-from memflow.scoring.estimate import metric_interval
 from memflow.scoring.metric import Metric
 
 
@@ -71,11 +70,13 @@ def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
             row.episode_id,
         )
         values.setdefault(key, []).append(row.value)
-    found = []
-    for key, each in sorted(values.items(), key=lambda one: (*one[0][:2], one[0][2] or "", *one[0][3:])):
+    groups = []
+    for key, values_of_group in sorted(
+        values.items(), key=lambda item: (*item[0][:2], item[0][2] or "", *item[0][3:])
+    ):
         assistant, dataset, category, metric, variant, checkpoint, episode = key
-        scored = [value for value in each if value is not None]
-        found.append(
+        scored = [value for value in values_of_group if value is not None]
+        groups.append(
             Group(
                 assistant=assistant,
                 dataset=dataset,
@@ -84,7 +85,7 @@ def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
                 variant=variant,
                 checkpoint=checkpoint,
                 episode_id=episode,
-                asked=len(each),
+                asked=len(values_of_group),
                 scored=len(scored),
                 total=math.fsum(scored),
                 squares=math.fsum(value * value for value in scored),
@@ -92,23 +93,23 @@ def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
                 high=max(scored, default=None),
             )
         )
-    return found
+    return groups
 
 
 def spread(groups: Iterable[Group]) -> Spread:
     """Return the number, mean, population standard deviation and extremes over all values of `groups`."""
-    held = [group for group in groups if group.scored]
-    n = sum(group.scored for group in held)
+    scored = [group for group in groups if group.scored]
+    n = sum(group.scored for group in scored)
     if not n:
         return Spread(0, None, None, None, None)
-    mean = math.fsum(group.total for group in held) / n
-    around = _around(held, mean)
+    mean = math.fsum(group.total for group in scored) / n
+    around = _around(scored, mean)
     return Spread(
         n,
         mean,
         math.sqrt(around / n),
-        min(group.low for group in held if group.low is not None),
-        max(group.high for group in held if group.high is not None),
+        min(group.low for group in scored if group.low is not None),
+        max(group.high for group in scored if group.high is not None),
     )
 
 
@@ -117,9 +118,9 @@ def interval(metric: Metric, variant: str, groups: Sequence[Group], independent:
 
     The units are episodes; in the episodes in `independent`, each value is a unit of its own, a case.
     """
-    found = metric_interval(metric, variant, units_of(groups, independent))
+    mean = metric.interval(variant, units_of(groups, independent))
     # A mean over groups is summed exactly.
-    return found._replace(value=spread(groups).mean)
+    return mean._replace(value=spread(groups).mean)
 
 
 def mean_of_means(slices: Sequence[Sequence[Group]], independent: frozenset[str]) -> Interval:
@@ -127,22 +128,22 @@ def mean_of_means(slices: Sequence[Sequence[Group]], independent: frozenset[str]
 
     The degrees of freedom are those of Welch and Satterthwaite. Units are as in `interval`.
     """
-    held = [[group for group in part if group.scored] for part in slices]
-    means = [spread(part).mean for part in held]
+    scored_slices = [[group for group in part if group.scored] for part in slices]
+    means = [spread(part).mean for part in scored_slices]
     known = [mean for mean in means if mean is not None]
     if not known or len(known) < len(slices):
         return Interval(None, None, None)
-    units = [units_of(part, independent) for part in held]
+    units = [units_of(part, independent) for part in scored_slices]
     value = math.fsum(known) / len(known)
-    if reason := next(filter(None, (each.too_few() for each in units)), None):
+    if reason := next(filter(None, (units_of_slice.too_few() for units_of_slice in units)), None):
         return Interval(value, None, None, reason)
-    errors = [cluster_error(each, mean) for each, mean in zip(units, known, strict=True)]
+    errors = [cluster_error(units_of_slice, mean) for units_of_slice, mean in zip(units, known, strict=True)]
     total = math.fsum(error**2 for error, _ in errors)
     if not total:
         return Interval(value, None, None, NO_VARIATION)
     degrees = total**2 / math.fsum(error**4 / freedom for error, freedom in errors)
     reach = student_t(degrees) * math.sqrt(total) / len(known)
-    names = dict.fromkeys(each.name for each in units)
+    names = dict.fromkeys(units_of_slice.name for units_of_slice in units)
     return Interval(value, value - reach, value + reach, units=" and ".join(names))
 
 
@@ -154,11 +155,11 @@ def units_of(groups: Iterable[Group], independent: frozenset[str]) -> Units:
             episodes.setdefault(group.episode_id, []).append(group)
     return Units.of_sums(
         (
-            math.fsum(group.total for group in held),
-            sum(group.scored for group in held),
-            math.fsum(group.squares for group in held) if episode in independent else None,
+            math.fsum(group.total for group in groups_of_episode),
+            sum(group.scored for group in groups_of_episode),
+            math.fsum(group.squares for group in groups_of_episode) if episode in independent else None,
         )
-        for episode, held in episodes.items()
+        for episode, groups_of_episode in episodes.items()
     )
 
 

@@ -65,8 +65,8 @@ class History:
         floors = [self.floor(metric, at) for metric in FLOORS]
         if at is not None and start is not None:
             floors.append(start.value)
-        held = [floor for floor in floors if floor is not None]
-        return score is not None and score.low is not None and bool(held) and score.low <= max(held)
+        known = [floor for floor in floors if floor is not None]
+        return score is not None and score.low is not None and bool(known) and score.low <= max(known)
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the history as plain rows for JSON, one row per score that the tables show."""
@@ -112,28 +112,28 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
     by_assistant: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
         by_assistant.setdefault((score.domain, score.assistant), []).append(score)
-    found: dict[str, list[History]] = {}
+    histories: dict[str, list[History]] = {}
     for (domain, assistant), of_assistant in by_assistant.items():
         history = History(
             domain, assistant, of_assistant[0].memory, of_assistant[0].model, _by_checkpoint(of_assistant)
         )
         if history.checkpoints:
-            found.setdefault(domain, []).append(history)
+            histories.setdefault(domain, []).append(history)
 
     def place(history: History) -> tuple[str, int, Any, str]:
         bound = {"none": 0, "previous": 2, "oracle": 3}.get(history.memory, 1)
         return history.model, bound, order(history.memory), history.assistant
 
-    return {domain: sorted(each, key=place) for domain, each in found.items()}
+    return {domain: sorted(of_domain, key=place) for domain, of_domain in histories.items()}
 
 
 def _by_checkpoint(scores: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:
     """Return the scores of single checkpoints and of all checkpoints, without scores of categories or data sets."""
-    found: dict[tuple[str, str, int | None], Score] = {}
+    scores_by_checkpoint: dict[tuple[str, str, int | None], Score] = {}
     for score in scores:
         place = _SLICE.fullmatch(score.slice)
         if place is not None:
-            found[score.metric, score.variant, int(place[1])] = score
+            scores_by_checkpoint[score.metric, score.variant, int(place[1])] = score
         elif score.slice == "all":
-            found[score.metric, score.variant, None] = score
-    return found
+            scores_by_checkpoint[score.metric, score.variant, None] = score
+    return scores_by_checkpoint

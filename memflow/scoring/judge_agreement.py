@@ -74,11 +74,11 @@ def judge_agreements(
     `items` are the verdicts on all assistants of the domain. `scores` may include scores of other domains.
     """
     verdicts: dict[tuple[str, str], dict[str, dict[tuple[str, str], float | None]]] = {}
-    for each in items:
-        base, judge = parse_variant(each.variant)
+    for item in items:
+        base, judge = parse_variant(item.variant)
         if judge is not None:
-            of_metric = verdicts.setdefault((each.metric, base), {})
-            of_metric.setdefault(judge, {})[each.item, each.episode] = each.value
+            of_metric = verdicts.setdefault((item.metric, base), {})
+            of_metric.setdefault(judge, {})[item.item, item.episode] = item.value
     whole = [score for score in scores if score.domain == domain and score.slice == "all"]
     return [
         _agreement(domain, metric, variant, by_judge, whole, seed)
@@ -107,8 +107,8 @@ def _agreement(
         agreement = percent_agreement(labels, names, episodes=episodes)
         ac1 = gwet_ac1(labels, names, episodes=episodes, seed=seed)
         kappa = _mean(
-            cohen_kappa([[row[one], row[other]] for row in labels], names, seed=seed).value
-            for one, other in combinations(range(len(by_judge)), 2)
+            cohen_kappa([[row[first], row[other]] for row in labels], names, seed=seed).value
+            for first, other in combinations(range(len(by_judge)), 2)
         )
     return JudgeAgreement(
         domain,
@@ -126,14 +126,14 @@ def _agreement(
 
 
 def _bands(metric: str, variant: str, judges: Sequence[str], scores: Sequence[Score]) -> list[AssistantBand]:
-    found: dict[str, dict[str | None, float | None]] = {}
+    values_by_assistant: dict[str, dict[str | None, float | None]] = {}
     for score in scores:
         base, judge = parse_variant(score.variant)
         if (score.metric, base) == (metric, variant):
-            found.setdefault(score.assistant, {})[judge] = score.value
+            values_by_assistant.setdefault(score.assistant, {})[judge] = score.value
     return [
         AssistantBand(assistant, values.get(None), tuple(values.get(judge) for judge in judges))
-        for assistant, values in found.items()
+        for assistant, values in values_by_assistant.items()
     ]
 
 
@@ -147,7 +147,7 @@ def _rank_stability(bands: Sequence[AssistantBand]) -> float | None:
     if len(complete) < 2:
         return None
     by_judge = list(zip(*complete, strict=True))
-    return _mean(kendall_tau(one, other) for one, other in combinations(by_judge, 2))
+    return _mean(kendall_tau(first, other) for first, other in combinations(by_judge, 2))
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

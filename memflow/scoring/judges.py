@@ -43,16 +43,16 @@ def judge_variant(base: str, judge: str) -> str:
 
 def parse_variant(variant: str) -> JudgeVariant:
     """Return the parts of a variant name."""
-    found = _OF_JUDGE.fullmatch(variant)
-    return JudgeVariant(found["base"] or STANDARD, found["judge"]) if found else JudgeVariant(variant, None)
+    match = _OF_JUDGE.fullmatch(variant)
+    return JudgeVariant(match["base"] or STANDARD, match["judge"]) if match else JudgeVariant(variant, None)
 
 
 def mean_of_judges(values: Mapping[str, JudgedValue]) -> JudgedValue:
     """Return the mean over judges. If a judge has no value, return None with the reasons of the judges."""
-    scores = [one.value for one in values.values() if one.value is not None]
+    scores = [row.value for row in values.values() if row.value is not None]
     if len(scores) == len(values):
         return JudgedValue(math.fsum(scores) / len(scores))
-    failed = {name: one.reason for name, one in values.items() if one.value is None}
+    failed = {name: row.reason for name, row in values.items() if row.value is None}
     if len(failed) == len(values) and len(set(failed.values())) == 1:
         return JudgedValue(None, next(iter(failed.values())))
     return JudgedValue(None, "; ".join(f"judge {name}: {reason}" for name, reason in failed.items()))
@@ -117,11 +117,11 @@ def rows_of_judges(
     names = list(by_judge)
     if len(names) == 1:
         return list(by_judge[names[0]])
-    found: list[Row] = []
+    judged_rows: list[Row] = []
     for rows in zip(*by_judge.values(), strict=True):
         if not is_judged(rows[0]):
-            found.append(rows[0])
+            judged_rows.append(rows[0])
             continue
-        found.append(combine(dict(zip(names, rows, strict=True))))
-        found += [of_judge(row, name) for name, row in zip(names, rows, strict=True)]
-    return found
+        judged_rows.append(combine(dict(zip(names, rows, strict=True))))
+        judged_rows += [of_judge(row, name) for name, row in zip(names, rows, strict=True)]
+    return judged_rows

@@ -22,7 +22,7 @@ from memflow.scoring.evidence import evidence_scores
 from memflow.scoring.groups import Group
 from memflow.scoring.judges import SELF_JUDGES, with_judge_columns
 from memflow.scoring.metric import Metric
-from memflow.scoring.published_health import AssistantHealth, is_faulty, with_health
+from memflow.scoring.published_health import AssistantHealth, health_columns, is_faulty
 from memflow.scoring.scripted import with_scripted_column
 
 
@@ -66,26 +66,6 @@ class AssistantScores:
     def all(self) -> list[Score]:
         """All scores of the assistant; empty if the benchmark computed none."""
         return [*self.own, *self.shared] if self.own else []
-
-
-def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
-    """Return the scores of every assistant in a domain, each with the settings that differ between assistants.
-
-    Raises the errors of `combine_scores`.
-    """
-    populations = populations_of(benchmark, rows.meta, rows.groups, rows.health)
-    slices = benchmark.slices(rows.domain, rows.probes)
-    return combine_scores(
-        benchmark,
-        {
-            assistant: AssistantScores(
-                own_scores(benchmark, rows, assistant, populations[meta["model"]]),
-                *shared_scores(rows, assistant, slices),
-            )
-            for assistant, meta in rows.meta.items()
-        },
-        rows.health,
-    )
 
 
 def populations_of(
@@ -151,15 +131,16 @@ def combine_scores(
     A faulty assistant has scores without values, with the fault as their reason. Raises BadInput for a metric that is
     not in the catalog, or has another definition in the catalog.
     """
-    scores = [score for each in found.values() for score in each.all]
+    scores = [score for scores_of_assistant in found.values() for score in scores_of_assistant.all]
     published = {score.metric for score in scores}
     for metric in published:
         find_metric(metric)
     for clash in unusable_metrics():
-        if clash.package == benchmark.name and clash.name in published:
+        if clash.declared_by == benchmark.name and clash.name in published:
             raise BadInput(f"the metric {clash.name} of {benchmark.name} cannot be used: {clash.reason}")
-    settings = {assistant: each.settings for assistant, each in found.items()}
-    return with_health(compare_settings(scores, settings), health)
+    settings = {assistant: scores_of_assistant.settings for assistant, scores_of_assistant in found.items()}
+    columns = {assistant: health_columns(of_assistant) for assistant, of_assistant in health.items()}
+    return compare_settings(scores, settings, columns)
 
 
 def reply_scores(
@@ -169,7 +150,7 @@ def reply_scores(
 
     If such a function raises, the score has a reason instead of a value.
     """
-    given = {reply.probe_id: reply for reply in replies}
+    replies_by_probe = {reply.probe_id: reply for reply in replies}
     valid = [probe for probe in probes if probe.reason is None]
     scores = []
     for metric in metrics:
@@ -179,7 +160,7 @@ def reply_scores(
         reason = None
         try:
             for probe in valid:
-                reply = given.get(probe.probe_id)
+                reply = replies_by_probe.get(probe.probe_id)
                 value = None if reply is None else metric.value(probe, reply)
                 if value is not None:
                     values[probe.probe_id] = float(value)

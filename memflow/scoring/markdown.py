@@ -20,7 +20,7 @@ MOST_DOMAINS = 40
 MOST_ASSISTANTS = 25
 """Assistants that a table shows; a line below it counts the others."""
 ATTRIBUTIONS = {"Failures by evidence": BY_EVIDENCE, "Failures by state probes": STANDARD}
-_ESCAPED = str.maketrans({each: f"\\{each}" for each in "\\`*[]<>|~"} | {"\n": " "})
+_ESCAPED = str.maketrans({letter: f"\\{letter}" for letter in "\\`*[]<>|~"} | {"\n": " "})
 
 
 def leaderboard_markdown(scores: Iterable[Score]) -> str:
@@ -32,7 +32,9 @@ def leaderboard_markdown(scores: Iterable[Score]) -> str:
     by_domain: dict[str, list[Score]] = {}
     for score in scores:
         by_domain.setdefault(score.domain, []).append(score)
-    parts = [_section(domain, found) for domain, found in [*by_domain.items()][:MOST_DOMAINS]]
+    parts = [
+        _section(domain, scores_of_domain) for domain, scores_of_domain in [*by_domain.items()][:MOST_DOMAINS]
+    ]
     if omitted := [*by_domain][MOST_DOMAINS:]:
         parts.append(f"{len(omitted):,} more domains: `memflow show leaderboard`")
     return "\n\n".join(parts) or "no scores"
@@ -44,15 +46,16 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
     scores = [score for score in scores if score.metric not in NAMES]
     metrics = list(dict.fromkeys(score.metric for score in scores))
     ranked = ranked_assistants(scores)
-    head = ["rank", "assistant", *(find_metric(name).title for name in metrics), "n"]
-    lines = [f"**{escape(domain)}**", ""]
-    lines += [f"| {' | '.join(head)} |", f"|--:|---|{'--:|' * (len(metrics) + 1)}"]
-    for place, (assistant, found) in enumerate(ranked[:MOST_ASSISTANTS], start=1):
-        values = [_value(found.get(name)) for name in metrics]
-        if _is_faulty(found):
+    titles = [find_metric(name).title for name in metrics]
+    rows = []
+    for place, (assistant, by_metric) in enumerate(ranked[:MOST_ASSISTANTS], start=1):
+        values = [_value(by_metric.get(name)) for name in metrics]
+        if _is_faulty(by_metric):
             values = [NOT_MEASURED, *("" for _ in metrics[1:])]
-        cells = [_rank(found, place), escape(flagged(assistant, found.values())), *values, _count(found)]
-        lines.append(f"| {' | '.join(cells)} |")
+        rows.append(
+            [_rank(by_metric, place), flagged(assistant, by_metric.values()), *values, _count(by_metric)]
+        )
+    table = markdown_table(["rank", "assistant", *titles, "n"], rows, right=["rank", *titles, "n"])
     notes = []
     if len(ranked) > MOST_ASSISTANTS:
         more = len(ranked) - MOST_ASSISTANTS
@@ -63,21 +66,22 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
     notes += [f"{alarm.state.capitalize()}: {escape(alarm.line)}" for alarm in health_alarms(scores)]
     notes += [f"Incomplete: {escape(line)}" for line in incomplete_results(scores)]
     order = [assistant for assistant, _ in ranked[:MOST_ASSISTANTS]]
-    tables = [_failure_table(title, order, found) for title, found in failures if found]
+    tables = [_failure_table(title, order, rates) for title, rates in failures if rates]
     notes += [escape(sentence) for sentence in contradictory]
-    return "\n".join([*lines, *tables, *(f"\n{each}" for each in notes)])
+    return "\n".join([f"**{escape(domain)}**", "", table, *tables, *(f"\n{note}" for note in notes)])
 
 
 def _failure_table(title: str, assistants: Sequence[str], scores: Sequence[Score]) -> str:
     rates = {(score.assistant, score.metric): score for score in scores}
-    lines = ["", title, "", f"| assistant | {' | '.join(find_metric(name).title for name in NAMES)} |"]
-    lines.append(f"|---|{'--:|' * len(NAMES)}")
+    rows = []
     for assistant in assistants:
-        found = {name: rates[assistant, name] for name in NAMES if (assistant, name) in rates}
-        if found and not _is_faulty(found):
-            cells = [_value(found.get(name)) for name in NAMES]
-            lines.append(f"| {escape(flagged(assistant, found.values()))} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        by_metric = {name: rates[assistant, name] for name in NAMES if (assistant, name) in rates}
+        if by_metric and not _is_faulty(by_metric):
+            rows.append(
+                [flagged(assistant, by_metric.values()), *(_value(by_metric.get(name)) for name in NAMES)]
+            )
+    titles = [find_metric(name).title for name in NAMES]
+    return f"\n{title}\n\n{markdown_table(['assistant', *titles], rows, right=titles)}"
 
 
 def _value(score: Score | None) -> str:
@@ -91,18 +95,18 @@ def _value(score: Score | None) -> str:
     if score.low is None or score.high is None:
         interval = "(no interval)" if score.interval_reason else ""
     else:
-        interval = f"\\[{score.low:{digits}}, {score.high:{digits}}\\]"
+        interval = f"[{score.low:{digits}}, {score.high:{digits}}]"
     return " ".join(filter(None, (f"{score.value:{digits}}", interval, noise_text(score))))
 
 
-def _rank(found: Mapping[str, Score], place: int) -> str:
+def _rank(by_metric: Mapping[str, Score], place: int) -> str:
     """Return the range of ranks that the data leave open; the place in the table where no score has a range.
 
     A faulty assistant has no rank.
     """
-    if _is_faulty(found):
+    if _is_faulty(by_metric):
         return ""
-    for score in found.values():
+    for score in by_metric.values():
         if score.rank_low is not None and score.rank_high is not None:
             return (
                 str(score.rank_low)
@@ -112,15 +116,23 @@ def _rank(found: Mapping[str, Score], place: int) -> str:
     return str(place)
 
 
-def _is_faulty(found: Mapping[str, Score]) -> bool:
-    return any(score.health == FAULTY for score in found.values())
+def _is_faulty(by_metric: Mapping[str, Score]) -> bool:
+    return any(score.health == FAULTY for score in by_metric.values())
 
 
-def _count(found: Mapping[str, Score]) -> str:
-    measured = [score for score in found.values() if find_metric(score.metric).group != "bound"]
-    score = next(iter(measured or found.values()))
+def _count(by_metric: Mapping[str, Score]) -> str:
+    measured = [score for score in by_metric.values() if find_metric(score.metric).group != "bound"]
+    score = next(iter(measured or by_metric.values()))
     planned = "" if score.planned is None or score.n >= score.planned else f" of {score.planned:,}"
     return f"{score.n:,}{planned}"
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[str] = ()) -> str:
+    """Return a table of texts in Markdown. The columns named in `right` contain numbers."""
+    numbers = {*right}
+    rule = "".join("--:|" if column in numbers else "---|" for column in columns)
+    lines = [f"| {' | '.join(map(escape, cells))} |" for cells in rows]
+    return "\n".join([f"| {' | '.join(columns)} |", f"|{rule}", *lines])
 
 
 def escape(text: str) -> str:

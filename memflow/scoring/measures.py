@@ -94,8 +94,8 @@ Measure = MeanMeasure | AggregateMeasure
 
 def is_compared(benchmark: str, metric: str) -> bool:
     """Return whether assistants are compared under a metric: a primary metric of the benchmark with a direction."""
-    found = find_metric(metric)
-    return benchmark in found.primary_for and found.direction != "neither"
+    declared = find_metric(metric)
+    return benchmark in declared.primary_for and declared.direction != "neither"
 
 
 def mean_measures(benchmark: str, values: VerdictValues, slices: Slices) -> Iterator[MeanMeasure]:
@@ -118,20 +118,20 @@ def change_measures(values: VerdictValues, metric: str, names: Iterable[str]) ->
             histories.setdefault(probe.question_id, []).append(at)
     steps = {probe.checkpoint for probe in values.probes if probe.question_id is not None}
     order = [
-        sorted(each, key=lambda at: values.probes[at].checkpoint)
-        for each in histories.values()
-        if len(each) == len(steps) and any(values.probes[at].opens for at in each)
+        sorted(history, key=lambda at: values.probes[at].checkpoint)
+        for history in histories.values()
+        if len(history) == len(steps) and any(values.probes[at].opens for at in history)
     ]
     array = values.values.get(metric)
     if array is None or not order or len(steps) < 2:
         return
     answers = array[:, np.array(order)]
     complete = np.asarray(np.isfinite(answers).all(axis=2))
-    episodes = [values.probes[each[0]].episode_id for each in order]
+    episodes = [values.probes[history[0]].episode_id for history in order]
     for name in names:
-        found = np.full(complete.shape, np.nan)
-        for row, (known, given) in enumerate(zip(complete, answers, strict=True)):
+        items = np.full(complete.shape, np.nan)
+        for row, (known, graded) in enumerate(zip(complete, answers, strict=True)):
             if known.any():
-                marks = mark_answers(given[known])
-                found[row, known] = marks.forgotten[:, -1] if name == "forgetting" else marks.always
-        yield MeanMeasure(name, STANDARD, episodes, found, {"all": np.ones(len(order), dtype=np.bool_)})
+                marks = mark_answers(graded[known])
+                items[row, known] = marks.forgotten[:, -1] if name == "forgetting" else marks.always
+        yield MeanMeasure(name, STANDARD, episodes, items, {"all": np.ones(len(order), dtype=np.bool_)})

@@ -25,6 +25,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from memflow.errors import BadSettings
+from memflow.metrics.intervals import Interval, Units, mean_interval, proportion_interval
 from memflow.records import Probe, Reply
 
 Direction = Literal["higher", "lower", "neither"]
@@ -86,6 +87,12 @@ class Metric:
     def is_proportion(self, variant: str) -> bool:
         """Return whether each value under this variant is 0 or 1, apart from means over several judges."""
         return self.proportion and variant not in self.graded_variants
+
+    def interval(self, variant: str, units: Units) -> Interval:
+        """Return the mean over independent units with its interval: of a proportion, or of values in the range."""
+        return (
+            proportion_interval(units) if self.is_proportion(variant) else mean_interval(units, *self.range)
+        )
 
     def primary_in(self, *benchmarks: str) -> "Metric":
         """Return a copy of the metric that is a primary metric of these benchmarks."""

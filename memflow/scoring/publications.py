@@ -64,7 +64,7 @@ def rows_to_add(
     """
     former = current_scores(history)
     number = max((row.publication for row in history), default=0) + 1
-    found = []
+    rows = []
     for score in scores:
         of = inputs[score.domain, score.assistant]
         row = PublishedScore(
@@ -77,8 +77,8 @@ def rows_to_add(
         )
         last = former.pop(key_of(score), None)
         if last is None or _differs(row, last):
-            found.append(row)
-    return found + [_removed(row, number, publication) for row in former.values()]
+            rows.append(row)
+    return rows + [_removed(row, number, publication) for row in former.values()]
 
 
 def _differs(row: PublishedScore, last: PublishedScore) -> bool:

@@ -6,6 +6,7 @@ health.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from memflow.records import Comparison, Score
 from memflow.scoring.health.states import FAULTY, SUSPECT
@@ -44,31 +45,24 @@ def with_health(scores: Iterable[Score], health: Mapping[str, AssistantHealth]) 
 
     A withheld score covers nothing: its `n`, episodes and coverage are 0.
     """
-    return [_with_health(score, health.get(score.assistant)) for score in scores]
+    columns = {assistant: health_columns(of_assistant) for assistant, of_assistant in health.items()}
+    return [
+        replace(score, **columns[score.assistant]) if score.assistant in columns else score
+        for score in scores
+    ]
 
 
-def _with_health(score: Score, health: AssistantHealth | None) -> Score:
-    if health is None:
-        return score
-    stated = replace(
-        score, health=health.state, health_reason=health.statement if health.state in ALARMS else None
-    )
-    if not health.is_faulty:
-        return stated
-    return replace(
-        stated,
-        value=None,
-        low=None,
-        high=None,
-        interval_reason=None,
-        judge_low=None,
-        judge_high=None,
-        deviation=None,
-        n=0,
-        n_episodes=0,
-        coverage=0.0,
-        reason=f"{NOT_MEASURED}: {health.statement}",
-    )
+def health_columns(health: AssistantHealth) -> dict[str, Any]:
+    """Return the columns of a score that the health of its assistant determines."""
+    columns: dict[str, Any] = {
+        "health": health.state,
+        "health_reason": health.statement if health.state in ALARMS else None,
+    }
+    if health.is_faulty:
+        withheld = ("value", "low", "high", "interval_reason", "judge_low", "judge_high", "deviation")
+        columns |= dict.fromkeys(withheld) | {"n": 0, "n_episodes": 0, "coverage": 0.0}
+        columns["reason"] = f"{NOT_MEASURED}: {health.statement}"
+    return columns
 
 
 def with_pair_health(rows: Iterable[Comparison], health: Mapping[str, AssistantHealth]) -> list[Comparison]:
@@ -78,8 +72,10 @@ def with_pair_health(rows: Iterable[Comparison], health: Mapping[str, AssistantH
 
 def _with_pair_health(row: Comparison, health: Mapping[str, AssistantHealth]) -> Comparison:
     pair = {name: health[name] for name in (row.a, row.b) if name in health}
-    faults = [f"{name} is {NOT_MEASURED}: {each.statement}" for name, each in pair.items() if each.is_faulty]
-    states = {name: each.state for name, each in pair.items()}
+    faults = [
+        f"{name} is {NOT_MEASURED}: {health.statement}" for name, health in pair.items() if health.is_faulty
+    ]
+    states = {name: health.state for name, health in pair.items()}
     stated = replace(row, health_a=states.get(row.a), health_b=states.get(row.b))
     return replace(stated, reason="; ".join(faults)) if faults else stated
 
@@ -108,9 +104,9 @@ def flagged(assistant: str, scores: Iterable[Score | None]) -> str:
 
 def health_alarms(scores: Iterable[Score]) -> list[HealthAlarm]:
     """Return the faulty and suspect assistants of scores, faulty ones first."""
-    found = {
+    states = {
         HealthAlarm(score.domain, score.assistant, score.health, score.health_reason or "")
         for score in scores
         if score.health in ALARMS
     }
-    return sorted(found, key=lambda alarm: (ALARMS.index(alarm.state), alarm.domain, alarm.assistant))
+    return sorted(states, key=lambda alarm: (ALARMS.index(alarm.state), alarm.domain, alarm.assistant))

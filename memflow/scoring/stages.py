@@ -42,15 +42,15 @@ def first_stages(before: EvaluationRows, after: EvaluationRows) -> dict[str, Sta
     old, new = ({probe.probe_id: probe for probe in rows.probes} for rows in (before, after))
     replies = [{reply.probe_id: reply for reply in rows.replies} for rows in (before, after)]
     histories = _Histories(before, after)
-    found: dict[str, Stage] = {}
+    stages: dict[str, Stage] = {}
     for probe_id in old.keys() | new.keys():
         if old.get(probe_id) != new.get(probe_id):
-            found[probe_id] = "users"
+            stages[probe_id] = "users"
         elif (stage := histories.stage_before(new[probe_id])) is not None:
-            found[probe_id] = stage
+            stages[probe_id] = stage
         elif _said(replies[0].get(probe_id)) != _said(replies[1].get(probe_id)):
-            found[probe_id] = "answers"
-    return found
+            stages[probe_id] = "answers"
+    return stages
 
 
 def stages_of_metric(
@@ -61,7 +61,7 @@ def stages_of_metric(
     `episodes` has the episode of each probe. A differing value after an equal reply is `judging`, except under a metric
     of several replies (such as failure rates by state probes): there it is the first stage that differs in the episode.
     """
-    found = dict(first)
+    stages = dict(first)
     joint = find_metric(metric).group == JOINT
     by_episode: dict[str, Stage] = {}
     for probe, stage in first.items() if joint else ():
@@ -69,10 +69,10 @@ def stages_of_metric(
         by_episode[episode] = min(stage, by_episode.get(episode, stage), key=STAGES.index)
     for probe in changed:
         if joint and (earliest := by_episode.get(episodes.get(probe, ""))) is not None:
-            found[probe] = min(earliest, found.get(probe, earliest), key=STAGES.index)
+            stages[probe] = min(earliest, stages.get(probe, earliest), key=STAGES.index)
         else:
-            found.setdefault(probe, "judging")
-    return found
+            stages.setdefault(probe, "judging")
+    return stages
 
 
 def _said(reply: Reply | None) -> tuple[Any, ...]:
@@ -119,10 +119,10 @@ class _Difference(NamedTuple):
 
 
 def _by_episode(messages: Sequence[TranscriptMessage]) -> dict[str, list[TranscriptMessage]]:
-    found: dict[str, list[TranscriptMessage]] = {}
+    messages_by_episode: dict[str, list[TranscriptMessage]] = {}
     for message in messages:
-        found.setdefault(message.episode_id, []).append(message)
-    return found
+        messages_by_episode.setdefault(message.episode_id, []).append(message)
+    return messages_by_episode
 
 
 def _first_difference(
@@ -130,8 +130,8 @@ def _first_difference(
 ) -> _Difference | None:
     """Return the first message that differs; None if all messages are equal."""
     for position, pair in enumerate(zip_longest(before, after)):
-        one, other = pair
-        if one is None or other is None or _content(one) != _content(other):
+        first, other = pair
+        if first is None or other is None or _content(first) != _content(other):
             rows = [message for message in pair if message is not None]
             stage: Stage = "answers" if rows[-1].origin == "assistant" else "users"
             return _Difference(position, min(message.checkpoint for message in rows), stage)

@@ -5,17 +5,17 @@ completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if 
 """
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.budget import Budget, Prices, Spending
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
 from memflow.tokens import estimate
-from resources.endpoints.endpoint import Answer, Endpoint
+from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.profile_advice import ignored_structure, misconfiguration, no_room_for_thoughts
 from resources.endpoints.replies import ChatReply, read_reply
 from resources.endpoints.request_bodies import RequestBodies
@@ -35,6 +35,7 @@ LOST_REPLIES = 5
 """Replies whose thoughts used up a lower limit, at least half of those, after which the model is known to think."""
 
 
+T = TypeVar("T")
 Form = tuple[str, frozenset[tuple[str, str]]]
 """What a server accepts or rejects alike: a prompt, and which roles follow which."""
 
@@ -74,7 +75,6 @@ class OpenAIChat:
         self._narrow = self._lost = 0
         self.endpoint = endpoint or Endpoint(url, concurrency=concurrency)
         self.bodies = RequestBodies(self.endpoint.profile)
-        self._read = partial(read_reply, profile=self.endpoint.profile)
         self.section = section
 
     async def __aenter__(self) -> "OpenAIChat":
@@ -90,10 +90,15 @@ class OpenAIChat:
         Raises PromptTooLong and BudgetSpent before the request is sent; NoAnswer if the replies are blank, refused or
         filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.post.
         """
+
+        def read(content: bytes) -> tuple[ChatReply, None]:
+            reply = self._without_secrets(read_reply(content, self.endpoint.profile))
+            return self._with_recovered_text(reply, request), None
+
         body = self.bodies.build(self.model, request)
         for repetition in range(BLANK_TRIES):
             try:
-                reply, completion = await self._send(request, body, repetition)
+                reply, _, completion = await self.send(request, body, repetition, read)
             except RequestRefused as error:
                 raise self._misconfiguration(error, request) or error from error.__cause__
             self._accepted.add(_form(request))
@@ -103,25 +108,35 @@ class OpenAIChat:
             self._require_headroom(reply, request)
             self._require_structure(reply, request)
             return completion
+        raise self.no_answer(reply)
+
+    def no_answer(self, reply: ChatReply) -> NoAnswer:
+        """Return the error for a reply without an answer."""
+        blank = f"{self.model} answered without text {BLANK_TRIES} times"
         reason = {
             "refused": f"{self.model} refused to answer: {reply.note[:500] or '(no reason given)'}",
             "filtered": f"the provider of {self.model} withheld the answer ({reply.note})",
-            "blank": f"{self.model} answered without text {BLANK_TRIES} times",
-        }[reply.end]
-        raise NoAnswer(reason, reply.end)
+        }.get(reply.end, blank)
+        return NoAnswer(reason, "blank" if reason == blank else reply.end)
 
-    async def _send(
-        self, request: ChatRequest, body: dict[str, Any], repetition: int
-    ) -> tuple[ChatReply, Completion]:
-        """Return the reply to a request, and its completion. The cost of every reply is charged to the budget."""
-        async with self.budget.admit(self.most_spending(request)) as took:
+    async def send(
+        self,
+        request: ChatRequest,
+        body: dict[str, Any],
+        repetition: int,
+        read: Callable[[bytes], tuple[ChatReply, T]],
+    ) -> tuple[ChatReply, T, Completion]:
+        """Return the reply to a request, what else `read` returns of a response, and the completion.
+
+        The cost of every reply is charged to the budget. Raises the errors of Endpoint.post.
+        """
+        async with self.budget.admit(self._most_spending(request)) as took:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
-            answer = await self.endpoint.post("/chat/completions", body, self._read, key)
-            reply = self._with_recovered_text(self._without_secrets(answer.value), request)
-            completion = self.completion_of(reply, request, answer)
+            (reply, more), latency_s = await self.endpoint.post("/chat/completions", body, read, key)
+            completion = self._completion_of(reply, request, latency_s)
             cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
             took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
-        return reply, completion
+        return reply, more, completion
 
     def _without_secrets(self, reply: ChatReply) -> ChatReply:
         """Return a reply without API keys, which a server may repeat."""
@@ -182,7 +197,7 @@ class OpenAIChat:
         if self._prose >= PROSE_REPLIES and not self._follows_structure:
             raise ignored_structure(self.model, self.section, profile)
 
-    def completion_of(self, reply: ChatReply, request: ChatRequest, answer: Answer[Any]) -> Completion:
+    def _completion_of(self, reply: ChatReply, request: ChatRequest, latency_s: float) -> Completion:
         """Return the completion of a reply. Token counts that the server does not report are estimated."""
         usage = reply.usage
         thoughts = estimate(reply.thoughts) if reply.thoughts else 0
@@ -192,14 +207,14 @@ class OpenAIChat:
             prompt_tokens=usage.prompt or sum(estimate(message.content) for message in request.messages),
             completion_tokens=usage.completion or estimate(reply.text) + thoughts,
             cached_tokens=usage.cached or 0,
-            latency_s=answer.latency_s,
+            latency_s=latency_s,
             digest=request.digest(self.fingerprint),
             end=reply.end,
             reasoning_tokens=thoughts if usage.reasoning is None else usage.reasoning,
             estimated=not (usage.prompt and usage.completion),
         )
 
-    def most_spending(self, request: ChatRequest) -> Spending:
+    def _most_spending(self, request: ChatRequest) -> Spending:
         """Return the most that a request may spend, which the budget reserves."""
         if self.budget.tokens is None and self.budget.cost is None:
             return Spending(calls=1)

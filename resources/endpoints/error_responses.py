@@ -28,7 +28,7 @@ _FILTERS = frozenset(
         "responsibleaipolicyviolation",
     }
 )
-"""Codes of a blocked prompt (inspect_ai, `_openai.py`; Azure; Alibaba Cloud)."""
+"""Codes of a blocked prompt (inspect_ai; Azure; Alibaba Cloud)."""
 _FLAGGED = re.compile("moderation|flagged", re.IGNORECASE)
 """A prompt that a provider's moderation blocks; OpenRouter reports it with status 403, without a code."""
 _TEMPLATE_ERROR = re.compile("roles must alternate|system role|chat template|jinja", re.IGNORECASE)

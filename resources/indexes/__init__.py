@@ -1,1 +1,1 @@
-"""The search indexes of memory entries, built from the lake, and the hashes of their files."""
+"""The search indexes of memory entries: LanceDB tables that are built from the lake, and searches in them."""

@@ -1,37 +1,60 @@
 """The search index of entries: LanceDB tables that can be searched after a run, as of any sequence number.
 
-Each domain and assistant has a table, which is rebuilt from the lake in one write. During a run, memories search in
+Each domain and assistant has a table, which is built from the lake in one write. During a run, memories search in
 process instead.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import fcntl
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from memflow.errors import BadInput, DamagedFile, MissingData
+from memflow.memories.search import fuse, fusion_depth
+from memflow.records import Entry
+from memflow.run.context import EntrySearch
+from memflow.words import search_words
 from resources.deferred_imports import empty_package
 from resources.files.plain_paths import plain_path
-from resources.indexes.file_hashes import IndexHashes, index_name
+from resources.lake.columns import schema, to_arrays
 
+APPROXIMATE_FROM = 100_000
+"""Vectors from which a table has an approximate index, which a search over all episodes uses."""
+PROBED, REFINED = 50, 10
+"""Partitions of the approximate index that a search reads, and candidates for each result that are compared exactly."""
 NOT_RETIRED = 2**62
 """`until` of an entry that is not retired, so that one comparison filters by time."""
-FUSION_CONSTANT = 60
-"""The constant k of reciprocal rank fusion, for hybrid search."""
+BUILT = ".built"
+"""The folder of the content hashes of the indexed rows, below the folder of the indexes."""
 IMPORT_LOCK = Lock()
 """Held during the import of LanceDB: runs in two threads would import it at the same time."""
+FIELDS = {
+    **dict.fromkeys(("episode_id", "entry_id", "kind", "text"), pa.string()),
+    "sources": pa.list_(pa.string()),
+    **dict.fromkeys(("since", "until"), pa.int64()),
+    **dict.fromkeys(("role", "meta"), pa.string()),
+}
+"""The columns that a search returns, with their types."""
+EMBEDDED = "embedded"
+"""The column that states whether an entry has a vector: a filter that reads no vectors."""
 
 
 class LanceIndex:
-    """A search index of entries by text, vector or both, as of any sequence number, in a folder or at a URL."""
+    """The search indexes in a folder: a LanceDB table for each domain and assistant."""
 
     def __init__(self, root: str | Path) -> None:
-        self.root = str(root)
-        self._hashes = IndexHashes(self.root)
-        self._address = self.root if "://" in self.root else str(plain_path(Path(self.root)))
+        self.root = Path(root)
+        self._address = str(plain_path(self.root))
 
     def rebuild(
         self, domain: str, assistant: str, read: Callable[[], Iterable[pa.RecordBatch]], content: str = ""
@@ -39,90 +62,189 @@ class LanceIndex:
         """Replace the indexed entries of a domain and assistant. Return the number of entries.
 
         `read` returns the batches of the table memory.indexes and is called twice. `content` is the hash of its rows,
-        which is stored with the hashes of the index's files. Raises BadInput if vectors differ in length.
+        which `content` returns later. Raises BadInput if vectors differ in length.
         """
         lancedb = _lancedb()
-        from lancedb.index import FTS
+        from lancedb.index import FTS, IvfPq
 
-        number, lengths = 0, set[int]()
+        number, vectors, lengths = 0, 0, set[int]()
         for batch in read():
             number += batch.num_rows
+            vectors += batch.num_rows - batch["vector"].null_count
             lengths.update(pc.list_value_length(batch["vector"]).drop_null().unique().to_pylist())
         if len(lengths) > 1:
             raise BadInput(
                 f"the entries of {assistant} in {domain} have vectors of different lengths ({sorted(lengths)}). "
                 "Rerun them with a single embedder."
             )
-        schema = pa.schema({**FIELDS, "vector": pa.list_(pa.float32(), next(iter(lengths), 1))})
-        name = index_name(domain, assistant)
-        with self._hashes.writing(name):
-            is_damaged = self._hashes.damage(name) is not None
-            self._hashes.discard(name)
-            database = lancedb.connect(self._address)
-            try:
-                mode = "create" if is_damaged or _opened(database, name) is None else "overwrite"
-            except (ValueError, RuntimeError, OSError):  # an index that cannot be opened
-                is_damaged, mode = True, "create"
-            if is_damaged:
-                self._hashes.remove_files(name)
-            held = pa.RecordBatchReader.from_batches(schema, (_indexed(batch, schema) for batch in read()))
+        vector = pa.list_(pa.float32(), next(iter(lengths), 1))
+        columns = pa.schema({**FIELDS, EMBEDDED: pa.bool_(), "vector": vector})
+        name = _index_name(domain, assistant)
+        with self._writing(name):
+            self._built(name).unlink(missing_ok=True)
+            shutil.rmtree(self._folder(name), ignore_errors=True)
+            rows = pa.RecordBatchReader.from_batches(columns, (_indexed(batch, columns) for batch in read()))
             # LanceDB rejects null vectors by default.
-            table = database.create_table(name, held, mode=mode, on_bad_vectors="null")
+            table = lancedb.connect(self._address).create_table(name, rows, on_bad_vectors="null")
             if number:
                 # ICU segments Chinese too; no stemming and no stop words.
                 table.create_index(
                     "text", config=FTS(base_tokenizer="icu", stem=False, remove_stop_words=False)
                 )
-            self._hashes.store(name, content)
+            if vectors >= APPROXIMATE_FROM:
+                table.create_index("vector", config=IvfPq(distance_type="cosine"))
+            self._built(name).write_text(content, encoding="utf-8")
         return number
 
-    def damage(self, domain: str, assistant: str) -> str | None:
-        """Read all files of an index. Return why it is damaged; None if it is intact or has no hashes."""
-        return self._hashes.damage(index_name(domain, assistant))
+    def content(self, domain: str, assistant: str) -> str | None:
+        """Return the hash of the rows that an index was built from; None if it is missing or incomplete."""
+        name = _index_name(domain, assistant)
+        if not self._folder(name).is_dir() or not self._built(name).is_file():
+            return None
+        return self._built(name).read_text(encoding="utf-8")
 
-    def search(
-        self,
-        domain: str,
-        assistant: str,
-        *,
-        text: str | None = None,
-        vector: Sequence[float] | None = None,
-        sequence: int | None = None,
-        episode: str | None = None,
-        k: int = 5,
-    ) -> list[dict[str, Any]]:
-        """Return the best `k` entries with a `score` (higher is better). With text and vector, the search is hybrid.
-
-        With `sequence`, only entries with since <= sequence < until are searched. Entries without a vector are found by
-        text only. Raises MissingData if the domain and assistant have no index.
-        """
-        if text is None and vector is None:
-            raise BadInput(
-                f"the search for entries of {assistant} in {domain} has neither a text nor a vector. Pass one or both."
-            )
-        table = self._table(domain, assistant)
-        where = _where(sequence, episode)
-        orders = []
-        if text is not None and table.count_rows():
-            orders.append(_by_text(table, text, where, k if vector is None else 4 * k))
-        if vector is not None:
-            orders.append(_by_vector(table, vector, where, k if text is None else 4 * k))
-        return orders[0] if len(orders) == 1 else _fused(orders, k)
-
-    def _table(self, domain: str, assistant: str) -> Any:
-        name = index_name(domain, assistant)
-        if (reason := self._hashes.damage(name)) is not None:
-            raise DamagedFile(
-                f"the search index of {assistant} in {domain} ({self.root}) is damaged: {reason}. Delete this "
-                "folder, then rebuild it with `memflow run`."
-            )
-        table = _opened(_lancedb().connect(self._address), name)
-        if table is None:
+    def table(self, domain: str, assistant: str) -> "EntryTable":
+        """Return the index of a domain and assistant. Raises MissingData if there is none."""
+        name = _index_name(domain, assistant)
+        if not self._folder(name).is_dir():
             raise MissingData(
                 f"the entries of {assistant} in {domain} are not indexed at {self.root}. Run `memflow run`, or "
                 "materialize the asset memory/indexes for this partition."
             )
-        return table
+        with _reading(self._folder(name)):
+            return EntryTable(_lancedb().connect(self._address).open_table(name), self._folder(name))
+
+    def _folder(self, name: str) -> Path:
+        return self.root / f"{name}.lance"
+
+    def _built(self, name: str) -> Path:
+        return self.root / BUILT / name
+
+    @contextmanager
+    def _writing(self, name: str) -> Iterator[None]:
+        """Lock an index while it is written, since two processes may build the same partition."""
+        path = self.root / BUILT / f".{name}.lock"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The entries that a search considers: those of an episode, and those that are current at a sequence number.
+
+    Without a sequence number, the entries that were never retired. `ignored` are kinds of entries that are left out.
+    """
+
+    episode: str | None = None
+    sequence: int | None = None
+    ignored: Collection[str] = ()
+
+    @property
+    def condition(self) -> str:
+        """The condition in SQL."""
+        at = self.sequence
+        parts = [f"until = {NOT_RETIRED}" if at is None else f"since <= {int(at)} AND until > {int(at)}"]
+        if self.episode is not None:
+            parts.append(f"episode_id = {_literal(self.episode)}")
+        if self.ignored:
+            parts.append(f"kind NOT IN ({', '.join(map(_literal, sorted(self.ignored)))})")
+        return " AND ".join(parts)
+
+
+@dataclass(frozen=True)
+class EntryTable:
+    """The open index of one domain and assistant. Searches raise DamagedFile if LanceDB cannot read its files."""
+
+    table: Any
+    folder: Path
+
+    @cached_property
+    def has_vectors(self) -> bool:
+        """Whether some of the entries have vectors."""
+        with _reading(self.folder):
+            return bool(self.table.count_rows(EMBEDDED))
+
+    def count(self, moment: Moment) -> int:
+        """Return the number of entries of a moment."""
+        with _reading(self.folder):
+            return int(self.table.count_rows(moment.condition))
+
+    def search(
+        self,
+        moment: Moment,
+        *,
+        text: str | None = None,
+        vector: Sequence[float] | None = None,
+        k: int = 5,
+    ) -> list[dict[str, Any]]:
+        """Return the best `k` entries with a `score` (higher is better). With text and vector, the search is hybrid.
+
+        Entries without a vector are found by text only. Raises BadInput for a vector of another length.
+        """
+        if vector is None:
+            if text is None:
+                raise BadInput("the search for entries has neither a text nor a vector. Pass one or both.")
+            return self.by_text(moment, text, k)
+        if text is None:
+            return self.by_vector(moment, vector, k)
+        depth = fusion_depth(k)
+        rankings = [self.by_text(moment, text, depth), self.by_vector(moment, vector, depth)]
+        rows = {_key(row): row for ranking in rankings for row in ranking}
+        scores = fuse([_key(row) for row in ranking] for ranking in rankings)
+        best = sorted(scores, key=lambda key: (-scores[key], key))[:k]
+        return [{**rows[key], "score": scores[key]} for key in best]
+
+    def by_text(self, moment: Moment, text: str, k: int) -> list[dict[str, Any]]:
+        """Return the best `k` entries by BM25 over their words. Stop words of the text are left out."""
+        words = " ".join(search_words(text)) or text
+        with _reading(self.folder):
+            if not self.table.count_rows():
+                return []
+            query = self.table.search(words, query_type="fts").where(moment.condition, prefilter=True)
+            rows = query.select([*FIELDS, "_score"]).limit(k).to_list()
+        return _ranked((row, row["_score"]) for row in rows)
+
+    def by_vector(self, moment: Moment, vector: Sequence[float], k: int) -> list[dict[str, Any]]:
+        """Return the `k` entries that are nearest to a vector.
+
+        The search is exact over an episode, and over all episodes with fewer than APPROXIMATE_FROM vectors.
+        """
+        if not self.has_vectors:
+            return []
+        length = self.table.schema.field("vector").type.list_size
+        if len(vector) != length:
+            raise BadInput(
+                f"the query vector has {len(vector)} numbers, but the vectors of the entries have "
+                f"{length}. Use the embedder that wrote the entries."
+            )
+        with _reading(self.folder):
+            query = self.table.search(list(vector), vector_column_name="vector").distance_type("cosine")
+            query = query.where(f"{moment.condition} AND {EMBEDDED}", prefilter=True)
+            is_exact = moment.episode is not None
+            query = query.bypass_vector_index() if is_exact else query.nprobes(PROBED).refine_factor(REFINED)
+            rows = query.select([*FIELDS, "_distance"]).limit(k).to_list()
+        return _ranked((row, 1 - row["_distance"]) for row in rows)
+
+
+@contextmanager
+def searchable(entries: Sequence[Entry]) -> Iterator[EntrySearch]:
+    """Index entries in a temporary folder, and return a search over them."""
+    with TemporaryDirectory(prefix="memflow-index-") as folder:
+        arrays = to_arrays("memory.indexes", entries)
+        batch = pa.RecordBatch.from_arrays(arrays, schema=schema("memory.indexes"))
+        index = LanceIndex(folder)
+        index.rebuild("entries", "all", lambda: [batch])
+        table = index.table("entries", "all")
+
+        def search(episode: str, sequence: int, query: str | Sequence[float], k: int) -> list[str]:
+            moment = Moment(episode, sequence)
+            if isinstance(query, str):
+                return [row["entry_id"] for row in table.by_text(moment, query, k)]
+            return [row["entry_id"] for row in table.by_vector(moment, query, k)]
+
+        yield search
 
 
 def _lancedb() -> Any:
@@ -132,74 +254,44 @@ def _lancedb() -> Any:
     return lancedb
 
 
-def _opened(database: Any, name: str) -> Any:
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    """Raise DamagedFile instead of LanceDB's errors, which it also raises for files that changed."""
     try:
-        return database.open_table(name)
-    except ValueError as wrong:
-        if "not found" not in str(wrong):
-            raise
-        return None
+        yield
+    except (ValueError, RuntimeError, OSError) as error:
+        raise DamagedFile(
+            f"cannot read the search index {folder} ({str(error).partition(chr(10))[0]}). Delete this folder and "
+            "rerun: the index is built again from the lake."
+        ) from error
 
 
-def _indexed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def _index_name(domain: str, assistant: str) -> str:
+    """Return the name of the LanceDB table of a domain and assistant, in characters that LanceDB allows."""
+    quoted = quote(f"{domain}.{assistant}".replace("@", "."), safe="")
+    return quoted.replace("~", "%7E").replace("%", "-")
+
+
+def _indexed(batch: pa.RecordBatch, columns: pa.Schema) -> pa.RecordBatch:
     """Convert a record batch of the table memory.indexes to the columns of the search index."""
-    found = batch.select(schema.names)
-    until = found.column("until").fill_null(NOT_RETIRED)
-    return found.set_column(schema.get_field_index("until"), "until", until).cast(schema)
+    rows = batch.select([name for name in columns.names if name != EMBEDDED])
+    rows = rows.add_column(len(FIELDS), EMBEDDED, pc.is_valid(rows["vector"]))
+    until = rows.column("until").fill_null(NOT_RETIRED)
+    return rows.set_column(columns.get_field_index("until"), "until", until).cast(columns)
 
 
-def _where(sequence: int | None, episode: str | None) -> str | None:
-    parts = []
-    if sequence is not None:
-        parts.append(f"since <= {int(sequence)} AND until > {int(sequence)}")
-    if episode is not None:
-        parts.append("episode_id = '" + episode.replace("'", "''") + "'")
-    return " AND ".join(parts) or None
+def _ranked(scored: Iterable[tuple[dict[str, Any], float]]) -> list[dict[str, Any]]:
+    """Return rows with their scores, best first; equal scores are ordered by age, and by id."""
+    rows = [{**{name: row[name] for name in FIELDS}, "score": score} for row, score in scored]
+    for row in rows:
+        row["until"] = None if row["until"] == NOT_RETIRED else row["until"]
+    return sorted(rows, key=lambda row: (-row["score"], row["since"], _key(row)))
 
 
-FIELDS = {
-    **dict.fromkeys(("episode_id", "entry_id", "kind", "text"), pa.string()),
-    "sources": pa.list_(pa.string()),
-    **dict.fromkeys(("since", "until"), pa.int64()),
-    **dict.fromkeys(("role", "meta"), pa.string()),
-}
-"""The columns that a search returns, with their types."""
+def _key(row: dict[str, Any]) -> tuple[str, str]:
+    return row["episode_id"], row["entry_id"]
 
 
-def _by_text(table: Any, text: str, where: str | None, k: int) -> list[dict[str, Any]]:
-    query = table.search(text, query_type="fts").select([*FIELDS, "_score"]).limit(k)
-    found = (query.where(where, prefilter=True) if where else query).to_list()
-    return [_row(each, each["_score"]) for each in found]
-
-
-def _by_vector(table: Any, vector: Sequence[float], where: str | None, k: int) -> list[dict[str, Any]]:
-    wanted = " AND ".join(part for part in (where, "vector IS NOT NULL") if part)
-    length = table.schema.field("vector").type.list_size
-    if not table.count_rows("vector IS NOT NULL"):
-        return []
-    if len(vector) != length:
-        raise BadInput(
-            f"the query vector has {len(vector)} numbers, but the vectors of the entries have "
-            f"{length}. Use the embedder that wrote the entries."
-        )
-    query = table.search(list(vector), vector_column_name="vector").distance_type("cosine")
-    found = query.where(wanted, prefilter=True).select([*FIELDS, "_distance"]).limit(k).to_list()
-    return [_row(each, 1 - each["_distance"]) for each in found]
-
-
-def _row(found: dict[str, Any], score: float) -> dict[str, Any]:
-    row = {name: found[name] for name in FIELDS}
-    row["until"] = None if row["until"] == NOT_RETIRED else row["until"]
-    return {**row, "score": score}
-
-
-def _fused(orders: Sequence[Sequence[dict[str, Any]]], k: int) -> list[dict[str, Any]]:
-    scores: dict[tuple[str, str], float] = {}
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for order in orders:
-        for rank, row in enumerate(order, start=1):
-            key = (row["episode_id"], row["entry_id"])
-            scores[key] = scores.get(key, 0.0) + 1 / (FUSION_CONSTANT + rank)
-            rows[key] = row
-    best = sorted(scores, key=lambda key: (-scores[key], key))[:k]
-    return [{**rows[key], "score": scores[key]} for key in best]
+def _literal(text: str) -> str:
+    """Return a text as a string literal in SQL."""
+    return "'" + text.replace("'", "''") + "'"

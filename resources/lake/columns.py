@@ -1,4 +1,8 @@
-"""The columns of lake files: Arrow types of row fields, validation of rows, conversion of rows to columns."""
+"""The columns of lake files: Arrow types of row fields, validation of rows, conversion of rows to columns.
+
+The row types (memflow/records) are the only source of columns. A nullable column that a file lacks, because it was
+added later, reads as null.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from memflow.errors import BadInput
+from memflow.fingerprint import digest
 from memflow.records import KEYS, TABLES, Column, columns
 from memflow.suggestions import unknown_name
 
@@ -47,6 +52,46 @@ def schema(table: str) -> pa.Schema:
     return pa.schema(
         [pa.field(column.name, ARROW[column.type], column.nullable) for column in columns(table)]
     )
+
+
+@cache
+def declared_columns() -> str:
+    """Return a hash of the columns of all tables, for caches of what was read under them."""
+    return digest([[table, str(schema(table))] for table in TABLES])
+
+
+def facts_cache_name() -> str:
+    """Return the name of the cache of the metadata of verified files, which were compared with these columns."""
+    return f"facts-6-{declared_columns()[:16]}"
+
+
+def column_changes(table: str, stored: pa.Schema) -> str:
+    """Return which columns of a file cannot be read as those of `table`; "" if all can.
+
+    A column that the file lacks can be read if it is nullable, and one that may be null if it still may be.
+    """
+    changes = [f"`{name}` was removed" for name in stored.names if name not in schema(table).names]
+    for field in schema(table):
+        former = stored.field(field.name) if field.name in stored.names else None
+        if former is None and not field.nullable:
+            changes.append(f"`{field.name}` was added and cannot be null")
+        elif former is not None and former.type != field.type:
+            changes.append(f"`{field.name}` was {former.type} and is {field.type}")
+        elif former is not None and former.nullable and not field.nullable:
+            changes.append(f"`{field.name}` could be null and cannot be null now")
+    return ", ".join(changes)
+
+
+def with_columns(table: str, batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
+    """Return the columns `names` of a batch in this order; those that its file lacks are null."""
+    if batch.schema.names == [*names]:
+        return batch
+    fields = [schema(table).field(name) for name in names]
+    arrays = [
+        batch.column(field.name) if field.name in batch.schema.names else pa.nulls(batch.num_rows, field.type)
+        for field in fields
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
 def has_vectors(table: str) -> bool:

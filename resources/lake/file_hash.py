@@ -38,7 +38,17 @@ _HASH, _TIME = _stored(HASH_KEY, rb"[0-9a-f]{32}"), _stored(WRITTEN, rb"[0-9T:.+
 
 
 class WrongHash(Exception):
-    """The exception for a file whose bytes changed since it was written; the message is the reason."""
+    """The exception for a file that cannot be used, because its bytes changed; the message follows its name."""
+
+    def __str__(self) -> str:
+        return f"is damaged: {super().__str__()}"
+
+
+class OtherColumns(WrongHash):
+    """The exception for a file whose columns this version of memflow does not declare."""
+
+    def __str__(self) -> str:
+        return f"has other columns than this version of memflow: {self.args[0]}"
 
 
 def footer_with_hash(footer: bytes) -> bytes:

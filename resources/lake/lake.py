@@ -2,7 +2,7 @@
 
 The rows are defined in memflow.records. Queries over tables are in resources/publishing/warehouse.py, column types in
 columns.py. storage/ stores the files, in a folder or in an object store. versions.py describes replaced versions,
-past.py the lake of an earlier moment, and snapshots.py has copies for DuckDB.
+past.py has the lake of an earlier moment, and snapshots.py has copies for DuckDB.
 """
 
 import time
@@ -22,11 +22,11 @@ from memflow.errors import BadInput, DamagedFile, MissingData, StoreBusy
 from memflow.records import ACCUMULATED, APPEND_ONLY, TABLES, columns
 from resources.files.file_cache import FileState, RowCache
 from resources.files.local_files import partition_of, stem_of
-from resources.lake.columns import from_array, has_vectors, unknown_table
+from resources.lake.columns import from_array, has_vectors, schema, unknown_table
 from resources.lake.damage import damaged_file, rebuild_command
 from resources.lake.facts import Facts, time_text
 from resources.lake.file_hash import WrongHash, change_time
-from resources.lake.row_groups import RowGroupWriter, read_rows, row_group_size
+from resources.lake.row_groups import RowGroupWriter, read_batches, read_rows
 from resources.lake.storage.opening import open_storage
 from resources.lake.storage.storage import LakeStorage
 from resources.lake.verification import VERIFIED, FileKey, verify_metadata, verify_rows
@@ -57,8 +57,8 @@ class Lake:
         self.storage = open_storage(root) if isinstance(root, str | Path) else root
         self._rows = RowCache()
         self._clock = clock
-        self.left_out: dict[str, list[str]] = {}
-        """Of a snapshot: by table, the partitions that it lacks because their files cannot be used."""
+        self.left_out: dict[str, dict[str, str]] = {}
+        """Of a snapshot: by table, the partitions that it lacks, and why their files cannot be used."""
 
     @property
     def root(self) -> str:
@@ -220,15 +220,6 @@ class Lake:
         """Return the versions of a partition, newest first; the first is the current one."""
         return versions_of(self, table, partition)
 
-    def as_of(self, moment: datetime) -> "Lake":
-        """Return a read-only view of the lake as it was at a moment with a time zone.
-
-        Reading rows that were removed (garbage_collection.py) raises MissingData.
-        """
-        from resources.lake.past import PastLake  # noqa: PLC0415  (which imports this module)
-
-        return PastLake(self, moment)
-
     def removed_partitions(self, table: str) -> list[str]:
         """Return the partitions of a past moment whose rows were removed; none for the lake itself."""
         return []
@@ -271,13 +262,14 @@ class Lake:
         self, table: str, partition: str, names: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`."""
-        with self._reading(table, partition, vectors=True) as (parquet, *_):
-            yield from parquet.iter_batches(row_group_size(table), columns=names, use_threads=False)
+        with self._reading(table, partition, vectors=True) as (parquet, every, _):
+            yield from read_batches(table, parquet, names or every)
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
         with self._reading(table, partition, vectors) as (parquet, names, _):
-            return parquet.read(names, use_threads=False)
+            fields = [schema(table).field(name) for name in names]
+            return pa.Table.from_batches(read_batches(table, parquet, names), pa.schema(fields))
 
     def read_all(self, table: str, partitions: Iterable[str]) -> list[Any]:
         """Return the rows of several partitions, concatenated in the given order."""
@@ -473,7 +465,7 @@ class Lake:
             try:
                 yield pq.ParquetFile(file), names, opened
             except (pa.ArrowException, OSError) as wrong:
-                reason = f"it cannot be read as Parquet: {wrong}"
+                reason = f"is damaged: it cannot be read as Parquet: {wrong}"
                 raise damaged_file(self.root, table, self._key(table, partition), reason) from wrong
 
     @contextmanager

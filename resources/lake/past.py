@@ -32,7 +32,10 @@ class PastVersion:
 
 
 class PastLake(Lake):
-    """A lake as of `moment`. The versions of a table are looked up on first use."""
+    """A lake as of `moment`, which has a time zone. The versions of a table are looked up on first use.
+
+    Reading rows that were removed (garbage_collection.py) raises MissingData.
+    """
 
     def __init__(self, lake: Lake, moment: datetime) -> None:
         super().__init__(lake.storage.listing_view())

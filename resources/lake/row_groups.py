@@ -5,7 +5,7 @@ lake.py handles paths, atomic replacement and caches; columns.py handles Arrow t
 
 import hashlib
 import io
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import IO, Any
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from memflow.records import MEASURED, TABLES, columns
 from memflow.scoring.catalog import EFFICIENCY_NAMES
-from resources.lake.columns import from_array, has_vectors, schema, to_arrays, validate
+from resources.lake.columns import from_array, has_vectors, schema, to_arrays, validate, with_columns
 from resources.lake.facts import Facts
 from resources.lake.file_hash import HASH_KEY, PLACEHOLDER, footer_with_hash
 
@@ -140,8 +140,17 @@ class _HashedFile(io.RawIOBase):
         return self._running.hexdigest()[:32]
 
 
+def read_batches(
+    table: str, parquet: pq.ParquetFile, names: Sequence[str], groups: list[int] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield the columns `names` of a Parquet file, or of some of its row groups; columns that it lacks are null."""
+    # Most files are small: with threads, they take almost twice as much CPU time.
+    for batch in parquet.iter_batches(row_group_size(table), groups, names, use_threads=False):
+        yield with_columns(table, batch, names)
+
+
 def read_rows(
-    table: str, parquet: pq.ParquetFile, names: list[str], episodes: Collection[str] | None = None
+    table: str, parquet: pq.ParquetFile, names: Sequence[str], episodes: Collection[str] | None = None
 ) -> Iterator[Any]:
     """Yield the rows of a Parquet file with the columns `names`; other columns have their default value.
 
@@ -150,11 +159,9 @@ def read_rows(
     row, groups = TABLES[table], None
     if episodes is not None:
         groups = [at for at in range(parquet.num_row_groups) if _has_any(parquet, at, episodes)]
-    # Most files are small: with threads, they take almost twice as much CPU time.
-    for batch in parquet.iter_batches(row_group_size(table), groups, names, use_threads=False):
-        kept = batch if episodes is None else batch.filter(_is_of(batch, episodes))
-        found = [from_array(column) for column in kept.columns]
-        for values in zip(*found, strict=True):
+    for batch in read_batches(table, parquet, names, groups):
+        chosen = batch if episodes is None else batch.filter(_is_of(batch, episodes))
+        for values in zip(*map(from_array, chosen.columns), strict=True):
             yield row(**dict(zip(names, values, strict=True)))
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from memflow.records import TABLES
 from resources.files.file_cache import FileState
 from resources.files.local_files import stem_of
+from resources.lake.damage import damaged_file
 from resources.lake.file_hash import WrongHash
 from resources.lake.lake import Lake, Partition
 from resources.lake.verification import VERIFIED, verify_rows
@@ -21,9 +22,9 @@ ATTEMPTS = 10
 
 
 class Snapshot(Lake):
-    """The copies below the folder `root`; `left_out` has, by table, the partitions whose files cannot be used."""
+    """The copies below the folder `root`; `left_out` is as of a lake."""
 
-    def __init__(self, root: Path, left_out: Mapping[str, list[str]]) -> None:
+    def __init__(self, root: Path, left_out: Mapping[str, dict[str, str]]) -> None:
         super().__init__(root)
         self.left_out = dict(left_out)
 
@@ -60,11 +61,13 @@ def snapshot_of(
             view.place(files)
             if _states(lake.listing_view(fresh=True), tables) == states:
                 break
-        left_out: dict[str, list[str]] = {}
+        left_out: dict[str, dict[str, str]] = {}
         for (table, partition), at in files.items():
-            if not _is_intact(lake, table, partition, at):
+            if reason := _damage(lake, table, partition, at):
                 at.unlink()
-                left_out.setdefault(table, []).append(partition)
+                key = lake.path(table, partition).removeprefix(f"{lake.root}/")
+                text = str(damaged_file(lake.root, table, key, reason))
+                left_out.setdefault(table, {})[partition] = text
         yield Snapshot(root, left_out)
 
 
@@ -79,14 +82,15 @@ def _states(lake: Lake, tables: Sequence[str]) -> dict[Partition, FileState | No
     }
 
 
-def _is_intact(lake: Lake, table: str, partition: str, at: Path) -> bool:
-    """Return whether a copy has the bytes that memflow wrote, or is missing."""
+def _damage(lake: Lake, table: str, partition: str, at: Path) -> str:
+    """Return why a copy cannot be used (`WrongHash`); "" if it is intact or missing."""
     try:
         state = FileState.of(at.stat())
     except FileNotFoundError:  # removed meanwhile, or of a past moment
-        return True
+        return ""
     reason = VERIFIED.reason(state)
     if reason is None:
+        reason = ""
         with pa.OSFile(str(at)) as file:
             try:
                 verify_rows(table, file)
@@ -94,4 +98,4 @@ def _is_intact(lake: Lake, table: str, partition: str, at: Path) -> bool:
             except WrongHash as wrong:
                 reason = str(wrong)
                 lake.remember_damage(table, partition, state, reason)
-    return not reason
+    return reason

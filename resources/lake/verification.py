@@ -1,4 +1,4 @@
-"""The verification of the lake's files: whether a file has the bytes that memflow wrote, and this version's columns.
+"""The verification of the lake's files: whether a file has the bytes that memflow wrote, and columns of this version.
 
 A file is verified when it is first read in each of its states (file_cache.py), so that repeated reads cost nothing.
 file_hash.py defines the hashes.
@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from resources.files.file_cache import FileState
-from resources.lake.columns import schema
+from resources.lake.columns import column_changes
 from resources.lake.facts import Facts
-from resources.lake.file_hash import WrongHash, check_footer, content_hash, read_footer
+from resources.lake.file_hash import OtherColumns, WrongHash, check_footer, content_hash, read_footer
 
 MOST_STATES = 200_000
 """Files whose verification a process remembers; each takes about 200 bytes."""
@@ -60,7 +60,8 @@ VERIFIED = VerifiedFiles()
 def verify_rows(table: str, file: pa.NativeFile) -> Facts:
     """Read a whole file, compare its hashes, and return its metadata.
 
-    Raises WrongHash if a byte changed, if memflow did not write the file, or if it has other columns.
+    Raises WrongHash if a byte changed, if memflow did not write the file, or if its columns cannot be read as those of
+    the table (`column_changes`).
     """
     with _read_errors():
         footer = read_footer(file)
@@ -80,22 +81,9 @@ def _facts(table: str, file: pa.NativeFile, footer: bytes) -> Facts:
     check_footer(footer)
     metadata = pq.read_metadata(pa.BufferReader(footer))
     facts = Facts.of_footer(metadata.metadata or {})
-    found, wanted = metadata.schema.to_arrow_schema().remove_metadata(), schema(table)
-    if found != wanted:
-        raise WrongHash(_difference(found, wanted))
+    if changes := column_changes(table, metadata.schema.to_arrow_schema()):
+        raise OtherColumns(changes)
     return facts
-
-
-def _difference(found: pa.Schema, wanted: pa.Schema) -> str:
-    """Return how the columns of a file differ from those that this version of memflow declares."""
-    missing = [name for name in wanted.names if name not in found.names]
-    unknown = [name for name in found.names if name not in wanted.names]
-    differences = (
-        f"it lacks {', '.join(missing)}" if missing else "",
-        f"it has {', '.join(unknown)}" if unknown else "",
-    )
-    detail = " and ".join(filter(None, differences)) or "its columns have other types"
-    return f"another version of memflow wrote it ({detail})"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ On Linux, the signals also reach processes that left the group, such as a databa
 program uses the standard library only.
 
 What the server writes to stderr goes through a thread to the log, the program's own stderr, which has to be open for
-reading, too. Of a longer log, the beginning and the end are kept.
+reading, too. Of a long log of many starts, the beginning and the end are kept.
 """
 
 import ctypes
@@ -74,15 +74,15 @@ def main() -> int:
 
 
 def _write_log(source: int, log: int, head: int, tail: int) -> None:
-    """Copy to a log, which grows by at most `head` and twice `tail` bytes: the middle of a longer text is deleted."""
-    start, deleted = os.fstat(log).st_size, 0
+    """Copy to a log of at most `head` and twice `tail` bytes: the middle of a longer text is deleted."""
+    deleted = 0
     while chunk := os.read(source, LOG_CHUNK):
         os.write(log, chunk)
         size = os.fstat(log).st_size
-        if size > start + head + 2 * tail:
+        if size > head + 2 * tail:
             end = os.pread(log, tail, size - tail)
-            os.ftruncate(log, start + head)
-            deleted += size - tail - start - head
+            os.ftruncate(log, head)
+            deleted += size - tail - head
             note = f"\n--- memflow deleted some {deleted:,} bytes here, since the log grew too long\n"
             os.write(log, note.encode() + end)
 

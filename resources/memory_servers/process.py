@@ -25,8 +25,6 @@ SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".sh", ".pl", ".jar")
 """Endings of arguments that are files."""
 GRACE_S = 2.0
 """Seconds for a server to end after its stdin is closed, and again after SIGTERM."""
-LOG_BYTES = 10_000_000
-"""The size above which a log is renamed before a start."""
 STREAM_LIMIT = 1 << 16
 """Half of the bytes of output that are buffered."""
 TAIL_LINES, TAIL_BYTES = 12, 4000
@@ -90,7 +88,8 @@ class ServerProcess:
 
     process: asyncio.subprocess.Process
     log: Path
-    log_start: int
+    log_start: str
+    """The line with which the log of this start begins."""
     transport: asyncio.SubprocessTransport
     ended: asyncio.Event
     _guarded: int
@@ -144,9 +143,8 @@ class ServerProcess:
         """Return the last lines that the server wrote to stderr since its start, for an error message."""
         try:
             with self.log.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(self.log_start, size - TAIL_BYTES))
-                text = file.read().decode("utf-8", "replace").strip()
+                file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+                text = file.read().decode("utf-8", "replace").rpartition(self.log_start)[2].strip()
         except OSError:
             text = ""
         lines = text.splitlines()[-TAIL_LINES:]
@@ -187,21 +185,16 @@ class _Streams(asyncio.subprocess.SubprocessStreamProtocol):
         self.ended.set()
 
 
-def _prepare_log(log: Path) -> None:
-    log.parent.mkdir(parents=True, exist_ok=True)
-    if log.exists() and log.stat().st_size > LOG_BYTES:
-        log.replace(log.with_suffix(".1.log"))
-
-
 async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
     """Start a server in its own process group. Raises BadSettings if its program or a variable is missing."""
     words, environment = command.resolved(), command.environment()
-    _prepare_log(log)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    start = f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {command.words[0]}\n"
     watched, guarded = os.pipe()
     guard = Path(__file__).with_name("guard.py")
     try:
         with log.open("a+b") as stderr:
-            stderr.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {command.words[0]}\n".encode())
+            stderr.write(start.encode())
             stderr.flush()
             loop = asyncio.get_running_loop()
             transport, streams = await loop.subprocess_exec(
@@ -215,7 +208,6 @@ async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
                 pass_fds=(watched,),
                 start_new_session=True,
             )
-            log_start = stderr.tell()
     except OSError as error:
         os.close(guarded)
         raise BadSettings(
@@ -227,4 +219,4 @@ async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
     finally:
         os.close(watched)
     process = asyncio.subprocess.Process(transport, streams, loop)
-    return ServerProcess(process, log, log_start, transport, streams.ended, guarded)
+    return ServerProcess(process, log, start, transport, streams.ended, guarded)

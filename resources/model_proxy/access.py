@@ -4,22 +4,13 @@ server.py answers the requests. clients.py opens an access for each partition.
 """
 
 import secrets
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from dataclasses import dataclass, field
 
-from memflow.benchmarks.domains import RoleDecoding
-from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.chat.ledger import LedgeredChat
 from memflow.errors import MemflowError
 from memflow.memories.memory import Embedder
 from memflow.memories.server.protocol import Endpoint
-from memflow.repeats import request_repeat
-from resources.endpoints.chat import OpenAIChat
-from resources.model_proxy.forwarding import ForwardingChat
-from resources.model_proxy.scripted_answers import ScriptedAnswers
-
-if TYPE_CHECKING:
-    from resources.models.clients import Clients
 
 ROLE = "memory"
 """The role and the stage under which the ledger records the requests of a memory server."""
@@ -60,24 +51,3 @@ class ModelAccess:
         if not {*OPENAI} & {*allowed}:
             given |= dict(zip(OPENAI, (self.url, self.key), strict=True))
         return {name: value for name, value in given.items() if name not in allowed}
-
-
-async def open_access(
-    clients: "Clients",
-    account: RequestContext,
-    assistant: str,
-    decoding: Mapping[str, RoleDecoding],
-    embedder: Embedder,
-) -> ModelAccess:
-    """Return the access of a memory server to the assistant's model, and to the embedder if one is chosen."""
-    settings = clients.settings
-    model = settings.model_of(assistant)
-    inner = await clients.chat(model)
-    chat = ForwardingChat(inner) if isinstance(inner, OpenAIChat) else ScriptedAnswers(inner)
-    bound, sampling = decoding.get(ROLE, RoleDecoding()).applied(settings.bounds.of(ROLE), inner.sampling)
-    context = replace(account, stage=ROLE, role=ROLE, model=model)
-    repeat = request_repeat(assistant, ROLE)
-    ledgered = LedgeredChat(chat, clients.ledger, context, bound, sampling, repeat)
-    if settings.offers_embedder(assistant):
-        return ModelAccess(ledgered, model, embedder, settings.embedder.name)
-    return ModelAccess(ledgered, model)

@@ -7,9 +7,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from memflow.chat.budget import Spending
 from memflow.chat.requests import ChatRequest, Completion
-from memflow.errors import NoAnswer, RequestRefused
+from memflow.errors import RequestRefused
 from resources.endpoints.chat import BLANK_TRIES, OpenAIChat
 from resources.endpoints.profile_advice import misconfiguration
 from resources.endpoints.replies import ChatReply, read_reply
@@ -36,34 +35,18 @@ class ForwardingChat:
         body = self._body(request)
         for repetition in range(BLANK_TRIES):
             try:
-                reply, completion = await self._send(request, body, repetition)
+                reply, answer, completion = await self.inner.send(request, body, repetition, self._read)
             except RequestRefused as error:
                 profile, section = self.inner.endpoint.profile, self.inner.section
                 if error.status in UNUSABLE:
                     raise misconfiguration(error, section, profile, "") or error from error.__cause__
                 raise
+            completion = _with_answer(completion, reply, answer)
             if completion.text:
                 return completion
             if reply.end != "blank":
                 break
-        reason = {
-            "refused": f"{self.inner.model} refused to answer: {reply.note[:500] or '(no reason given)'}",
-            "filtered": f"the provider of {self.inner.model} withheld the answer ({reply.note})",
-        }.get(reply.end, f"{self.inner.model} answered without text {BLANK_TRIES} times")
-        raise NoAnswer(reason, "blank" if reply.end == "cut" else reply.end)
-
-    async def _send(
-        self, request: ChatRequest, body: dict[str, Any], repetition: int
-    ) -> tuple[ChatReply, Completion]:
-        inner = self.inner
-        async with inner.budget.admit(inner.most_spending(request)) as took:
-            key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
-            received = await inner.endpoint.post("/chat/completions", body, self._read, key)
-            reply, answer = received.value
-            completion = inner.completion_of(reply, request, received)
-            cost = inner.prices.cost(completion.prompt_tokens, completion.completion_tokens)
-            took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
-        return reply, _with_answer(completion, reply, answer)
+        raise self.inner.no_answer(reply)
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
         chat: ReceivedChat = request.fields["chat"]

@@ -1,17 +1,17 @@
-"""Values that satisfy a JSON schema, in which the strings are words of a given text, for the scripted chat.
+"""Values of JSON schemas, in which the strings are words of a given text, for the scripted chat.
 
 It supports the schemas with which libraries request typed answers. Unlike the stub server's random values, these are
 not random, and their strings can be found again by the words of the prompt.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 DEPTH = 24
 """Maximum depth of a value; a schema that needs more refers to itself without an end."""
-LONGEST = 10_000
+LONGEST = 1000
 """Maximum `minItems`; other schemas would fill the memory."""
-_FORMATS = {
+FORMATS = {
     "date": "2024-01-01",
     "date-time": "2024-01-01T00:00:00Z",
     "time": "00:00:00Z",
@@ -27,142 +27,102 @@ class UnsupportedSchema(ValueError):
 
 def schema_instance(schema: Mapping[str, Any], text: str) -> Any:
     """Return a value of a schema. Its strings are the start of `text`. Raises UnsupportedSchema."""
-    try:
-        return _Instances(schema, " ".join(text.split()) or "text").of(schema, 0)
-    except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
-        if isinstance(error, UnsupportedSchema):
-            raise
-        raise UnsupportedSchema(f"the schema is invalid: {error}") from error
+    words = " ".join(text.split()) or "text"
 
-
-class _Instances:
-    def __init__(self, root: Mapping[str, Any], text: str) -> None:
-        self.root = root
-        self.text = text
-
-    def of(self, part: Any, depth: int) -> Any:
+    def value_of(part: Any, depth: int) -> Any:
         if depth > DEPTH:
             raise UnsupportedSchema(f"the schema is nested more than {DEPTH} times")
-        if part is True or part == {}:
-            return self.text
         if not isinstance(part, Mapping):
             raise UnsupportedSchema(f"{part!r} is no schema that has a value")
-        for key, find in (("$ref", self._of_reference), ("allOf", self._of_all)):
-            if part.get(key):
-                return find(part, depth)
+        part = _resolved(schema, part)
         for key in ("const", "default"):
             if key in part and (key == "const" or "properties" not in part):
                 return part[key]
         if part.get("enum"):
             return part["enum"][0]
-        return self._of_kinds(part, depth)
+        kind = part.get("type") or ("object" if "properties" in part else "string")
+        options = part.get("anyOf") or part.get("oneOf")
+        if options or isinstance(kind, list):
+            return first_of(options or [{**part, "type": each} for each in kind], depth)
+        makers: dict[str, Callable[[Mapping[str, Any], int], Any]] = {
+            "object": object_of,
+            "array": items_of,
+            "string": string_of,
+            "integer": _number,
+            "number": _number,
+            "boolean": lambda *_: False,
+            "null": lambda *_: None,
+        }
+        if kind not in makers:
+            raise UnsupportedSchema(f"the type {kind!r} is unknown")
+        return makers[kind](part, depth)
 
-    def _of_reference(self, part: Mapping[str, Any], depth: int) -> Any:
-        return self.of({**self._referred(str(part["$ref"])), **_without(part, "$ref")}, depth + 1)
-
-    def _of_all(self, part: Mapping[str, Any], depth: int) -> Any:
-        merged = _without(part, "allOf")
-        for each in part["allOf"]:
-            merged = _merged(merged, self._resolved(each))
-        return self.of(merged, depth + 1)
-
-    def _of_kinds(self, part: Mapping[str, Any], depth: int) -> Any:
-        for key in ("anyOf", "oneOf"):
-            if part.get(key):
-                return self._first_of([{**_without(part, key), **each} for each in part[key]], depth)
-        kinds = part.get("type")
-        if isinstance(kinds, list):
-            return self._first_of([{**part, "type": kind} for kind in kinds], depth)
-        return self._of_type(kinds or ("object" if "properties" in part else "string"), part, depth)
-
-    def _of_type(self, kind: str, part: Mapping[str, Any], depth: int) -> Any:
-        match kind:
-            case "object":
-                return self._object(part, depth)
-            case "array":
-                return self._array(part, depth)
-            case "string":
-                return self._string(part)
-            case "integer" | "number":
-                return _number(kind, part)
-            case "boolean":
-                return False
-            case "null":
-                return None
-        raise UnsupportedSchema(f"the type {kind!r} is unknown")
-
-    def _first_of(self, parts: list[dict[str, Any]], depth: int) -> Any:
+    def first_of(options: list[Any], depth: int) -> Any:
         """Return a value of the first schema that has one; null only if no other has one."""
         reasons: list[str] = []
-        for part in sorted(parts, key=lambda part: part.get("type") == "null"):
+        for option in sorted(options, key=lambda option: option.get("type") == "null"):
             try:
-                return self.of(part, depth + 1)
+                return value_of(option, depth + 1)
             except UnsupportedSchema as reason:
                 reasons.append(str(reason))
         raise UnsupportedSchema(reasons[0])
 
-    def _object(self, part: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        required = part.get("required", ())
-        found: dict[str, Any] = {}
-        for name, member in part.get("properties", {}).items():
-            try:
-                found[name] = self.of(member, depth + 1)
-            except UnsupportedSchema:
-                if name in required:
-                    raise
-        missing = [name for name in required if name not in found]
-        return {
-            **found,
-            **{name: self.of(part.get("additionalProperties", {}), depth + 1) for name in missing},
-        }
+    def object_of(part: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        members = part.get("properties", {})
+        names = [*members, *(name for name in part.get("required", ()) if name not in members)]
+        others = part.get("additionalProperties", {})
+        return {name: value_of(members.get(name, others), depth + 1) for name in names}
 
-    def _array(self, part: Mapping[str, Any], depth: int) -> list[Any]:
-        first = [self.of(each, depth + 1) for each in part.get("prefixItems", ())]
-        least = max(part.get("minItems", 0), 0 if first or part.get("maxItems") == 0 else 1)
+    def items_of(part: Mapping[str, Any], depth: int) -> list[Any]:
+        first = [value_of(each, depth + 1) for each in part.get("prefixItems", ())]
+        least = part.get("minItems", 0)
         if least > LONGEST:
             raise UnsupportedSchema(f"minItems is above {LONGEST}")
+        more = max(least, 0 if first or part.get("maxItems") == 0 else 1) - len(first)
         try:
-            return first + [self.of(part.get("items", {}), depth + 1) for _ in range(least - len(first))]
+            return first + [value_of(part.get("items", {}), depth + 1) for _ in range(more)]
         except UnsupportedSchema:
-            if part.get("minItems", 0) > len(first):
+            if least > len(first):
                 raise
-            return first
+            return first  # the end of a tree
 
-    def _string(self, part: Mapping[str, Any]) -> str:
+    def string_of(part: Mapping[str, Any], depth: int) -> str:
         if "pattern" in part:
             raise UnsupportedSchema(f"the pattern {part['pattern']!r} is not supported")
-        text = _FORMATS.get(str(part.get("format")), self.text)
-        if len(text) < part.get("minLength", 0):
+        found = FORMATS.get(str(part.get("format")), words)
+        if len(found) < part.get("minLength", 0):
             raise UnsupportedSchema(f"no text of {part['minLength']} characters is known")
-        return text[: part.get("maxLength", 400)]
+        return found[: part.get("maxLength", 400)]
 
-    def _referred(self, place: str) -> Mapping[str, Any]:
-        found: Any = self.root
-        for name in place.removeprefix("#").strip("/").split("/"):
-            found = found.get(name.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
-        if not isinstance(found, Mapping):
-            raise UnsupportedSchema(f"the reference {place!r} leads nowhere")
-        return found
-
-    def _resolved(self, part: Any) -> Mapping[str, Any]:
-        return self._referred(str(part["$ref"])) if "$ref" in part else part
+    try:
+        return value_of(schema, 0)
+    except (AttributeError, LookupError, TypeError, ArithmeticError) as error:
+        raise UnsupportedSchema(f"the schema is invalid: {error}") from error
 
 
-def _without(part: Mapping[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in part.items() if name != key}
+def _resolved(root: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema without `$ref` and `allOf`: with the keywords of the schemas to which they lead."""
+    for _ in range(DEPTH):
+        if "$ref" in part:
+            referred: Any = root
+            for name in str(part["$ref"]).removeprefix("#").strip("/").split("/"):
+                referred = referred.get(name.replace("~1", "/").replace("~0", "~")) if name else referred
+            if not isinstance(referred, Mapping):
+                raise UnsupportedSchema(f"the reference {part['$ref']!r} leads nowhere")
+            part = {**referred, **{key: value for key, value in part.items() if key != "$ref"}}
+        elif part.get("allOf"):
+            parts = [_resolved(root, each) for each in part["allOf"]]
+            merged = {key: value for each in parts for key, value in each.items()}
+            members = {name: value for each in parts for name, value in each.get("properties", {}).items()}
+            required = [name for each in parts for name in each.get("required", ())]
+            part = {**merged, **({"properties": members, "required": required} if members else {})}
+        else:
+            return part
+    raise UnsupportedSchema(f"a reference leads through more than {DEPTH} others")
 
 
-def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    properties = {**one.get("properties", {}), **other.get("properties", {})}
-    required = list(dict.fromkeys([*one.get("required", ()), *other.get("required", ())]))
-    added = {"properties": properties, "required": required} if properties else {}
-    return {**one, **other, **added}
-
-
-def _number(kind: str, part: Mapping[str, Any]) -> float | int:
-    step = 1 if kind == "integer" else 0.5
+def _number(part: Mapping[str, Any], depth: int) -> float | int:
+    step = 1 if part["type"] == "integer" else 0.5
     value: float = max(0, part.get("minimum", 0), part.get("exclusiveMinimum", -step) + step)
     value = min(value, part.get("maximum", value), part.get("exclusiveMaximum", value + step) - step)
-    if "multipleOf" in part and value % part["multipleOf"]:
-        raise UnsupportedSchema(f"no multiple of {part['multipleOf']} is known")
-    return int(-(-value // 1)) if kind == "integer" else value
+    return int(-(-value // 1)) if part["type"] == "integer" else value

@@ -7,19 +7,20 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.budget import Budget, Prices
-from memflow.chat.ledger import RequestContext
+from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
 from memflow.judges.catalog import all_cases
 from memflow.judges.scripted import OBEDIENT, obedient_handlers
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder
-from memflow.repeats import memory_name
+from memflow.repeats import memory_name, request_repeat
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
 from resources.endpoints.chat import OpenAIChat
@@ -29,7 +30,9 @@ from resources.ledger.sql_ledger import SqlLedger
 from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import open_server
 from resources.memory_servers.stored_checks import require_check
-from resources.model_proxy.access import ModelAccess, open_access
+from resources.model_proxy.access import ROLE, ModelAccess
+from resources.model_proxy.forwarding import ForwardingChat
+from resources.model_proxy.scripted_answers import ScriptedAnswers
 from resources.model_proxy.server import ModelProxy
 from resources.models.event_loop import detached
 from resources.models.folder_embedder import FolderEmbedder
@@ -92,7 +95,7 @@ class Clients:
             return None
         key = (account.run, account.domain, assistant)
         proxy = await self.model_proxy()
-        access = await open_access(self, account, assistant, decoding, embedder)
+        access = await self.model_access(account, assistant, decoding, embedder)
         if key not in self._memory_servers:
             proxy.admit(access)
             server = open_server(
@@ -108,6 +111,26 @@ class Clients:
         hello = await server.hello()  # so that a server that cannot be started ends the step
         require_check(name, own, self.settings.home, hello)
         return server
+
+    async def model_access(
+        self,
+        account: RequestContext,
+        assistant: str,
+        decoding: Mapping[str, RoleDecoding],
+        embedder: Embedder,
+    ) -> ModelAccess:
+        """Return the access of a memory server to the assistant's model, and to the embedder if one is chosen."""
+        settings = self.settings
+        model = settings.model_of(assistant)
+        inner = await self.chat(model)
+        chat = ForwardingChat(inner) if isinstance(inner, OpenAIChat) else ScriptedAnswers(inner)
+        bound, sampling = decoding.get(ROLE, RoleDecoding()).applied(settings.bounds.of(ROLE), inner.sampling)
+        context = replace(account, stage=ROLE, role=ROLE, model=model)
+        repeat = request_repeat(assistant, ROLE)
+        ledgered = LedgeredChat(chat, self.ledger, context, bound, sampling, repeat)
+        if settings.offers_embedder(assistant):
+            return ModelAccess(ledgered, model, embedder, settings.embedder.name)
+        return ModelAccess(ledgered, model)
 
     async def model_proxy(self) -> ModelProxy:
         """Return the proxy through which memory servers use models. It ends with these clients."""

@@ -8,7 +8,6 @@ from resources.memory_servers.connection import ServerConnection
 from resources.memory_servers.declaration import open_server
 from resources.memory_servers.server_checks import ServerChecks
 from resources.memory_servers.stored_checks import store_check
-from resources.model_proxy.access import open_access
 from resources.models.chats import Chats
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def check_memory_server(models: "Models", name: str, own: "OwnMemory") -> list[C
 
     async def work(chats: Chats) -> list[CheckLine]:
         clients = chats.clients
-        access = await open_access(clients, account, name, {}, await chats.embedder())
+        access = await clients.model_access(account, name, {}, await chats.embedder())
         proxy = await clients.model_proxy()
         proxy.admit(access)
         starts = iter(range(1000))

@@ -1,11 +1,11 @@
 """The models of a run: one event loop, the clients on it, the ledger and started servers.
 
-clients.py opens the models of the settings; vllm.py starts servers.
+clients.py opens the models of the settings; resources/vllm_servers/ starts servers.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
@@ -91,6 +91,12 @@ class Models:
     def interrupt(self) -> None:
         """Cancel all running coroutines, and reject new ones."""
         self._loop.interrupt()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close_clients(self) -> None:
         """Close the connections and end the event loop."""

@@ -4,8 +4,6 @@ The text for a domain is stored with its probes, and the text for an assistant w
 leaderboard reads no other table. memflow/scoring/completeness.py formats the texts.
 """
 
-from collections.abc import Mapping
-
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.datasets import Dataset
@@ -28,18 +26,6 @@ FAILED = {
     "answer.replies": "replies",
 }
 """The tables of an assistant with items that may have failed."""
-
-
-def stored_gaps(
-    table: str, domain: Domain, assistant: str, lake: Lake, library: Library
-) -> Mapping[str, str]:
-    """Return metadata on missing data: of the domain if the table has probes, of the assistant if it has verdicts."""
-    gaps = None
-    if table == "question.probes":
-        gaps = domain_gaps(domain, lake, library)
-    elif table == "score.verdicts":
-        gaps = assistant_gaps(domain.name, assistant, lake)
-    return {INCOMPLETE: gaps} if gaps else {}
 
 
 def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:

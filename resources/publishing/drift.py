@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from logging import getLogger
 
 from memflow.benchmarks import registry
@@ -32,6 +32,7 @@ from memflow.scoring.published_health import AssistantHealth
 from memflow.scoring.stages import EvaluationRows
 from resources.lake.facts import Facts
 from resources.lake.lake import Lake
+from resources.lake.past import PastLake
 from resources.lake.versions import Version
 from resources.publishing.comparisons import VerdictSource, valid_test_probes, verdict_values
 from resources.publishing.health import stored_health
@@ -72,7 +73,7 @@ def drift_table(settings: Settings, lake: Lake) -> list[Drift]:
     """Return the rows of score.drift after the leaderboard was written: those of the last changes, and former ones."""
     former = _stored(lake)
     kept = {(row.domain, row.assistant, row.published_at): row.evaluations for row in former}
-    past = cache(lake.as_of)
+    past = cache(partial(PastLake, lake))
     found: dict[tuple[str, str, str], list[Drift]] = {}
     for change in _input_changes(settings, lake):
         domain, _, assistant = change.partition.partition("/")

@@ -6,6 +6,7 @@ computed again and replaced. The file can be deleted at any time.
 
 import hashlib
 import json
+import sqlite3
 import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from memflow.errors import BadInput, StoreBusy
+from resources.files.disks import failed_write
+from resources.lake.columns import declared_columns
 
 NAME = ".cache/scores-2.sqlite"
 """The file of the cache below the home folder, with the version of its content."""
@@ -59,7 +62,9 @@ class DomainCache:
 
     def _check(self, assistant: str, kind: str, key: str, content: bytes) -> bytes:
         running = hashlib.blake2b(content, digest_size=CHECK_BYTES)
-        running.update("\0".join((self.domain, assistant, kind, key)).encode("utf-8", "surrogatepass"))
+        # A value has a field for each column of a row, so it is lost when a table gets another column.
+        names = (declared_columns(), self.domain, assistant, kind, key)
+        running.update("\0".join(names).encode("utf-8", "surrogatepass"))
         return running.digest()
 
     def has(self, assistant: str, kind: str, key: str) -> bool:
@@ -92,7 +97,10 @@ class DomainCache:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sa.Connection]:
-    """Open the cache file. Raises StoreBusy if another process locks it for too long, BadInput if it is damaged."""
+    """Open the cache file.
+
+    Raises StoreBusy if another process locks it for too long, StoreFailed for a full disk, and else BadInput.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(
         sa.URL.create("sqlite", database=str(path)),
@@ -103,12 +111,14 @@ def _opened(path: Path) -> Iterator[sa.Connection]:
         with engine.begin() as connection:
             connection.execute(sa.schema.CreateTable(_CACHED, if_not_exists=True))
             yield connection
-    except sa.exc.OperationalError as wrong:
-        raise StoreBusy(
-            f"cannot use the cache of scores {path} ({wrong.orig}). Rerun when no other program uses it."
-        ) from wrong
     except sa.exc.DatabaseError as wrong:
+        if getattr(wrong.orig, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise StoreBusy(
+                f"another process locks the cache of scores {path}. Rerun when no other program uses it."
+            ) from wrong
+        if failed := failed_write(wrong, path.parent):
+            raise failed from wrong
         raise BadInput(
-            f"the cache of scores {path} is damaged ({wrong.orig}). Delete the file, then rerun: scores are "
+            f"the cache of scores {path} cannot be used ({wrong.orig}). Delete the file, then rerun: scores are "
             "computed again without requests."
         ) from wrong

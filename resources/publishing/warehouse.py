@@ -1,7 +1,7 @@
-"""The warehouse: DuckDB over the lake, with the SQL files of sql/queries, sql/tables and sql/views.
+"""The warehouse: DuckDB over the lake, with the SQL files of sql/queries and sql/views.
 
-Queries run in an in-memory database with views over the Parquet files, so that no query waits for a lock.
-published_database.py writes `memflow.duckdb`, for other tools.
+Queries run in an in-memory database with views over the Parquet files, so that no query waits for a lock. database.py
+writes `memflow.duckdb`, for other tools.
 """
 
 import re
@@ -16,8 +16,9 @@ from memflow.errors import BadInput, DamagedFile
 from memflow.records import TABLES
 from resources.lake.lake import Lake
 from resources.lake.snapshots import snapshot_of
-from resources.publishing.database import METRICS, insert_metrics, parquet_files, publish_database
-from resources.publishing.sql_files import VIEWS, escaped, literal, query_text, table_text, view_text
+from resources.publishing.database import METRICS, insert_metrics, publish_database
+from resources.publishing.sql_files import VIEWS, query_text, view_text
+from resources.publishing.table_sql import escaped, literal, partition_rows
 
 _COMPOSED = re.compile(r"query(_table)?\s*\(|information_schema|duckdb_|pg_|\bshow\b")
 """Parts of a query that can name tables in other ways, or that list them."""
@@ -26,13 +27,13 @@ _COMPOSED = re.compile(r"query(_table)?\s*\(|information_schema|duckdb_|pg_|\bsh
 class QueryResult(list[dict[str, Any]]):
     """The rows of a query as dictionaries; `columns` has the column names even without rows.
 
-    `left_out` has, by table, the partitions that the query could not read because their files are damaged.
+    `left_out` has, by table, the partitions that the query could not read, and why.
     """
 
     def __init__(self, names: list[str], values: list[tuple[Any, ...]]) -> None:
         super().__init__(dict(zip(names, each, strict=True)) for each in values)
         self.columns = names
-        self.left_out: dict[str, list[str]] = {}
+        self.left_out: dict[str, dict[str, str]] = {}
 
 
 class Warehouse:
@@ -80,8 +81,7 @@ class Warehouse:
         """
         with snapshot_of(self.lake, tables, partitions) as lake, duckdb.connect(":memory:") as connection:
             if lake.left_out and not leave_out_damaged:
-                table, names = next(iter(lake.left_out.items()))
-                raise DamagedFile(self.lake.damage(table, names[0]) or f"{table} of {names[0]} is damaged.")
+                raise DamagedFile(next(iter(next(iter(lake.left_out.values())).values())))
             yield WarehouseSession(lake, connection)
 
     def publish(self) -> Path:
@@ -96,7 +96,6 @@ class WarehouseSession:
     def __init__(self, lake: Lake, connection: duckdb.DuckDBPyConnection) -> None:
         self._lake = lake
         self._connection = connection
-        self._kinds: dict[str, str] = {}
         # DuckDB names its first database `memory`, which is also a stage.
         connection.execute("ATTACH ':memory:' AS memflow")
         connection.execute("USE memflow")
@@ -142,20 +141,16 @@ class WarehouseSession:
             raise BadInput(f"DuckDB cannot run the SQL query ({wrong}). Fix the query.") from wrong
 
     def _create_view(self, table: str, partitions: Collection[str] | None) -> None:
-        """Create `table` as a view over its files, or as an empty table. SQL allows no parameters in a view."""
-        stage = table.partition(".")[0]
-        found = [
+        """Create `table` as a view over its files."""
+        chosen = [
             partition
             for partition in self._lake.current_partitions(table)
             if partitions is None or partition in partitions
         ]
-        source = parquet_files(self._lake, table, found)
-        self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
-        former = self._kinds.get(table)
-        if former is not None:
-            self._connection.execute(f"DROP {former} {table}")
-        self._kinds[table] = "VIEW" if found else "TABLE"
-        self._connection.execute(f"CREATE VIEW {table} AS FROM {source}" if found else table_text(table))
+        self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {table.partition('.')[0]}")
+        self._connection.execute(
+            f"CREATE OR REPLACE VIEW {table} AS FROM {partition_rows(self._lake, table, chosen)}"
+        )
 
 
 def _tables_in(text: str) -> tuple[str, ...]:

@@ -69,6 +69,7 @@ def export_report(source: ReportSource, folder: Path) -> Report:
         **{name: scores.score_file(source, name) for name in scores.FILES if name != "scores"},
     }
     tables["costs"] = costs.costs_file(source)
+    tables["headroom"] = scores.headroom_file(source)
     for name, table in tables.items():
         target.put(name, digest(table), partial(gzip_script, name, table))
     rows = runs.runs_file(source, _differing(board))

@@ -4,10 +4,12 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from memflow.benchmarks import registry
+from memflow.pipeline import partition_key
 from memflow.records import TABLES, columns
-from memflow.scoring.catalog import find_metric
+from memflow.scoring.catalog import declared_metrics, find_metric
 from memflow.scoring.drift import INPUTS
+from memflow.scoring.headroom import AT
+from resources.publishing.headroom import stored_headroom
 from resources.publishing.health import HEALTH
 from resources.report.redaction import Redaction
 from resources.report.source import LEADERBOARD, ReportSource
@@ -53,6 +55,16 @@ def score_file(source: ReportSource, name: str) -> dict[str, Any]:
     return {"columns": names, "rows": rows}
 
 
+def headroom_file(source: ReportSource) -> dict[str, Any]:
+    """Return the retrieval headroom of the measured assistants, and the numbers of entries of its curves."""
+    shown = {partition_key(domain, name) for domain, names in source.assistants.items() for name in names}
+    rows = [row.values for row in stored_headroom(source.settings, source.lake, shown)]
+    return {
+        "at": list(AT),
+        "rows": [{**row, "statement": source.redaction.statement(row["statement"])} for row in rows],
+    }
+
+
 def metric_rows(names: Collection[str]) -> list[dict[str, Any]]:
     """Return title, meaning, direction, unit and range of metrics of the catalog."""
     return [
@@ -78,8 +90,7 @@ def metric_rows(names: Collection[str]) -> list[dict[str, Any]]:
 def ordered_metrics(settings: Settings, domain: str, names: Collection[str]) -> list[str]:
     """Return the metrics of a domain's scores, the primary ones of its benchmark first."""
     benchmark = settings.domain(domain).benchmark
-    order = [*registry.metrics().get(benchmark, ())]
-    places = {metric.name: place for place, metric in enumerate(order)}
+    places = {metric.name: place for place, metric in enumerate(declared_metrics(benchmark))}
 
     def key(name: str) -> tuple[bool, int, str]:
         return benchmark not in find_metric(name).primary_for, places.get(name, len(places)), name

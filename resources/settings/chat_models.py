@@ -12,7 +12,7 @@ from resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
 from resources.settings.roles import Bounds
 from resources.settings.values import Devices, StrictModel, Url, refuse_several_addresses
-from resources.vllm_servers.arguments import contradiction
+from resources.settings.vllm_options import NEW, OF_ANY_SERVER, contradictory_arguments
 
 COMMAND_LINE = "cli_"
 """The first characters of the names of models that the options --url and --model define."""
@@ -152,9 +152,33 @@ class Model(StrictModel):
                 f"the adapter {self.adapter} has no `revision`. Copy the revision from the adapter's "
                 "manifest.json."
             )
-        if wrong := contradiction(self):
+        if wrong := self._contradiction():
             raise ValueError(f"the model {self.model} {wrong}")
         return self
+
+    def _contradiction(self) -> str | None:
+        """Return what is contradictory in the settings about the server, or None."""
+        given = [name for name in NEW if name in self.model_fields_set]
+        if self.kind != "vllm":
+            return (
+                f'has `{given[0]}` but not kind = "vllm". Set kind = "vllm", or remove it.' if given else None
+            )
+        if self.url:
+            given += [name for name in ("arguments", "adapter") if name in self.model_fields_set]
+            started = [name for name in given if name not in OF_ANY_SERVER]
+            return (
+                f"has an address and `{started[0]}`: the server at an address runs already, and memflow starts none. "
+                "Remove one of them."
+                if started
+                else None
+            )
+        devices = self.tensor_parallel * self.data_parallel
+        if self.gpus and len({device.strip() for device in self.gpus.split(",")}) != devices:
+            return (
+                f"has gpus = {self.gpus!r}, and it needs {devices} different ones (tensor_parallel x data_parallel). "
+                "Fix `gpus`."
+            )
+        return contradictory_arguments(self.arguments, self.model_fields_set)
 
     @property
     def has_price(self) -> bool:

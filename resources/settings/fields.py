@@ -8,9 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.domains import DEFAULT_PROFILE
-from memflow.benchmarks.protocol import profile_in
-from memflow.benchmarks.samples import MARK, base_of
+from memflow.benchmarks.domain_names import DEFAULT_PROFILE, MARK, DomainName
 from memflow.errors import BadSettings
 from memflow.repeats import Kind, repeat_in
 from memflow.suggestions import unknown_name
@@ -158,7 +156,7 @@ class SettingsFields(BaseSettings):
                     f"the domain name {name!r} in [own_domains] contains {MARK}, which marks a sample. Choose another "
                     f"name; a sample of an own domain is run as DOMAIN{MARK}N."
                 )
-            if profile_in(name)[1] != DEFAULT_PROFILE:
+            if DomainName.parse(name).profile != DEFAULT_PROFILE:
                 raise ValueError(
                     f"the domain name {name!r} in [own_domains] ends with a profile. Choose another name, and set "
                     "`profile` of the domain."
@@ -195,7 +193,7 @@ class SettingsFields(BaseSettings):
     def has_domain(self, name: str) -> bool:
         """Return whether a domain of this name exists. The name may have the forms that `domain` accepts."""
         try:
-            stem, _ = profile_in(base_of(name))
+            stem = DomainName.parse(name).stem
         except BadSettings:
             return False
         return stem in self.own_domains or stem in registry.domains()
@@ -212,6 +210,6 @@ def _plain_name(assistant: str) -> str:
 def _base_of(name: str) -> str:
     """Return the name of a sample's domain. Raises ValueError for an invalid name, as a validator of settings must."""
     try:
-        return base_of(name)
+        return DomainName.parse(name).base
     except BadSettings as wrong:
         raise ValueError(str(wrong)) from wrong

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, field_validator, model_validator
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.domains import DEFAULT_PROFILE, ProtocolProfile
+from memflow.benchmarks.domain_names import DEFAULT_PROFILE, ProtocolProfile
 from resources.settings.values import StrictModel, Url
 
 SECRET = re.compile(r"(?i)(^|_|-)(api_?key|token|secret|password|passwd|credentials?)$")

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from memflow.chat.prompt_contract import contract_faults
 from memflow.chat.prompts import parse
-from memflow.chat.replacements import PromptFile, Replacements, contract_faults, replace_prompts
+from memflow.chat.replacements import PromptFile, Replacements, replace_prompts
 from memflow.errors import BadSettings, PromptError
 from memflow.run.prompt_catalog import PROMPT_ROLES, CatalogPrompt, prompt_catalog
 from memflow.suggestions import unknown_name

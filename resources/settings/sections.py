@@ -58,13 +58,9 @@ class BudgetLimits(StrictModel):
     tokens: int | None = Field(None, ge=1, description="Maximum number of prompt and answer tokens.")
     cost: float | None = Field(None, gt=0, description="Maximum cost, by the models' prices.")
 
-    def with_options(
-        self, calls: int | None = None, tokens: int | None = None, cost: float | None = None
-    ) -> "BudgetLimits":
-        """Return limits with other values where an option is given; 0 is no limit."""
-        options = {"calls": calls, "tokens": tokens, "cost": cost}
-        given = {option: value or None for option, value in options.items() if value is not None}
-        return self.model_copy(update=given)
+    def with_cost(self, cost: float | None) -> "BudgetLimits":
+        """Return limits with another cost, unless it is None; 0 is no limit."""
+        return self if cost is None else self.model_copy(update={"cost": cost or None})
 
     def budget(self) -> Budget:
         """Return a budget with these limits, of which nothing is spent."""

@@ -15,9 +15,9 @@ from pydantic_settings import SettingsConfigDict, SettingsError
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.domains import DEFAULT_PROFILE, Domain
-from memflow.benchmarks.protocol import apply_profile, profile_in, with_profile
-from memflow.benchmarks.samples import base_of, sample_in
+from memflow.benchmarks.domain_names import DEFAULT_PROFILE, DomainName
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.protocol import apply_profile, with_profile
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.repeats import memory_name, plain_name, with_repeats
@@ -50,10 +50,10 @@ class Settings(SettingsFields):
 
         Raises BadSettings for an unknown name, with the known names, and for an invalid name of a sample.
         """
-        base, limit = sample_in(name)
-        if limit:
-            return self.domain(base).limited(limit)
-        stem, profile = profile_in(name)
+        parts = DomainName.parse(name)
+        if parts.limit:
+            return self.domain(parts.base).limited(parts.limit)
+        stem, profile = parts.stem, parts.profile
         if profile != DEFAULT_PROFILE:
             domain = self.domain(stem)
             if domain.profile != DEFAULT_PROFILE:
@@ -122,8 +122,8 @@ class Settings(SettingsFields):
 
         The judges of a sample are those of its domain.
         """
-        base = base_of(domain)
-        return self.judges.get(base) or self.judges.get(base.partition(".")[0]) or self.roles.judges
+        name = DomainName.parse(domain)
+        return self.judges.get(name.base) or self.judges.get(name.stem) or self.roles.judges
 
     def role_models(self) -> list[str]:
         """Return the names of the models of all roles, and of the judges in [judges]."""

@@ -1,6 +1,6 @@
 """A trained adapter on disk: a folder with LoRA weights (safetensors), PEFT's configuration and a manifest.
 
-trainer.py writes the folder, vllm.py serves the adapter. The adapter's revision is the content hash of its weights.
+trainer.py writes the folder, vLLM serves the adapter. The adapter's revision is the content hash of its weights.
 """
 
 import hashlib

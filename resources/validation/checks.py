@@ -1,7 +1,6 @@
 """Checks of a lake partition against the rules of its table, which may refer to rows of other tables.
 
-memflow/checks/evaluation.py and resources/validation/gx.py evaluate the rules; assets/checks.py blocks downstream
-steps.
+memflow/checks/evaluation.py evaluates the rules; assets/checks.py blocks downstream steps.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,14 +9,7 @@ from functools import cache
 from typing import Any
 
 from memflow.benchmarks.domains import Domain
-from memflow.checks.evaluation import (
-    Engine,
-    OtherColumns,
-    OtherRows,
-    RuleResult,
-    applicable,
-    check_rows,
-)
+from memflow.checks.evaluation import OtherColumns, OtherRows, RuleResult, check_rows
 from memflow.checks.expectations import expectations_of
 from memflow.pipeline import WRITERS
 from memflow.records import columns
@@ -25,7 +17,6 @@ from memflow.repeats import source_of
 from resources.data.library import Library
 from resources.lake.lake import Lake
 from resources.settings.settings import Settings
-from resources.validation.gx import Suite, suites_of, validate_rows
 
 
 @dataclass(frozen=True)
@@ -46,36 +37,19 @@ class Scope:
         return cls(domain, domain.benchmark)
 
 
-def check_partition(
-    table: str,
-    partition: str,
-    lake: Lake,
-    scope: Scope,
-    engine: Engine = Engine.memflow,
-) -> list[RuleResult]:
+def check_partition(table: str, partition: str, lake: Lake, scope: Scope) -> list[RuleResult]:
     """Return the result of every rule of `table` that applies to a partition, in the declared order.
 
     Raises MissingData if the partition, or a partition of a referenced table, is not in the lake.
     """
     rows = lake.read(table, partition, vectors=False)
-    evaluate = validate_rows if engine is Engine.gx else check_rows
-    rules = [*applicable(expectations_of(table, scope.benchmark), scope.domain)]
-    return evaluate(
-        table, rows, rules, other_rows(lake, partition), scope.domain, other_columns(lake, partition)
+    rules = expectations_of(table, scope.benchmark)
+    return check_rows(
+        table, rows, rules, _other_rows(lake, partition), scope.domain, _other_columns(lake, partition)
     )
 
 
-def gx_suites(table: str, partition: str, lake: Lake, scope: Scope) -> Iterator[Suite]:
-    """Yield the rules of a partition as suites of Great Expectations. Raises MissingData and BadSettings."""
-    rows = lake.read(table, partition, vectors=False)
-    rules = expectations_of(table, scope.benchmark)
-    other, from_columns = other_rows(lake, partition), other_columns(lake, partition)
-    for each in suites_of(table, rows, rules, other, scope.domain, from_columns):
-        if isinstance(each, Suite):
-            yield each
-
-
-def other_rows(lake: Lake, partition: str) -> OtherRows:
+def _other_rows(lake: Lake, partition: str) -> OtherRows:
     """Return a function that reads another table's rows of the same domain, and of the same assistant if any."""
 
     @cache
@@ -85,8 +59,8 @@ def other_rows(lake: Lake, partition: str) -> OtherRows:
     return rows
 
 
-def other_columns(lake: Lake, partition: str) -> OtherColumns:
-    """Return a function that yields columns of another table's rows, which it selects like `other_rows`."""
+def _other_columns(lake: Lake, partition: str) -> OtherColumns:
+    """Return a function that yields columns of another table's rows, which it selects like `_other_rows`."""
 
     def values(table: str, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         return lake.columns(table, _partition_of(table, partition), names)

@@ -1,9 +1,7 @@
-"""Great Expectations: validates the input and output of the pipeline, and evaluates any rule on demand.
+"""Great Expectations: validates what enters the pipeline and what leaves it, and renders its Data Docs.
 
-SUITES declares expectations on raw/records and score/leaderboard; assets/checks.py validates them in every run.
-`suite_of` translates the rules of any table, for `memflow checks --engine gx`. Rules without a matching expectation
-(references to other tables, properties of whole rows) become a Boolean column. memflow/checks/evaluation.py evaluates
-rules without Great Expectations.
+SUITES names the two tables; assets/checks.py validates them in every run. memflow/checks/evaluation.py evaluates the
+rules of all tables, these two included.
 
 Importing Great Expectations takes seconds and 80 MB, so it is imported on first use, once per process, without the
 libraries of its statistical tests and plots (UNUSED). Great Expectations is not thread-safe: the validations of a
@@ -13,166 +11,55 @@ process run one after another.
 import gc
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
+from html import escape
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from memflow.benchmarks.domains import Domain
-from memflow.checks.evaluation import (
-    OFFENDING_KEYS,
-    OtherColumns,
-    OtherRows,
-    RuleError,
-    RuleResult,
-    applicable,
-    check_rows,
-    checked_table,
-    explained_key,
-    known_values,
-    rows_under,
-    violations,
-)
-from memflow.checks.rules import (
-    AcceptedValues,
-    Between,
-    EachRow,
-    Expectation,
-    Findings,
-    MinimumRows,
-    Severity,
-    Unique,
-    WholeTable,
-)
+from memflow.checks.evaluation import OFFENDING_KEYS, RuleResult, explained_key
 from memflow.records import KEYS, columns
-from resources.deferred_imports import deferred_imports, hidden_modules
+from resources.deferred_imports import deferred_imports
+from resources.files.local_files import replace_file, stem_of
 
 SUITES = ("raw.records", "score.leaderboard")
 """The tables that a suite of Great Expectations validates in every run: what enters, and what leaves."""
 UNUSED = ("scipy.stats", "altair")
 """Libraries that Great Expectations imports for expectations on distributions; half of its memory and import time."""
-CLOUDS = ("boto3", "botocore", "google.api_core", "google.auth", "google.cloud", "google.oauth2")
-"""Optional libraries that Great Expectations imports if they are installed, to store results in clouds: 31 MB."""
+DATA_DOCS = "data_docs"
+"""The folder of the pages in the home folder."""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""What a browser loads for a page: nothing but the style in it. Great Expectations' own style is on the network."""
 
 _VALIDATING = Lock()
 
 
-@dataclass(frozen=True)
-class Suite:
-    """A suite of expectations of Great Expectations, and the data frame to validate."""
-
-    table: str
-    rows: Sequence[Any]
-    frame: dict[str, list[Any]]
-    tests: list[Any]
-    rules: list[Expectation] = field(default_factory=list)
-    """The rule behind each test; empty for a suite that is declared in Great Expectations' terms."""
-    findings: dict[str, Findings] = field(default_factory=dict)
-    """The explained violations of the rules that memflow evaluates, by rule."""
+def page_path(folder: Path, table: str, partition: str) -> Path:
+    """Return the path of the page of Data Docs about a partition of a table, which may not exist."""
+    return folder / f"{table}.{stem_of(partition)}.html"
 
 
-def load() -> None:
-    """Import Great Expectations before its first use, for a thread that has nothing else to do."""
-    _gx()
+def validate_suite(table: str, partition: str, rows: Sequence[Any], folder: Path) -> list[RuleResult]:
+    """Validate the suite of a table in SUITES on the rows of a partition, and write its page of Data Docs to a folder.
 
-
-def validate_suite(table: str, rows: Sequence[Any]) -> list[RuleResult]:
-    """Validate the declared suite of a table in SUITES. Return one result per expectation."""
-    frame = {column.name: [getattr(row, column.name) for row in rows] for column in columns(table)}
-    suite = Suite(table, rows, frame, list(_declared(table)))
-    return [_result(suite, found) for found in _validate(suite)]
-
-
-def validate_rows(
-    table: str,
-    rows: Sequence[Any],
-    expectations: Sequence[Expectation],
-    other: OtherRows,
-    domain: Domain | None = None,
-    other_columns: OtherColumns | None = None,
-) -> list[RuleResult]:
-    """Evaluate rules on rows with Great Expectations. Return results of the same form as check_rows."""
-    found: dict[str, RuleResult] = {}
-    for each in suites_of(table, rows, expectations, other, domain, other_columns):
-        if isinstance(each, RuleResult):
-            found[each.name] = each
-            continue
-        for rule, result in zip(each.rules, _validate(each), strict=True):
-            found[rule.name] = _result(each, result, rule)
-    return [found[each.name] for each in applicable(expectations, domain)]
-
-
-def suites_of(
-    table: str,
-    rows: Sequence[Any],
-    expectations: Sequence[Expectation],
-    other: OtherRows,
-    domain: Domain | None = None,
-    other_columns: OtherColumns | None = None,
-) -> Iterator[Suite | RuleResult]:
-    """Yield the rules that apply to `domain`, translated into suites of Great Expectations.
-
-    One suite covers the table's own rows; each rule on the rows of another table has a separate suite. A rule that
-    raises an exception is yielded as a failed result.
-    """
-
-    def rows_of(name: str) -> Sequence[Any]:
-        return rows if name == table else other(name)
-
-    known = known_values(table, rows_of, other_columns)
-    own = Suite(table, rows, {}, [])
-    for rule in applicable(expectations, domain):
-        try:
-            counted = rows_under(rule, rows_of)
-            column = None if _is_native(rule) else violations(rule, counted, rows_of, known)
-        except RuleError:
-            yield from check_rows(table, rows, [rule], other, domain, other_columns)
-            continue
-        suite = own if checked_table(rule) == table else Suite(checked_table(rule), counted, {}, [])
-        if column is None:
-            for name in getattr(rule.rule, "columns", None) or (getattr(rule.rule, "column", None),):
-                if name is not None:
-                    suite.frame[name] = [getattr(row, name) for row in counted]
-        else:
-            suite.frame[rule.name] = [at not in column for at in range(len(counted))]
-            suite.findings[rule.name] = column
-        suite.tests.append(_translated(rule))
-        suite.rules.append(rule)
-        if suite is not own:
-            yield suite
-    if own.tests:
-        yield own
-
-
-def write_data_docs(folder: Path, suites: Sequence[tuple[str, Suite]]) -> Path:
-    """Validate named suites and write Great Expectations' data docs below `folder`.
-
-    Return the path of the first page.
+    The page is one file without scripts, which a browser shows without a network. Return one result per expectation.
     """
     gx = _gx()
     import pandas as pd
 
+    frame = {column.name: [getattr(row, column.name) for row in rows] for column in columns(table)}
     with _VALIDATING:
-        context = _silent(gx.get_context(mode="file", project_root_dir=str(folder)))
-        frames = context.data_sources.add_or_update_pandas("memflow").add_dataframe_asset("rows")
-        batches = frames.add_batch_definition_whole_dataframe("partition")
-        for title, suite in suites:
-            name = title.replace("/", ",").replace(".", "_")  # a dot or a slash would be a folder
-            declared = context.suites.add_or_update(gx.ExpectationSuite(name=name, expectations=suite.tests))
-            definition = gx.ValidationDefinition(name=name, data=batches, suite=declared)
-            definition = context.validation_definitions.add_or_update(definition)
-            checkpoint = gx.Checkpoint(name=name, validation_definitions=[definition])
-            checkpoint = context.checkpoints.add_or_update(checkpoint)
-            frame = pd.DataFrame(suite.frame, index=range(len(suite.rows)))
-            checkpoint.run(batch_parameters={"dataframe": frame})
-        pages = context.build_data_docs()
-    return Path(str(next(iter(pages.values()))).removeprefix("file://"))
+        batch = _batches().get_batch(batch_parameters={"dataframe": pd.DataFrame(frame)})
+        suite = gx.ExpectationSuite(name=f"{table} of {partition}", expectations=list(_expectations(table)))
+        validation = batch.validate(suite, result_format="SUMMARY")
+        results = [_result(table, rows, result) for result in validation.results]
+        page = _page(validation).encode()
+    replace_file(page_path(folder, table, partition), lambda file: file.write(page))
+    return results
 
 
-def _declared(table: str) -> Iterator[Any]:
-    """Yield the expectations that SUITES declares for a table."""
-    _gx()
+def _expectations(table: str) -> Iterator[Any]:
+    """Yield the expectations that a table in SUITES has to meet."""
     import great_expectations.expectations as gxe
     from great_expectations.expectations.metadata_types import FailureSeverity
 
@@ -201,81 +88,24 @@ def _declared(table: str) -> Iterator[Any]:
             )
 
 
-def _is_native(rule: Expectation) -> bool:
-    return isinstance(rule.rule, Unique | AcceptedValues | Between | MinimumRows)
-
-
-def _translated(expectation: Expectation) -> Any:
-    """Return the expectation that is equivalent to a rule, on the columns that `suites_of` adds to the data frame."""
-    _gx()
-    import great_expectations.expectations as gxe
-
-    more: dict[str, Any] = {
-        "severity": "warning" if expectation.severity == "warn" else "critical",
-        "notes": expectation.description,
-        "meta": {"rule": expectation.name},
-    }
-    match expectation.rule:
-        case Unique((column,)):
-            return gxe.ExpectColumnValuesToBeUnique(column=column, **more)
-        case Unique(several):
-            return gxe.ExpectCompoundColumnsToBeUnique(column_list=list(several), **more)
-        case AcceptedValues(column, values):
-            return gxe.ExpectColumnValuesToBeInSet(column=column, value_set=list(values), **more)
-        case Between(column, low, high):
-            return gxe.ExpectColumnValuesToBeBetween(column=column, min_value=low, max_value=high, **more)
-        case MinimumRows(at_least):
-            return gxe.ExpectTableRowCountToBeBetween(min_value=at_least, **more)
-        case rule:
-            mostly = 1 - rule.tolerance if isinstance(rule, EachRow | WholeTable) else 1
-            return gxe.ExpectColumnValuesToBeInSet(
-                column=expectation.name, value_set=[True], mostly=mostly, **more
-            )
-
-
-def _validate(suite: Suite) -> list[Any]:
-    gx = _gx()
-    import pandas as pd
-
-    with _VALIDATING:
-        batch = _batches().get_batch(
-            batch_parameters={"dataframe": pd.DataFrame(suite.frame, index=range(len(suite.rows)))}
-        )
-        # Results come back in another order than the expectations: each names the place of its own.
-        for at, test in enumerate(suite.tests):
-            test.meta = {**(test.meta or {}), "place": at}
-        found = batch.validate(
-            gx.ExpectationSuite(name="memflow", expectations=suite.tests), result_format="SUMMARY"
-        ).results
-    return sorted(found, key=lambda result: int(result.expectation_config.meta["place"]))
-
-
-def _result(suite: Suite, result: Any, expectation: Expectation | None = None) -> RuleResult:
+def _result(table: str, rows: Sequence[Any], result: Any) -> RuleResult:
     config = result.expectation_config
-    name = expectation.name if expectation else _name(config)
+    name = _name(config)
     error = next(_raised(result.exception_info or {}), None)
     if error is not None:
-        error = f"Great Expectations could not evaluate {name} of {suite.table}: {error}"
-    counted = result.result or {}
-    at = sorted(set(counted.get("partial_unexpected_index_list") or ()))
-    failed = not result.success
-    findings = suite.findings.get(name, Findings())
-    is_warning = getattr(config.severity, "value", config.severity) == "warning"
-    severity: Severity = expectation.severity if expectation else "warn" if is_warning else "error"
+        error = f"Great Expectations could not evaluate {name} of {table}: {error}"
+    counts = result.result or {}
+    positions = sorted(set(counts.get("partial_unexpected_index_list") or ()))
     return RuleResult(
-        table=suite.table,
+        table=table,
         name=name,
         passed=bool(result.success) and error is None,
-        severity=expectation.severity if expectation else severity,
-        unexpected=int(counted.get("unexpected_count", failed)),
-        total=len(suite.rows),
-        offending=tuple(
-            explained_key(suite.table, suite.rows[position], findings.get(position, ""))
-            for position in at[:OFFENDING_KEYS]
-        ),
-        description=expectation.description if expectation else name.replace("_", " ").capitalize(),
+        severity="warn" if getattr(config.severity, "value", config.severity) == "warning" else "error",
+        unexpected=int(counts.get("unexpected_count", not result.success)),
+        total=len(rows),
+        offending=tuple(explained_key(table, rows[at], "") for at in positions[:OFFENDING_KEYS]),
+        description=name.replace("_", " ").capitalize(),
         error=error,
-        note=findings.note,
     )
 
 
@@ -292,28 +122,52 @@ def _raised(info: dict[str, Any]) -> Iterator[str]:
             yield str(each.get("exception_message"))
 
 
+def _page(validation: Any) -> str:
+    """Return the page of a validation with a style of its own, and a policy that keeps a browser off the network.
+
+    Great Expectations shows unexpected values as HTML, so they are escaped in the validation first.
+    """
+    from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer
+    from great_expectations.render.view import DefaultJinjaPageView
+
+    for result in validation.results:
+        result.result = _escaped(result.result)
+    page: str = DefaultJinjaPageView().render(ValidationResultsPageRenderer().render(validation))
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    style = Path(__file__).with_name("data_docs.css").read_text(encoding="utf-8")
+    return page.replace("<head>", f"<head>{policy}", 1).replace(
+        "</head>", f"<style>{style}</style></head>", 1
+    )
+
+
+def _escaped(value: Any) -> Any:
+    """Return a value of a validation's result in which all texts are escaped for HTML."""
+    match value:
+        case str():
+            return escape(value)
+        case dict():
+            return {name: _escaped(item) for name, item in value.items()}
+        case list() | tuple():
+            return [_escaped(item) for item in value]
+    return value
+
+
 @cache
 def _batches() -> Any:
     """Return a function that converts a data frame to a batch, in one in-memory context per process."""
-    gx = _gx()
-    context = _silent(gx.get_context(mode="ephemeral"))
-    frames = context.data_sources.add_pandas("memflow").add_dataframe_asset("rows")
-    return frames.add_batch_definition_whole_dataframe("partition")
-
-
-def _silent(context: Any) -> Any:
-    """Return the context with progress bars disabled, because they would overlap memflow's own."""
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    return context
+    context = _gx().get_context(mode="ephemeral")
+    context.variables.progress_bars = ProgressBarsConfig(globally=False)  # they would overlap memflow's own
+    frames = context.data_sources.add_pandas("memflow").add_dataframe_asset("rows")
+    return frames.add_batch_definition_whole_dataframe("partition")
 
 
 @cache
 def _gx() -> Any:
     """Import Great Expectations without its output and usage statistics. Return the module."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
-    with deferred_imports(*UNUSED), hidden_modules(*CLOUDS):
+    with deferred_imports(*UNUSED):
         import great_expectations as gx
     gc.collect()
     gc.freeze()  # full collections of garbage skip its many objects

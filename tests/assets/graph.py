@@ -30,6 +30,7 @@ NEVER_MADE = "bm25|memorybench_demo"
 
 MODELS = {"simulator": "s1", "judge": "j1", "bm25": "b1", "rag@qwen": "r1"}
 
+Levels = list[set[str]]
 Used = Callable[[str, str], list[str]]
 
 
@@ -38,27 +39,37 @@ def definitions(
 ) -> dg.Definitions:
     """Return the graph over `folder`. `during` is called in each asset after it has read its models."""
 
+    known: dict[str, list[str]] = {}
+    """The deps of each asset."""
+
     def model(part: str) -> str:
         return str(json.loads((folder / "models.json").read_text())[part])
 
     def says(part: str) -> str:
         return model(part).partition("#")[0]
 
+    def simulator(stage: str, domains: tuple[str, ...]) -> dg.SourceAsset:
+        return models.observed(
+            ("simulator", stage), lambda key: model("simulator") if key in domains else None, domain, ""
+        )
+
     def made(
         key: str,
         partitions: dg.PartitionsDefinition | None,
         deps: list[str],
-        condition: dg.AutomationCondition,
+        condition: Callable[[Levels], dg.AutomationCondition],
         used: Used = lambda domain, assistant: [],
         *,
         group: str | None = None,
     ) -> dg.AssetsDefinition:
+        known[key] = deps
+
         @dg.asset(
             key=key.split("/"),
             deps=[dep.split("/") for dep in deps],
             partitions_def=partitions,
             group_name=group or key.partition("/")[0],
-            automation_condition=condition,
+            automation_condition=condition(automation.upstream_levels(key, known)),
         )
         def body(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
             partition = context.partition_key if context.has_partition_key else ""
@@ -92,18 +103,19 @@ def definitions(
     def judging(of_domain: str, _: str) -> list[str]:
         return ["judge"] if of_domain in JUDGED else []
 
-    at_once, settled, gathered = (
-        automation.when_models_change,
-        automation.when_inputs_settle,
-        automation.when_scores_settle,
-    )
+    def at_once(_: Levels) -> dg.AutomationCondition:
+        return automation.when_models_change
+
+    settled, gathered = automation.when_inputs_settle, automation.when_scores_settle
     return dg.Definitions(
         assets=[
-            models.simulator("states", lambda key: model("simulator") if key in GENERATED else None, domain),
-            models.simulator("feedback", lambda key: model("simulator") if key in JUDGED else None, domain),
-            models.simulator("follow_ups", lambda key: model("simulator") if key in PLAYED else None, domain),
-            models.assistants(model, assistant),
-            models.judge(lambda key: model("judge") if key in JUDGED else None, domain),
+            simulator("states", GENERATED),
+            simulator("feedback", JUDGED),
+            simulator("follow_ups", PLAYED),
+            models.observed(models.ASSISTANTS, model, assistant, ""),
+            models.observed(
+                ("model", "judge"), lambda key: model("judge") if key in JUDGED else None, domain, ""
+            ),
             made("state/entities", domain, ["simulator/states"], at_once, generating),
             made("utterance/turns", domain, ["state/entities", "simulator/states"], at_once, generating),
             made("question/probes", domain, ["state/entities", "simulator/states"], at_once, generating),

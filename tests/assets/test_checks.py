@@ -263,3 +263,8 @@ def test_great_expectations_check_reports_an_invalid_raw_record(tmp_path: Path) 
         )
     table, rule = failed(result)["expect_column_values_to_match_regex sha256"]
     assert (table, rule["unexpected"]) == ("raw.records", 1)
+    [check] = [each for each in result.get_asset_check_evaluations() if each.check_name == BLOCKING]
+    [materialized] = result.asset_materializations_for_node(result.dagster_run.step_keys_to_execute[0])
+    assert check.metadata["data docs"] == materialized.metadata["data docs"]
+    page = Path(str(check.metadata["data docs"].value).removeprefix("file://"))
+    assert "raw.records of memorybench_sample" in page.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import dagster as dg
 import pytest
 
 from assets.definitions import build_defs
-from assets.report import RowSummary, report
+from assets.metadata import RowSummary, materialized
 from memflow.records import TABLES, Profile, columns
 from resources.settings.settings import Settings
 
@@ -104,7 +104,7 @@ def test_materialization_report_counts_rows_and_shortens_the_preview() -> None:
     lost = Profile(domain="d", user_id="u7", name="", profile="", start_date="", reason="no answer")
     summary = RowSummary()
     assert len(list(summary.observe([*rows, lost]))) == 8
-    made = report("state.profiles", summary, "content", {"asked": 3, "latency_s": 1.5})
+    made = materialized("state.profiles", summary, "content", {"asked": 3, "latency_s": 1.5})
     said = made.metadata
     assert made.data_version == dg.DataVersion("content")
     assert (type(said["dagster/partition_row_count"]), said["dagster/partition_row_count"]) == (int, 8)

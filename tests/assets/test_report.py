@@ -1,18 +1,24 @@
-"""Metadata of a materialization: the table of rules. Its rows and preview are in test_graph.py."""
+"""The asset `report/site`: its files and metadata, and its place in the graph."""
 
-from dataclasses import replace
+from pathlib import Path
 
-from assets.report import rule_table
-from memflow.checks.evaluation import RuleResult
+import dagster as dg
+from report_home import read_data, written_home
+
+from assets import report
+from assets.fingerprints import Fingerprints
+from assets.partitions import Partitions
+from assets.step_assets import StepAssets
 
 
-def test_rule_table_lists_failed_rules_before_passed_rules() -> None:
-    passed = RuleResult("d", "unique_keys", True, "error", 0, 9, (), "Probes are unique")
-    failed = replace(passed, name="gold_not_blank", passed=False, unexpected=2, offending=("p1", "p2"))
-    broken = replace(passed, name="days_are_days", passed=False, error="rule days_are_days raised")
-    records = [record.data for record in rule_table({"d": [passed, failed], "e": [broken]}).records]
-    assert [each["rule"] for each in records] == ["gold_not_blank", "days_are_days", "unique_keys"]
-    assert [each["result"] for each in records] == ["failed", "error", "passed"]
-    assert [each["table"] for each in records] == ["d", "e", "d"]
-    assert [each["offending"] for each in records] == ["p1; p2", "rule days_are_days raised", ""]
-    assert rule_table({}).records == []
+def test_asset_writes_the_report_and_states_page_and_size(tmp_path: Path) -> None:
+    with written_home(tmp_path / "home") as home:
+        settings = home.settings
+        factory = StepAssets(settings, Partitions.of(settings), Fingerprints.of(settings))
+        result = dg.materialize(report.build(factory), resources={"lake": home.lake, "ledger": home.ledger})
+        [event] = result.asset_materializations_for_node("report__site")
+        page = home.settings.home / "report/index.html"
+        metadata = {name: each.value for name, each in event.metadata.items()}
+        assert metadata["page"] == str(page) and metadata["link"] == page.as_uri() and page.is_file()
+        assert metadata["files"] == len(read_data(page.parent, "site")["files"])
+        assert metadata["bytes"] > 0 and metadata["written"] == metadata["files"] + 1

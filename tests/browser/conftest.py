@@ -114,10 +114,12 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return the settings of a home with the demo: complete for screenshots, else with few memories."""
     folder = tmp_path_factory.mktemp("ui")
     settings = folder / "memflow.toml"
-    few = [] if "MEMFLOW_SCREENSHOTS" in os.environ else ["--memory", "bm25_message", "--no-bounds"]
     changed = ["--memory", CHANGED, "--no-bounds"]
+    runs = [(2, changed), (12, [*changed, "--memory", "bm25_message"])]
+    if "MEMFLOW_SCREENSHOTS" in os.environ:
+        runs = [(2, changed), (6, changed), (12, changed), (12, [])]
     with stub_process(latency=1.0) as url:
-        for messages, memories in ((2, changed), (6, changed), (12, changed), (12, few)):
+        for messages, memories in runs:
             settings.write_text(
                 f"home = {json.dumps(str(folder / 'home'))}\ndomains = ['amemgym_demo', 'memorybench_demo']\n"
                 f"assistants = {json.dumps([*Settings().assistants, CHANGED, SLOW])}\n"
@@ -168,9 +170,9 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
         each.quit()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(ui: Served, chromium: Callable[[], Chrome]) -> Page:
-    """Return a page of the UI."""
+    """Return a browser on the UI."""
     return Page(chromium(), ui.url)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from stub import stub_process
+from stub import request_digests, stub_process
 
-from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment, request_digests
+from bench.dev_server import DOMAIN, ROOT, DevHome, await_true, environment
 
 pytestmark = [pytest.mark.daemon, pytest.mark.kill]
 
@@ -68,7 +68,7 @@ def test_backfill_of_a_killed_memflow_dev_ends_by_itself(
     await_requests(log, 5)
     for what in ("worker", "daemon"):
         assert home.kill(what)
-    await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S)
+    await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S, 2)
     ended = home.partitions(backfill)
     assert {partition: runs[0] for partition, runs in ended.items()} == dict.fromkeys(PARTITIONS, "SUCCESS")
     assert sum(map(len, ended.values())) <= len(PARTITIONS) + 1, (
@@ -108,7 +108,7 @@ def test_two_memflow_runs_beside_a_backfill_that_was_stopped_request_nothing_sto
         for _ in range(2)
     ]
     ends = [(run.communicate(timeout=PATIENCE_S)[1].decode(), run.returncode) for run in runs]
-    await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S)
+    await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S, 2)
     assert [status for _, status in ends] == [0, 0], ends
     assert home.partitions(backfill) == {partition: ["SUCCESS"] for partition in PARTITIONS}
     assert (home.claimed_slots(), home.runs_in_progress()) == (0, 0)

@@ -66,10 +66,6 @@ def test_command_parser_rejects_unknown_command_or_option(arguments: list[str]) 
         parse(arguments)
 
 
-def test_documentation_pages_contain_more_than_50_commands() -> None:
-    assert sum(len(commands(page)) for page in PAGES) > 50
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_documentation_links_and_pictures_point_to_existing_files(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -121,15 +117,6 @@ def test_documentation_site_builds_and_loads_nothing_from_other_hosts(tmp_path: 
         assert not loaded, f"{page.name} loads {loaded}"
     styles = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.css"))
     assert not re.findall(r"url\([\"']?(?:https?:)?//|@import", styles)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_source_files_that_a_page_names_exist(page: Path) -> None:
-    named = re.findall(
-        r"`((?:memflow|resources|assets|sql|tests|bench|examples)/[\w./-]+\.(?:py|sql|yaml|toml|md|sh|txt))`",
-        page.read_text(encoding="utf-8"),
-    )
-    assert [path for path in named if not (ROOT / path).is_file()] == []
 
 
 def test_architecture_lists_the_folders_of_resources_with_their_docstrings() -> None:

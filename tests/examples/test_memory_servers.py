@@ -1,7 +1,4 @@
-"""The memory servers of examples/memory_servers, each against a fake of its service or library, through JSON lines.
-
-test_real_memory_servers.py runs those whose library is installed, or whose service runs.
-"""
+"""The memory servers of examples/memory_servers, each against a fake of its service or library, through JSON lines."""
 
 import json
 import re

@@ -11,7 +11,8 @@ from generated import generate
 
 from assets.checks import check_steps, checked_asset
 from assets.definitions import build_defs
-from memflow.pipeline import JOBS, STEPS, WRITERS, markdown_table, steps_of, tables_of
+from docs.tables import pipeline_table
+from memflow.pipeline import JOBS, RETRIEVAL_JOB, STEPS, WRITERS, steps_of, tables_of
 from memflow.records import TABLES
 from resources.settings.settings import Settings
 
@@ -45,6 +46,10 @@ def test_assets_and_jobs_have_the_tables_and_inputs_of_the_pipeline_steps(tmp_pa
     for scope, (name, _) in JOBS.items():
         made = definitions.resolve_job_def(name).asset_layer.executable_asset_keys
         assert {".".join(key.path) for key in made} == set(tables_of(scope))
+    [requested] = [step for step in STEPS if step.on_request]
+    made = definitions.resolve_job_def(RETRIEVAL_JOB).asset_layer.executable_asset_keys
+    assert {".".join(key.path) for key in made} == set(requested.writes)
+    assert all(graph.get(key).automation_condition is None for key in made)
 
 
 def test_check_steps_cover_every_step_exactly_once() -> None:
@@ -75,15 +80,13 @@ def test_dry_run_runs_pipeline_steps_that_call_models_in_order() -> None:
 def test_pipeline_table_in_the_documentation_is_up_to_date() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     section = text.partition("<!-- pipeline -->\n")[2].partition("\n<!-- /pipeline -->")[0]
-    assert section == markdown_table(), (
-        "replace the section by the output of memflow.pipeline.markdown_table()"
-    )
+    assert section == pipeline_table(), "replace the section by what docs.tables.pipeline_table returns"
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_every_pipeline_step_has_a_one_line_description(step) -> None:
     assert step.description.endswith(".") and "\n" not in step.description
-    assert step in steps_of(step.scope)
+    assert (step in steps_of(step.scope)) != step.on_request
 
 
 def test_step_inputs_are_declared_only_in_the_pipeline_module() -> None:

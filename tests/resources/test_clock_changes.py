@@ -11,6 +11,7 @@ from valid_rows import valid_rows
 
 from memflow.records import PublishedScore
 from resources.lake.lake import Lake
+from resources.lake.past import PastLake
 from resources.ledger import sql_ledger
 from resources.ledger.sql_ledger import SqlLedger
 from resources.publishing.score_history import publication_time
@@ -31,7 +32,7 @@ def test_versions_of_a_partition_increase_although_the_clock_goes_back(tmp_path:
     times = [version.since for version in versions]
     assert times == sorted(times, reverse=True) and len(set(times)) == 3
     assert times[-1] == NOW and times[0] == NOW + 2 * timedelta.resolution
-    assert [row.question for row in lake.as_of(NOW).read("question.probes", "d")] == ["probe 0"]
+    assert [row.question for row in PastLake(lake, NOW).read("question.probes", "d")] == ["probe 0"]
 
 
 def test_publications_increase_although_the_clock_goes_back() -> None:

@@ -1,13 +1,11 @@
 """Deferred imports: a module is imported when it is first used, and imports outside of the context do not change."""
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from resources.deferred_imports import deferred_imports, empty_package, hidden_modules
+from resources.deferred_imports import deferred_imports, empty_package
 
 
 @pytest.fixture
@@ -55,25 +53,6 @@ def test_unknown_attribute_of_deferred_module_raises_attribute_error(module: str
         substitute = __import__(module)
     with pytest.raises(AttributeError, match="other"):
         _ = substitute.other
-
-
-def test_hidden_modules_are_hidden_within_the_context_only(module: str) -> None:
-    with hidden_modules(module), pytest.raises(ImportError):
-        import_module(module)
-    assert module not in sys.modules
-    assert import_module(module).value == 7
-
-
-def test_imported_modules_are_not_hidden(module: str) -> None:
-    before = import_module(module)
-    with hidden_modules(module):
-        assert import_module(module) is before
-
-
-def test_other_threads_import_hidden_modules(module: str) -> None:
-    with hidden_modules(module), ThreadPoolExecutor(1) as other:
-        assert other.submit(import_module, module).result().value == 7
-    assert sys.modules[module].value == 7
 
 
 def test_classes_of_an_empty_package_are_empty_until_it_is_imported_elsewhere(tmp_path, monkeypatch) -> None:

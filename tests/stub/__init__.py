@@ -4,7 +4,7 @@
 """
 
 from stub.behavior import StubBehavior
-from stub.process import count_answers, stub_process
+from stub.process import count_answers, request_counts, request_digests, stub_process
 from stub.server import Stub
 
-__all__ = ["Stub", "StubBehavior", "count_answers", "stub_process"]
+__all__ = ["Stub", "StubBehavior", "count_answers", "request_counts", "request_digests", "stub_process"]

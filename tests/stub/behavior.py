@@ -23,7 +23,6 @@ class StubBehavior:
             "'odd response: NAME' gets that of odd_responses.py"
         },
     )
-    retry_after: float = field(default=0.05, metadata={"help": "seconds in the Retry-After header of a 429"})
     garble: float = field(
         default=0.0, metadata={"help": "share of structured answers truncated to invalid JSON"}
     )

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,10 +17,25 @@ FOLDER = str(Path(__file__).parents[1])
 """The folder of the package `stub`."""
 
 
+def request_digests(log: Path) -> list[str]:
+    """Return the digests of the requests that a stub server answered, in order; none if there is no log yet."""
+    if not log.exists():
+        return []
+    # Without the line that is being written.
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").split("\n")[:-1]]
+    return [line["key"] or line["body"] for line in lines if line["status"] == 200]
+
+
 def count_answers(log: Path) -> Counter[str]:
     """Return the number of answered requests in a stub server's log, by request digest."""
-    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    return Counter(line["key"] or line["body"] for line in lines if line["status"] == 200)
+    return Counter(request_digests(log))
+
+
+def request_counts(url: str) -> dict[str, int]:
+    """Return the numbers of requests that a stub server has counted (`Counts`)."""
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/stub/counts") as answer:
+        counts: dict[str, int] = json.load(answer)
+        return counts
 
 
 @contextmanager

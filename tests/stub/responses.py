@@ -40,11 +40,6 @@ def _endless(draft: Draft, call: Call) -> None:
     draft.limit(bound)
 
 
-def _in_reasoning_only(draft: Draft, call: Call) -> None:
-    if draft.is_json:
-        draft.message["reasoning"], draft.content = draft.content, None
-
-
 def _refuses(draft: Draft, call: Call) -> None:
     draft.message["refusal"], draft.content = "I'm sorry, I cannot assist with that request.", None
 
@@ -94,7 +89,6 @@ def _no_usage(draft: Draft, call: Call) -> None:
 CHANGES: Mapping[str, Change] = {
     "thinks_too_long": _endless,
     "unclosed_think": _endless,
-    "answer_in_reasoning": _in_reasoning_only,
     "fenced": _fenced,
     "preamble": _preamble,
     "refuses": _refuses,

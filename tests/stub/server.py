@@ -193,9 +193,7 @@ class Stub:
         if chance.random() < settings.fail:
             self.counts.failed += 1
             if chance.random() < 0.5:
-                return Rejection(
-                    429, "Too many requests.", headers={"Retry-After": str(settings.retry_after)}
-                )
+                return Rejection(429, "Too many requests.", headers={"Retry-After": "0.05"})
             return Rejection(500, "Internal error.")
         if request.path.endswith("/embeddings"):
             return None

@@ -1,12 +1,11 @@
 """Annotation by two models through the whole graph: a budget stops it, and the next run continues it."""
 
-import json
 import sqlite3
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from stub import stub_process
+from stub import request_digests, stub_process
 
 from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
@@ -41,10 +40,6 @@ def settings_of(home: Path, url: str) -> Settings:
     roles = {"annotator": "one", "verifier": "two"}
     settings = load(over={"home": home, "models": models, "roles": roles})
     return settings.model_copy(update={"domains": (DOMAIN,), "assistants": ("none",)})
-
-
-def request_digests(log: Path) -> list[str]:
-    return [json.loads(line)["key"] for line in log.read_text(encoding="utf-8").splitlines()]
 
 
 def test_next_run_continues_the_annotation_that_the_budget_stopped(tmp_path: Path) -> None:

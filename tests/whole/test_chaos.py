@@ -3,14 +3,13 @@
 import json
 import subprocess
 import sys
-import urllib.request
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stub import stub_process
+from stub import request_counts, stub_process
 
 from memflow.scoring.estimate import MIN_COVERAGE
 from resources.lake.lake import Lake
@@ -45,11 +44,6 @@ def run(home: Path, url: str, environment: dict[str, str]) -> subprocess.Complet
     )
 
 
-def counts(url: str) -> dict[str, int]:
-    with urllib.request.urlopen(url.removesuffix("/v1") + "/stub/counts") as answer:
-        return json.load(answer)
-
-
 @pytest.mark.kill
 def test_run_with_an_unreliable_server_finishes_with_reasons_for_failed_rows(
     tmp_path: Path, published_users: Callable[..., Path], own_environment: dict[str, str]
@@ -59,9 +53,9 @@ def test_run_with_an_unreliable_server_finishes_with_reasons_for_failed_rows(
     home = tmp_path / "home"
     with stub_process(**CHAOS) as url:
         ended = run(home, url, environment)
-        met = counts(url)
+        met = request_counts(url)
         again = run(home, url, environment)
-        assert counts(url)["answered"] == met["answered"], "a second run asked what had been answered"
+        assert request_counts(url)["answered"] == met["answered"], "a second run asked what had been answered"
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert again.returncode == 0, again.stdout + again.stderr
     said = json.loads(ended.stdout)

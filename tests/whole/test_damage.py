@@ -99,13 +99,11 @@ def test_damaged_partition_of_another_domain_is_left_out_of_the_leaderboard_and_
     assert (other.exit_code, other.stderr) == (0, "")
 
 
-def test_run_restores_a_deleted_search_index_and_database(home: Path) -> None:
-    shutil.rmtree(home / "lance")
+def test_run_restores_a_deleted_database(home: Path) -> None:
     (home / "memflow.duckdb").unlink()
     answer = run(home)
     assert answer["runs"]["up_to_date"] == 6
-    names = {f"search index of {DOMAIN}/{name}" for name in ASSISTANTS}
-    assert set(answer["damaged"]["restored"]) == {*names, str(home / "memflow.duckdb")}
+    assert answer["damaged"]["restored"] == [str(home / "memflow.duckdb")]
     assert (home / "memflow.duckdb").is_file()
     assert run(home)["damaged"]["restored"] == []
 
@@ -126,16 +124,12 @@ def test_doctor_names_all_damage_and_the_commands_that_rebuild_it_without_reques
     assert findings(home, "--full") == []
     for path in sorted((home / "lake").glob("[a-z]*/*/*.parquet")):
         flip(path)
-    for path in sorted((home / "lance").rglob("data/*.lance")):
-        flip(path, 3)
     flip(home / "memflow.duckdb", 9000)
     damaged = findings(home, "--full")
-    assert {row["what"] for row in damaged} == {"lake", "search indexes", "memflow.duckdb"}
+    assert {row["what"] for row in damaged} == {"lake", "memflow.duckdb"}
     fixes = " ".join(row["fix"] for row in damaged)
     assert f"Run `memflow run --domain {DOMAIN} --memory full`" in fixes
-    assert f"Delete {home / 'lance'}, then run `memflow run`" in fixes
     assert f"Delete {home / 'memflow.duckdb'}, then run `memflow run`" in fixes
-    shutil.rmtree(home / "lance")
     (home / "memflow.duckdb").unlink()
     run(home)
     VERIFIED.clear()

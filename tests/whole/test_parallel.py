@@ -7,13 +7,12 @@ import sqlite3
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stub import count_answers, stub_process
+from stub import count_answers, request_counts, stub_process
 
 from resources.files.lake_format import mark_lake
 from resources.lake.lake import Lake
@@ -88,8 +87,7 @@ def test_parallel_run_writes_the_tables_and_usage_of_a_serial_run(
     home, log = tmp_path / "home", tmp_path / "answers.jsonl"
     with stub_process(latency=0.05, log=log) as url:
         summary = run(home, url, 16, environment)
-        with urllib.request.urlopen(url.removesuffix("/v1") + "/stub/counts") as counted:
-            most = json.load(counted)["most_in_flight"]
+        most = request_counts(url)["most_in_flight"]
     assert summary["runs"]["failed"] == [] and summary["runs"]["done"] == len(MEMORIES) + 3
     assert contents(home) == contents(serial[0])
     assert usage(summary) == usage(serial[1])

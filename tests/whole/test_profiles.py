@@ -31,12 +31,12 @@ def memflow(home: Path, *arguments: str) -> Any:
 
 @pytest.mark.pipeline
 def test_run_under_a_profile_adds_a_domain_and_keeps_the_results_of_the_default(home: Path) -> None:
-    run = ("run", "--domain", DOMAIN, "--memory", "awi", "--limit", "1")
+    run = ("run", "--memory", "awi", "--limit", "1", "--domain")
     paper, ours = f"{DOMAIN}~1", f"{DOMAIN}.memflow~1"
-    memflow(home, *run)
+    memflow(home, *run, DOMAIN)
     lake = Lake(str(home / "lake"))
     before = lake.facts("memory.indexes", f"{paper}/awi")
-    memflow(home, *run, "--profile", "memflow")
+    memflow(home, *run, f"{DOMAIN}.memflow")
     assert before is not None and lake.facts("memory.indexes", f"{paper}/awi") == before
     dates = {
         name: [entry for entry in lake.read("memory.indexes", f"{name}/awi") if entry.kind == "date"]

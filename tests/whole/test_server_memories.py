@@ -9,8 +9,6 @@ from faulty_server import EVERYTHING, Faults, FaultyServer
 from generated import generate
 from server_evaluation import evaluate, python_memory, server_memory
 
-from memflow.chat.ledger import MemoryLedger
-from memflow.errors import ServerDown
 from memflow.memories.server.evidence import NO_CONTENT, NO_EXPORT, NO_SOURCES
 from memflow.memories.server.protocol import Capabilities
 from memflow.scoring.attribution import NO_EVIDENCE
@@ -89,24 +87,6 @@ def test_server_that_answers_with_the_present_does_not_give_the_same_verdicts() 
     server = FaultyServer(EVERYTHING.model_copy(update={"sources": "none"}), faults=Faults(stale_as_of=True))
     found = evaluate(generate("amemgym_demo"), server_memory(mode="as_of"), server)
     assert found["score.verdicts"] != expected("amemgym_demo")["score.verdicts"]
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("last", [20, 90, 200])
-def test_killed_evaluation_continues_without_a_request_twice(mode: str, last: int) -> None:
-    generated, memory, whole, ledger = (
-        generate("amemgym_demo"),
-        server_memory(mode=mode),
-        MemoryLedger(),
-        MemoryLedger(),
-    )
-    wanted = evaluate(generated, memory, FaultyServer(), ledger=whole)
-    with pytest.raises(ServerDown):
-        evaluate(generated, memory, FaultyServer(faults=Faults(down_after=last)), ledger=ledger)
-    assert 0 < len(ledger.asked) < len(whole.asked)
-    assert evaluate(generated, memory, FaultyServer(), ledger=ledger) == wanted
-    assert ledger.asked == whole.asked
-    assert set(ledger.asked.values()) == {1}
 
 
 @pytest.mark.parametrize(

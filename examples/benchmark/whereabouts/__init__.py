@@ -26,7 +26,6 @@ SPEC = BenchmarkSpec(
     datasets=(STORIES,),
     implementation="whereabouts.benchmark:Whereabouts",
     checks=("whereabouts.checks:EXPECTED",),
-    metrics="whereabouts.benchmark:METRICS",
     views="whereabouts.views:VIEWS",
     unit="stories",
 )

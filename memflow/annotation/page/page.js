@@ -237,7 +237,7 @@
 
   function save() {
     if (!count()) return;
-    const rows = [{ format: FORMAT, items: head.digest, annotator: who, by: "person" }];
+    const rows = [{ format: FORMAT, items: head.digest, annotator: who }];
     for (const { item } of order) {
       if (item.id in kept.labels) {
         rows.push({ item: item.id, label: kept.labels[item.id], comment: kept.comments[item.id] ?? "" });

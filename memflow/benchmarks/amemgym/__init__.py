@@ -15,7 +15,6 @@ SPEC = BenchmarkSpec(
     datasets=DATASETS,
     implementation=f"{__name__}.benchmark:AMemGym",
     checks=(f"{__name__}.checks:EXPECTED",),
-    metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
     exports=f"{__name__}.views:EXPORTS",
     imports=f"{__name__}.views:IMPORTS",

@@ -20,9 +20,11 @@ from memflow.benchmarks.amemgym.states import make_states
 from memflow.benchmarks.amemgym.turns import make_turns
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
-from memflow.benchmarks.api import AssistantResults, Benchmark, MemorySnapshots, Question, States
+from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.capabilities import EvolutionFeedback, MemoryClaims
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.step_values import MemorySnapshots
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -34,11 +36,10 @@ from memflow.run.play import Episode, Replier
 from memflow.scoring.measures import Measure, VerdictValues
 
 
-class AMemGym(Benchmark):
+class AMemGym(Benchmark, EvolutionFeedback, MemoryClaims):
     """The implementation of AMemGym's pipeline steps."""
 
     name = "amemgym"
-    provides_feedback = True
     judged_metrics = frozenset({FACTUAL_RECALL})
     claim_metric = FACTUAL_RECALL
 

@@ -13,8 +13,9 @@ from dataclasses import replace
 from memflow.benchmarks.amemgym.answers import findings_of
 from memflow.benchmarks.amemgym.states import exposed_values, histories
 from memflow.benchmarks.amemgym.wording import number_options, prompt
-from memflow.benchmarks.api import MemorySnapshots, States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.step_values import MemorySnapshots
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.judges.cases import JudgeCase, load_cases

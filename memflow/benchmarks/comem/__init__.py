@@ -16,7 +16,6 @@ SPEC = BenchmarkSpec(
     datasets=DATASETS,
     implementation=f"{__name__}.benchmark:CoMem",
     checks=(f"{__name__}.checks:EXPECTED",),
-    metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
     exports=f"{__name__}.views:EXPORTS",
     protocol=f"{__name__}.protocol:PROTOCOL",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from memflow.benchmarks.api import Annotators, AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.comem.annotation.imported import import_labels
 from memflow.benchmarks.comem.annotation.labels import dropped_by_source, labels_from_source
 from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
@@ -17,6 +17,7 @@ from memflow.benchmarks.comem.speakers import speaker_scores, speaker_verdicts
 from memflow.benchmarks.comem.turns import make_turns
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.step_values import Annotators
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat

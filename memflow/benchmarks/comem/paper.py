@@ -61,34 +61,6 @@ class PaperRow:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class ReprintedValue:
-    """A share of always correct questions that the paper prints twice with different values.
-
-    If `less` names a model, the value is the difference from that model's share.
-    """
-
-    table: int
-    dataset: str
-    model: str
-    memory: str
-    all_correct: float
-    less: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PaperClaim:
-    """A statement about accuracy in the paper's text whose values no table contains; see reference.yaml."""
-
-    dataset: str
-    model: str
-    memories: tuple[str, ...]
-    over: str | None = None
-    low: float | None = None
-    high: float | None = None
-    mean: float | None = None
-
-
 class _PaperRowModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -106,8 +78,7 @@ class Reference(BaseModel):
     """The published values in reference.yaml.
 
     `memories` maps memory names to the names in the paper, in its order. `doubts` describes the known errors in
-    published values, T1 and T2 in docs/fidelity.md. `again` lists the values of tables 4 and 5 that contradict tables
-    13 to 15. `claims` lists the statements about accuracy.
+    published values, T1 and T2 in docs/fidelity.md.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -116,8 +87,6 @@ class Reference(BaseModel):
     datasets: dict[str, PaperDataset]
     doubts: dict[str, str]
     rows: list[_PaperRowModel]
-    again: list[ReprintedValue]
-    claims: dict[str, PaperClaim]
 
 
 @cache

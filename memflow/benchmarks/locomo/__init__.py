@@ -18,7 +18,6 @@ SPEC = BenchmarkSpec(
     datasets=DATASETS,
     implementation=f"{__name__}.benchmark:LoCoMo",
     checks=(f"{__name__}.checks:EXPECTED",),
-    metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
     imports=f"{__name__}.views:IMPORTS",
     protocol=f"{__name__}.protocol:PROTOCOL",

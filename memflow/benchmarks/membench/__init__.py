@@ -15,7 +15,6 @@ SPEC = BenchmarkSpec(
     datasets=DATASETS,
     implementation=f"{__name__}.benchmark:MemBench",
     checks=(f"{__name__}.checks:EXPECTED",),
-    metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
     plots=f"{__name__}.plots:PLOTS",
     protocol=f"{__name__}.protocol:PROTOCOL",

@@ -3,7 +3,6 @@
 Published values are shown beside measured scores but are not part of any score.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -91,17 +90,6 @@ def published() -> tuple[Published, ...]:
         for name, value in zip(mechanisms(), column.values, strict=False)
         if value is not None
     )
-
-
-def shares(value: float, questions: int) -> list[int]:
-    """Return the numbers of correct answers, out of `questions`, that give the accuracy `value` at three digits."""
-    tiny, thousandths = 1e-9, round(1000 * value)  # tolerance for floats at a rounding edge
-    return [
-        right
-        for right in range(questions + 1)
-        if abs(right / questions - value) <= 0.0005 + tiny
-        or math.floor(1000 * right / questions + tiny) == thousandths
-    ]
 
 
 def order(memory: str) -> tuple[int, int, str]:

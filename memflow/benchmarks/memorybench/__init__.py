@@ -16,7 +16,6 @@ SPEC = BenchmarkSpec(
     datasets=DATASETS,
     implementation=f"{__name__}.benchmark:MemoryBench",
     checks=(f"{__name__}.checks:EXPECTED",),
-    metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     unit="test questions",

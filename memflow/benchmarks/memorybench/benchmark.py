@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.capabilities import AdapterTraining, SimulatedFeedback
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import (
@@ -47,7 +48,7 @@ from memflow.scoring.groups import Group
 from memflow.scoring.measures import Measure, VerdictValues
 
 
-class MemoryBench(Benchmark):
+class MemoryBench(Benchmark, SimulatedFeedback, AdapterTraining):
     """The implementation of MemoryBench's pipeline steps. MemoryBench's users have no structured states."""
 
     name = "memorybench"

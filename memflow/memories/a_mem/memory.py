@@ -16,6 +16,7 @@ from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.memory import Calls, Message, ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
+from memflow.memories.systems import System
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
 
@@ -220,3 +221,6 @@ def _reference_check(count: int) -> ItemCheck:
         return None
 
     return check
+
+
+A_MEM = System("a_mem", AMem, "MemoryBench, A-Mem", ("k",))

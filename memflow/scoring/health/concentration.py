@@ -49,12 +49,12 @@ def find_splits(
     groups = np.unique(np.asarray(episodes)[keep], return_inverse=True)[1]
     masks = np.array([mask for _, _, mask in sides])[:, keep].astype(np.float64)
     statistics, varies, adjusted = _max_t(failed[keep].astype(np.float64), masks, groups)
-    found = []
+    splits = []
     for at, (label, other, mask) in enumerate(sides):
         p = float(adjusted[at]) if varies[at] else None
-        found.append(Split(label, other, mask, float(statistics[at]), p))
-        found.append(Split(other, label, ~mask, float(statistics[at]), p))
-    return sorted(found, key=lambda split: -split.statistic)
+        splits.append(Split(label, other, mask, float(statistics[at]), p))
+        splits.append(Split(other, label, ~mask, float(statistics[at]), p))
+    return sorted(splits, key=lambda split: -split.statistic)
 
 
 def _splits(name: str, values: Sequence[Any]) -> Iterator[tuple[str, str, Flags]]:

@@ -78,7 +78,7 @@ def foreign_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits
 
 def future_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the entries that came from a later message than they were written."""
-    found = _of_entries(
+    measurement = _of_entries(
         OF_FUTURE, episodes, "future", "entries come from a message that was given after them"
     )
     early = [
@@ -91,7 +91,7 @@ def future_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits)
         n = sum(len(episode.reads) for episode in episodes)
         statement = f"{len(early)} of {n} reads returned entries that were written after their checkpoint"
         return Measurement(OF_FUTURE, FAULTY, statement, len(early) / n, n, early, len(early))
-    return found
+    return measurement
 
 
 def retired_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:

@@ -68,44 +68,44 @@ def observe(
     said: DomainMessages,
 ) -> EpisodeObservation:
     """Return the observation of one episode. `queries` returns the search query of a probe."""
-    given = [line for line in lines if line.reason is None]
+    messages = [line for line in lines if line.reason is None]
     items = [item for item in past.items if item.kind not in system.memory.bookkeeping_kinds]
     server = next(
         (can for item in past.items if (can := declared_capabilities(item.kind, item.meta)) is not None), None
     )
-    origins = _origins(given, items)
+    origins = _origins(messages, items)
     by_message: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         for source in origins[item.entry_id]:
             by_message[source].append(item)
-    at = {line.message_id: line.sequence for line in given}
+    at = {line.message_id: line.sequence for line in messages}
     entries = {item.entry_id: _entry(episode_id, item, origins, at, said) for item in items}
     return EpisodeObservation(
         episode_id,
-        _messages(given, by_message, past.items, system.memory.global_kinds),
+        _messages(messages, by_message, past.items, system.memory.global_kinds),
         entries,
-        _reads(given, items, past, probes, queries, replies, attributions),
+        _reads(messages, items, past, probes, queries, replies, attributions),
         write_failures=[item.text for item in past.items if item.kind == FAILURE and item.sources],
         export_failures=[item.text for item in past.items if item.kind == FAILURE and not item.sources],
         server=server,
     )
 
 
-def _origins(given: Sequence[TranscriptMessage], items: Sequence[Item]) -> dict[str, tuple[str, ...]]:
+def _origins(messages: Sequence[TranscriptMessage], items: Sequence[Item]) -> dict[str, tuple[str, ...]]:
     """Return the source messages of each entry; for an entry without sources, the message with its text."""
     if all(item.sources for item in items):
         return {item.entry_id: item.sources for item in items}
     by_text: dict[str, list[TranscriptMessage]] = defaultdict(list)
-    for line in given:
+    for line in messages:
         key = whole_key(line.text)
         by_text[key].append(line)
         if len(key) > KEY:
             by_text[key[:KEY]].append(line)
-    found: dict[str, tuple[str, ...]] = {}
+    origins: dict[str, tuple[str, ...]] = {}
     used: set[str] = set()
-    start = given[0].sequence if given else 0
+    start = messages[0].sequence if messages else 0
     for item in items:
-        found[item.entry_id] = item.sources
+        origins[item.entry_id] = item.sources
         if not item.sources and item.since > start:  # otherwise it is of the episode that this one continues
             whole = [whole_key(body) for body in bodies(item.text)]
             of_whole = [line for key in whole for line in by_text.get(key, ())]
@@ -114,9 +114,9 @@ def _origins(given: Sequence[TranscriptMessage], items: Sequence[Item]) -> dict[
             # Equal messages have an entry each, in their order.
             unused = [line for line in earlier if line.message_id not in used]
             origin = (unused[:1] or earlier or of_whole)[-1:]
-            found[item.entry_id] = tuple(line.message_id for line in origin)
-            used.update(found[item.entry_id])
-    return found
+            origins[item.entry_id] = tuple(line.message_id for line in origin)
+            used.update(origins[item.entry_id])
+    return origins
 
 
 def _entry(
@@ -162,10 +162,10 @@ def _messages(
     }
     # Near-duplicates matter only where messages are lost.
     earlier = RepeatedTexts() if any(line.message_id not in stored_ids for line in given) else None
-    found = []
+    observations = []
     for position, line in enumerate(given, 1):
         stored = [item for item in by_message.get(line.message_id, ()) if item.kind not in global_kinds]
-        found.append(
+        observations.append(
             GivenMessage(
                 message_id=line.message_id,
                 role=line.role,
@@ -182,7 +182,7 @@ def _messages(
                 seconds=None if line.own_s is None else line.own_s + (line.models_s or 0.0),
             )
         )
-    return found
+    return observations
 
 
 def _reads(
@@ -198,7 +198,7 @@ def _reads(
     at = {line.message_id: line.sequence for line in given}
     live: dict[int, Counter[str]] = {}
     words: dict[str, frozenset[str]] = {}
-    found = []
+    observations = []
     for probe in probes:
         reply = replies.get(probe.probe_id)
         if reply is None or (reply.reason or "").startswith(QUARANTINED_PROBE):
@@ -217,7 +217,7 @@ def _reads(
             if name in by_id and taken[by_id[name].kind] < live[sequence][by_id[name].kind]
         ]
         evidence = [at[message] for message in probe.evidence if at.get(message, sequence) < sequence]
-        found.append(
+        observations.append(
             ProbeRead(
                 probe_id=probe.probe_id,
                 episode_id=probe.episode_id,
@@ -243,7 +243,7 @@ def _reads(
                 seconds=None if reply.own_s is None else reply.own_s + (reply.models_s or 0.0),
             )
         )
-    return found
+    return observations
 
 
 def _kind(name: str, by_id: Mapping[str, Item]) -> str:

@@ -131,24 +131,26 @@ def _compared(
     """Return the measurement of a side that fails nearly always, with what BM25 recalls on the same side."""
     side = [read for read, on in zip(reads, split.side, strict=True) if on]
     ids = [read.probe_id for read, on, lost in zip(reads, split.side, missed, strict=True) if on and lost]
-    found = _measured(measure, OK, "queries", "recalled", split, missed, ids)
+    measurement = _measured(measure, OK, "queries", "recalled", split, missed, ids)
     if not memory.ranks or memory.design.threshold:
-        return found
+        return measurement
     counts = [len(read.recalled) for read in side if read.recalled]
     k = round(sum(counts) / len(counts)) if counts else memory.k or 10
     hits = search(side[:: 1 + len(side) // SEARCHED], max(1, k))
     if len(hits) < SIDE or sum(hits.values()) < OTHER_SEARCH * len(hits):
-        return found
+        return measurement
     silent = sum(read.empty for read in side) >= FAILS * len(side)
-    statement = f"{found.statement}; BM25 over the same entries recalls {sum(hits.values())} of {len(hits)}"
+    statement = (
+        f"{measurement.statement}; BM25 over the same entries recalls {sum(hits.values())} of {len(hits)}"
+    )
     return Measurement(
         measure,
         FAULTY if silent else SUSPECT,
         statement,
-        found.value,
-        found.n,
-        found.examples,
-        found.affected,
+        measurement.value,
+        measurement.n,
+        measurement.examples,
+        measurement.affected,
     )
 
 

@@ -112,12 +112,12 @@ def stale_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
             )
             reads.append(read.probe_id)
         tried.append((expected, returned, reads, name, state))
-    enough = [each for each in tried if each[0] >= EXPECTED]
+    enough = [counts for counts in tried if counts[0] >= EXPECTED]
     if not enough:
         return not_measurable(
             measure, "too few reads could return an entry that was new since an earlier one"
         )
-    worst = next((each for each in enough if each[1] <= OF_EXPECTED * each[0]), None)
+    worst = next((counts for counts in enough if counts[1] <= OF_EXPECTED * counts[0]), None)
     expected, returned, reads, name, state = worst or enough[0]
     statement = f"{len(reads)} reads returned {returned} entries that were written {name}; chance gives {expected:.0f}"
     share = returned / expected

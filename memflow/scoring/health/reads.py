@@ -56,17 +56,17 @@ def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, se
         return not_measurable(measure, f"only {len(reads)} reads found the memory with content", len(reads))
     empty = [read for read in reads if read.empty]
     statement = f"{len(empty)} of {len(reads)} reads were empty although {what}"
-    found = Measurement(
+    measurement = Measurement(
         measure, OK, statement, len(empty) / len(reads), len(reads), [r.probe_id for r in empty], len(empty)
     )
     if memory.design.threshold:
-        return replace(found, statement=f"{statement}; the memory has a threshold by design")
+        return replace(measurement, statement=f"{statement}; the memory has a threshold by design")
     if len(empty) >= NEARLY_ALL * len(reads):
-        return replace(found, state=FAULTY)
+        return replace(measurement, state=FAULTY)
     if len(empty) < SIDE:
-        return found
+        return measurement
     hits = search(empty, memory.k or 10)
     if len(hits) >= SIDE and sum(hits.values()) >= OTHER_SEARCH * len(hits):
         seen = f"; BM25 finds evidence in the same entries for {sum(hits.values())} of {len(hits)} of them"
-        return replace(found, state=SUSPECT, statement=statement + seen)
-    return found
+        return replace(measurement, state=SUSPECT, statement=statement + seen)
+    return measurement

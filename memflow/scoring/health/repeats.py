@@ -22,11 +22,11 @@ class RepeatedTexts:
         words = frozenset(search_words(text))
         known = sorted((len(self._by_word[word]), word) for word in words if word in self._by_word)
         numbers = {number for _, word in known[:RAREST] for number in self._by_word[word][-CANDIDATES:]}
-        found = any(
+        is_repeated = any(
             len(words & self._texts[number]) >= SIMILAR * len(words | self._texts[number])
             for number in numbers
         )
         for word in words:
             self._by_word[word].append(len(self._texts))
         self._texts.append(words)
-        return found
+        return is_repeated

@@ -52,10 +52,10 @@ def whole_key(text: str) -> str:
 
 def bodies(text: str) -> list[str]:
     """Return the text of an entry, and the text without a date or a speaker in front of it."""
-    found = [text]
-    while (shorter := _PREFIX.sub("", found[-1], count=1)) != found[-1]:
-        found.append(shorter)
-    return found
+    forms = [text]
+    while (shorter := _PREFIX.sub("", forms[-1], count=1)) != forms[-1]:
+        forms.append(shorter)
+    return forms
 
 
 def losses(message: str, stored: Sequence[str]) -> frozenset[str] | None:
@@ -101,12 +101,12 @@ def at_risk(message: str) -> frozenset[str]:
 def _surface_losses(message: str, tokens: Sequence[str], stored: str, raw: Iterable[str]) -> list[str]:
     """Return the losses of a text of which every word is stored, in some form."""
     upper = {token for token in tokens if token != token.lower()}
-    found = ["case"] if upper and upper.isdisjoint(raw) else []
+    changes = ["case"] if upper and upper.isdisjoint(raw) else []
     marks = _MARKS.intersection(message)
     bare = "".join(bodies(line)[-1] for line in stored.splitlines())
     if marks and marks.isdisjoint(bare):
-        found.append("marks")
-    return found
+        changes.append("marks")
+    return changes
 
 
 def _cut_text(message: str, stored: Sequence[str]) -> str:

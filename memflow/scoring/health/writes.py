@@ -138,12 +138,12 @@ def unstored_repeats(episodes: Sequence[EpisodeObservation], memory: MemoryTrait
     if len(repeated) < FEW or not others:
         return not_measurable(measure, f"only {len(repeated)} messages nearly repeat an earlier one")
     lost = [message.message_id for message in repeated if not message.stored]
-    kept = sum(message.stored for message in others) / len(others)
+    stored_share = sum(message.stored for message in others) / len(others)
     share = len(lost) / len(repeated)
-    suspect = share >= 0.5 and kept >= NEARLY_ALL and len(lost) >= FEW
+    suspect = share >= 0.5 and stored_share >= NEARLY_ALL and len(lost) >= FEW
     statement = (
         f"{len(lost)} of {len(repeated)} messages that nearly repeat an earlier one are not stored; "
-        f"of the others, {kept:.0%} are"
+        f"of the others, {stored_share:.0%} are"
     )
     return Measurement(measure, SUSPECT if suspect else OK, statement, share, len(repeated), lost, len(lost))
 

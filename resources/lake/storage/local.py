@@ -15,10 +15,9 @@ from resources.files.disks import explained_writes
 from resources.files.file_cache import FileCache, FileState
 from resources.files.lake_format import mark_lake
 from resources.files.local_files import can_link, link_file, lock_file, replace_file, sync_folder
+from resources.lake.columns import facts_cache_name
 
 SNAPSHOTS = ".snapshots"
-CACHE = ".cache/facts-6"
-"""The cache of facts of verified files, below the lake's root; the number is the version of its content."""
 LOCKS = ".locks"
 
 
@@ -29,7 +28,7 @@ class LocalStorage:
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(Path(root).expanduser().absolute()).rstrip("/")
-        self.facts_cache = FileCache(f"{self.root}/{CACHE}", self.root)
+        self.facts_cache = FileCache(f"{self.root}/.cache/{facts_cache_name()}", self.root)
         self._files = fs.LocalFileSystem()
 
     def _path(self, key: str) -> str:

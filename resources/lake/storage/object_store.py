@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from memflow.errors import StoreFailed
 from resources.files.file_cache import FileCache, FileState
+from resources.lake.columns import facts_cache_name
 from resources.lake.file_hash import footer_length
 from resources.lake.storage.client import ListedObject, StoredObject
 from resources.lake.storage.object_cache import ObjectCache
@@ -49,7 +50,7 @@ class ObjectStorage:
         self.store = store
         self.root = store.address
         self.cache = cache
-        self.facts_cache = FileCache(cache.folder / "facts-6", None)
+        self.facts_cache = FileCache(cache.folder / facts_cache_name(), None)
         self.writes = [0]
         """The number of this process's writes, after which listing views list again."""
         self._tags: dict[FileState, str] = {}

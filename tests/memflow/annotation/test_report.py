@@ -1,17 +1,13 @@
-"""Annotation reports: agreement values checked by hand, and a model as an annotator."""
+"""Annotation reports: agreement values checked by hand, and the page of a sheet."""
 
 from itertools import product
 
 import pytest
 
 from memflow.annotation.annotations import Annotations
-from memflow.annotation.answers import Chosen
-from memflow.annotation.judge import annotate
 from memflow.annotation.page import page_of
 from memflow.annotation.report import make_report
 from memflow.annotation.sheet import Header, Item, Label, Part, Sheet, Unit, make_sheet
-from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import LABEL, ScriptedChat
 from memflow.errors import BadInput
 
 FULL, HALF, NONE = (
@@ -41,9 +37,9 @@ def header(**values) -> Header:
     return Header(**{"benchmark": "amemgym", **given, **values})
 
 
-def by(name: str, made: Sheet, labels: list[str | None], kind: str = "person") -> Annotations:
+def by(name: str, made: Sheet, labels: list[str | None]) -> Annotations:
     items = zip(made.items, labels, strict=False)
-    return Annotations(name, kind, {item: label for item, label in items if label is not None})
+    return Annotations(name, {item: label for item, label in items if label is not None})
 
 
 def test_agreement_of_two_annotators_matches_hand_calculated_values() -> None:
@@ -80,50 +76,6 @@ def test_report_scores_option_labels_with_the_answer_key() -> None:
     two = by("Bo", made, ["option_2", "option_1", "option_1", "option_2"])
     both = make_report(made, key, [one, two]).measured[0]
     assert both.mean.value == 0.5 and both.agreement.value == 0.75
-
-
-def test_report_compares_model_labels_with_the_majority_of_persons() -> None:
-    made = sheet(2, 2)
-    persons = [
-        by("A", made, ["full", "full", "none", "full"]),
-        by("B", made, ["full", "full", "none", "none"]),
-        by("C", made, ["full", "none", "none", None]),
-    ]
-    model = by("qwen", made, ["full", "none", "none", "none"], "model")
-    *_, last = make_report(made, {}, [*persons, model]).measured
-    assert last.of == "qwen against the persons" and last.by == "model"
-    assert (last.labelled, last.paired) == (4, 3)  # of the fourth the persons are level
-    assert last.agreement.value == pytest.approx(2 / 3)
-    assert last.mean.value == 0.25
-    assert make_report(made, {}, [model]).measured[0].agreement.value is None
-
-
-async def test_annotate_sends_each_item_to_the_model_and_stores_the_reply_as_label() -> None:
-    made = sheet(1, 2, OPTIONS)
-    seen: list[ChatRequest] = []
-
-    def label(request: ChatRequest) -> Chosen:
-        seen.append(request)
-        return Chosen(label="option_2")
-
-    found = await annotate(made, ScriptedChat({"annotation/label": label}), "qwen")
-    assert found.labels == dict.fromkeys(made.items, "option_2") and found.failed == {}
-    assert found.by == "model" and LABEL in found.note
-    said = seen[0].messages[-1].content
-    assert "I wear a blue coat." in said and "option_1: a red hat" in said
-    assert seen[0].output.model_json_schema()["properties"]["label"]["enum"] == [
-        "option_1",
-        "option_2",
-        "several",
-    ]
-
-
-async def test_invalid_judge_label_is_stored_as_failure_reason_after_three_attempts() -> None:
-    made = sheet(1, 2)
-    chat = ScriptedChat({"annotation/label": lambda request: '{"label": "perhaps"}'})
-    found = await annotate(made, chat, "qwen")
-    assert found.labels == {} and all("3 attempts" in reason for reason in found.failed.values())
-    assert make_report(made, {}, [found]).measured[0].missing == 2
 
 
 def test_annotation_page_escapes_script_tags_in_item_text() -> None:

@@ -6,8 +6,10 @@ import pytest
 
 from memflow.annotation.kind import Kind
 from memflow.benchmarks import registry
-from memflow.benchmarks.api import Annotators, AssistantResults
+from memflow.benchmarks.api import AssistantResults
+from memflow.benchmarks.capabilities import SimulatedFeedback
 from memflow.benchmarks.plugins import code_problem, load_object
+from memflow.benchmarks.step_values import Annotators
 from memflow.benchmarks.views import Export, Import, Plots, View
 from memflow.chat.prompts import all_prompts
 from memflow.chat.scripted import ScriptedChat
@@ -61,7 +63,6 @@ def test_every_domain_of_benchmark_has_valid_stages_backends_and_prompts(spec) -
     for domain in spec.domains:
         assert isinstance(benchmark.simulator_stages(domain), frozenset)
         assert isinstance(benchmark.metric_backends(domain), frozenset)
-        assert isinstance(benchmark.plays_probes(domain), bool)
         prompts = benchmark.annotation_prompts(domain)
         for table in ("score.verdicts", "score.claims"):
             prompts += benchmark.judge_prompts(domain, table)
@@ -96,7 +97,9 @@ async def test_scripted_run_of_benchmark_gives_verdicts_for_all_probes_and_score
     turns = await benchmark.turns(domain, records, states, chat)
     labels = await benchmark.gold_labels(domain, records, turns, Annotators(chat, chat))
     probes = await benchmark.probes(domain, records, states, turns, chat, labels)
-    feedback = await benchmark.feedback(domain, turns, probes, chat, chat, tools)
+    feedback = []
+    if isinstance(benchmark, SimulatedFeedback):
+        feedback = await benchmark.feedback(domain, turns, probes, chat, chat, tools)
     assert turns and probes and {row.domain for row in (*turns, *probes)} == {domain.name}
     remember = find("full").factory(tools)
     episodes = benchmark.episodes(domain, states, turns, feedback, chat, probes)

@@ -4,19 +4,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from docs.tables import protocol_table
 from memflow.benchmarks import registry
-from memflow.benchmarks.domains import DEFAULT_PROFILE, PROFILES, Domain, RoleDecoding, parse_parameters
+from memflow.benchmarks.domain_names import DEFAULT_PROFILE, PROFILES
+from memflow.benchmarks.domains import Domain, RoleDecoding, parse_parameters
 from memflow.benchmarks.protocol import (
     ProtocolPoint,
     apply_profile,
-    profile_in,
     variants,
     with_profile,
 )
-from memflow.benchmarks.protocol_file import markdown_table
 from memflow.benchmarks.protocol_settings import (
     EmbeddingModel,
     Fixed,
@@ -61,13 +59,6 @@ def test_profile_sets_parameters_temperatures_and_token_limits_of_a_domain() -> 
 def test_profile_does_not_apply_points_whose_condition_excludes_the_domain() -> None:
     points = [point(Parameter(Values(published=5), "k"), concerns=lambda domain: domain.name != "d")]
     assert apply_profile(DOMAIN, points, "published").parameters == DOMAIN.parameters
-
-
-@given(st.from_regex(r"[a-z_][a-z0-9_.]{0,20}", fullmatch=True), st.sampled_from(PROFILES))
-def test_profile_in_splits_a_domain_name_into_domain_and_profile(name: str, profile) -> None:
-    domain = with_profile(replace(DOMAIN, name=name), [], profile)
-    expected = profile_in(name) if profile == DEFAULT_PROFILE else (name, profile)
-    assert profile_in(domain.name) == expected
 
 
 def test_variants_returns_the_variant_of_each_metric_under_a_profile() -> None:
@@ -132,5 +123,5 @@ def test_every_domain_has_valid_parameters_under_every_profile(name: str, profil
 def test_fidelity_page_contains_the_table_of_protocol_points(name: str) -> None:
     text = (ROOT / "docs/fidelity.md").read_text(encoding="utf-8")
     section = text.partition(f"<!-- protocol {name} -->\n")[2].partition("\n<!-- /protocol -->")[0]
-    table = markdown_table(registry.protocol(name).points)
+    table = protocol_table(registry.protocol(name).points)
     assert section == table, f"edit protocol.yaml of {name}, then replace the section by this table:\n{table}"

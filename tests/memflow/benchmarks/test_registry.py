@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memflow import entry_points
 from memflow.benchmarks import registry
 from memflow.checks.expectations import all_expectations, expectations_of
 from memflow.errors import BadInput, BadSettings
@@ -32,6 +33,7 @@ Install = Callable[..., None]
 
 def clear_caches() -> None:
     """Let the registry look for installed benchmarks again."""
+    entry_points.installed.cache_clear()
     for cached in ("installed", "domains", "datasets", "benchmark", "expectations", "protocol"):
         getattr(registry, cached).cache_clear()
 
@@ -50,7 +52,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         folder = site / f"{package}-1.2.dist-info"
         folder.mkdir()
         (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
-        (folder / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{entries}\n")
+        (folder / "entry_points.txt").write_text(f"[{entry_points.BENCHMARKS}]\n{entries}\n")
         clear_caches()
         all_expectations.cache_clear()
 
@@ -145,7 +147,7 @@ def test_code_outside_benchmarks_package_contains_no_benchmark_name(folder: str)
 
 
 def test_error_for_missing_entry_points_has_reinstall_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "entry_points", lambda group: [])
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: [])
     clear_caches()
     try:
         with pytest.raises(BadSettings, match="Reinstall memflow with `pip install -e"):

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.published_file import File
-from memflow.benchmarks.raw_records import RawRecord
-from memflow.benchmarks.tv_scripts import Utterance, entries, pickled, scripts, utterances
+from memflow.benchmarks.tv_scripts import Utterance, pickled, scripts, utterances
 from memflow.errors import BadInput
 
 
@@ -59,8 +58,3 @@ def test_episode_that_is_not_a_dict_is_one_invalid_record_among_valid_scenes():
         ("episode E1", False),
         ("episode E2, scene 1", True),
     ]
-
-
-def test_entries_returns_dict_items_in_insertion_order():
-    found = entries(RawRecord("here", {}, "id"), "question", {"b": 1, "a": 2})
-    assert [(raw.where, raw.content) for raw in found] == [("here, question b", 1), ("here, question a", 2)]

@@ -1,18 +1,21 @@
 """A home with one measured domain: a sample of amemgym_demo, with the scripted chat, under four memories."""
 
+import csv
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
+from rich.console import RenderableType
 from typer.testing import CliRunner
 
 from assets.fingerprints import Fingerprints
 from memflow.cli import app
+from memflow.cli.output import TerminalConsole
 from memflow.pipeline import Step, partition_key, steps_of
 from resources.data.library import Library
 from resources.lake.lake import Lake
@@ -48,11 +51,26 @@ class Home:
         """Return the answer of a command as data."""
         return json.loads(self(*arguments, "--format", "json").stdout)
 
+    def csv(self, *arguments: str) -> list[dict[str, str]]:
+        """Return the rows that a command writes as CSV."""
+        return list(csv.DictReader(self(*arguments, "--format", "csv").stdout.splitlines()))
+
     def error(self, *arguments: str) -> str:
         """Return what a command that fails prints on standard error."""
         result = self(*arguments)
         assert result.exit_code == 1, result.output
         return result.stderr
+
+
+def printed(parts: Iterable[RenderableType], width: int) -> str:
+    """Return parts of a result as a terminal of a width shows them."""
+    console = TerminalConsole(width=width, highlight=False)
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part)
+    text = captured.get()
+    assert max(map(len, text.splitlines())) <= width
+    return text
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,5 @@
 """`show checkpoints` and its plots, on a leaderboard computed from answers that can be counted by hand."""
 
-import csv
-import io
 from dataclasses import replace
 
 import pytest
@@ -94,8 +92,7 @@ def test_show_checkpoints_json_and_csv_contain_measured_and_paper_rows(measured)
     assert set(told["doubts"]) == {"T1"}
     assert {row["domain"] for row in told["rows"]} == {DEMO, OURS, OTHER}
     assert len(told["paper"]) == 16 * 10
-    sheet = measured("show", "checkpoints", "--domain", OURS, "--paper", "--format", "csv").stdout
-    rows = list(csv.DictReader(io.StringIO(sheet)))
+    rows = measured.csv("show", "checkpoints", "--domain", OURS, "--paper")
     mine = [row for row in rows if row["source"] == "measured" and row["assistant"] == "full"]
     assert (mine[0]["metric"], mine[0]["checkpoint"], mine[0]["value"]) == ("accuracy", "start", "0.5")
     [theirs] = [

@@ -38,9 +38,8 @@ def test_checks_command_lists_every_rule_of_the_benchmark(measured) -> None:
     assert "0 failed" in found.stdout
 
 
-@pytest.mark.parametrize("engine", ["memflow", "gx"])
-def test_checks_command_names_partition_and_rows_of_a_failed_rule(damaged, engine: str) -> None:
-    found = damaged("checks", "question/probes", "--engine", engine, "--format", "json")
+def test_checks_command_names_partition_and_rows_of_a_failed_rule(damaged) -> None:
+    found = damaged("checks", "question/probes", "--format", "json")
     assert found.exit_code == 1
     failed = {each["name"]: each for each in json.loads(found.stdout)["rules"] if each["failed_in"]}
     rule = failed["valid_probe_kind"]
@@ -61,11 +60,13 @@ def test_checks_command_reports_a_missing_table_and_checks_the_other_tables(dama
     assert "memory.indexes" in found.stdout
 
 
-def test_docs_option_writes_data_docs_to_the_given_folder(measured, tmp_path: Path) -> None:
-    command = ["checks", "score.verdicts", "--assistant", "full", "--engine", "gx", "--docs"]
-    found = measured(*command, str(tmp_path / "docs"))
+def test_docs_option_validates_what_leaves_with_great_expectations(measured, tmp_path: Path) -> None:
+    found = measured("checks", "score.leaderboard", "--docs", str(tmp_path / "docs"), "--format", "json")
     assert found.exit_code == 0, found.output
-    assert list((tmp_path / "docs").rglob("index.html"))
+    answer = json.loads(found.stdout)
+    assert answer["data_docs"] == [str(tmp_path / "docs" / "score.leaderboard.all.html")]
+    assert "expect_table_row_count_to_be_between" in {each["name"] for each in answer["rules"]}
+    assert Path(answer["data_docs"][0]).is_file()
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,10 @@ def test_docs_option_writes_data_docs_to_the_given_folder(measured, tmp_path: Pa
         (("question.prbes",), "there is no table 'question.prbes'. Did you mean question.probes or"),
         (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'. Did you mean amemgym_demo"),
         (("--assistant", "awe"), "the lake has no assistant 'awe'. Did you mean awi?"),
-        (("--docs", "docs"), "--docs cannot be used without --engine gx"),
+        (
+            ("question.probes", "--docs", "docs"),
+            "--docs writes pages on raw.records and score.leaderboard only",
+        ),
     ],
 )
 def test_checks_command_rejects_invalid_arguments(measured, arguments, reason: str) -> None:

@@ -1,7 +1,5 @@
 """`memflow compare`: operands, sentences, notes and errors."""
 
-import csv
-import io
 from dataclasses import replace
 
 import pytest
@@ -28,7 +26,7 @@ def test_compare_shows_difference_interval_slices_and_label(measured) -> None:
 
 
 def test_csv_of_compare_has_one_row_per_metric_and_slice(measured) -> None:
-    rows = list(csv.DictReader(io.StringIO(measured("compare", "oracle", "none", "--format", "csv").stdout)))
+    rows = measured.csv("compare", "oracle", "none")
     assert len({(row["metric"], row["slice"]) for row in rows}) == len(rows) > 1
 
 

@@ -40,7 +40,6 @@ COMMANDS = [
     ("show", "leaderboard"),
     ("show", "verdicts"),
     ("show", "made"),
-    ("show", "costs"),
     ("show", "memory", DOMAIN, ASSISTANT),
     ("sql", "SELECT text FROM utterance.turns LIMIT 3"),
     ("sql", f'SELECT 1 AS "{MALICIOUS}"'),
@@ -53,7 +52,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda each: " ".join(each[:2]))
-@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("width", [60, 140])
 def test_no_command_sends_control_characters_of_data(malicious, monkeypatch, command, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     result = malicious(*command)

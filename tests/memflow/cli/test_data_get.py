@@ -49,11 +49,7 @@ def test_license_is_shown_and_nothing_is_downloaded_without_consent(empty, origi
         str(folder),
     ):
         assert shown in result.stderr
-    assert not origin.downloads() and not folder.exists()
-
-
-def test_command_without_an_answer_asks_for_the_option_yes(empty, origin, folder) -> None:
-    assert "--yes" in empty.error("data", "get", "lexeval_judge")
+    assert "--yes" in empty.error("data", "get", "lexeval_judge")  # nobody answers
     assert "--yes" in empty.error("data", "get", "lexeval_judge", "--format", "json")
     assert not origin.downloads() and not folder.exists()
 
@@ -88,11 +84,6 @@ def test_data_set_without_an_origin_names_the_way_by_hand(empty, folder) -> None
     assert "ships with memflow" in empty.error("data", "get", "comem_sample", "--yes")
     assert "there is no data set 'locmo'" in empty.error("data", "get", "locmo", "--yes")
     assert "name a data set" in empty.error("data", "get")
-
-
-def test_missing_data_error_names_the_download_command(empty, folder) -> None:
-    error = empty.error("plan", "--domain", "amemgym_base")
-    assert "Download it with `memflow data get amemgym_v1_base`" in error and str(folder) in error
 
 
 def test_data_command_shows_license_size_and_command_of_missing_data_sets(empty, folder) -> None:

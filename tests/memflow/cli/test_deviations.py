@@ -60,18 +60,12 @@ def test_show_deviations_uses_the_values_stored_with_a_run(empty) -> None:
     )
     meta = protocol_meta("score.verdicts", settings, settings.domain(DOMAIN), "full")
     empty.write("score.verdicts", f"{DOMAIN}/full", [], **meta)
+    empty.write("question.probes", DOMAIN, [], incomplete="sample of 2 of 20 users")
     data = empty.json("show", "deviations", DOMAIN)
     assert (data["values"], data["assistants"]) == ("run", ["full"])
     assert "user_model_name" not in points(data)
     assert points(data)["assistant_model"]["value"] == "scripted"
-
-
-def test_show_deviations_reports_the_limited_sample_of_a_run(empty) -> None:
-    settings = load(over={"home": empty.folder})
-    meta = protocol_meta("score.verdicts", settings, settings.domain(DOMAIN), "full")
-    empty.write("score.verdicts", f"{DOMAIN}/full", [], **meta)
-    empty.write("question.probes", DOMAIN, [], incomplete="sample of 2 of 20 users")
-    assert points(empty.json("show", "deviations", DOMAIN))["sample"]["value"] == "sample of 2 of 20 users"
+    assert points(data)["sample"]["value"] == "sample of 2 of 20 users"
 
 
 def test_show_deviations_hides_points_without_effect_on_scores_unless_all_is_given(empty) -> None:

@@ -64,9 +64,6 @@ def test_export_of_labels_names_the_scripted_model_and_dropped_questions(labeled
     assert "the gold labels of 21 questions of comem_demo" in shown and "gone" in shown
     line = json.loads(Path("keys.jsonl").read_text(encoding="utf-8").splitlines()[1])
     assert line["keys"][0]["grounds"] == [{"hand": "verifier", "model": LABEL}]
-    assert "keys.jsonl already exists. Overwrite it with --force" in labeled.error(
-        "export", "keys", DOMAIN, "keys.jsonl"
-    )
 
 
 @pytest.mark.parametrize(

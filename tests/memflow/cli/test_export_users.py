@@ -1,6 +1,5 @@
 """`memflow export users`: a domain's users in the published format, and the error messages."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,10 +22,6 @@ def users(empty):
     return empty
 
 
-def written() -> list[str]:
-    return [user["id"] for user in json.loads(Path("users.json").read_text(encoding="utf-8"))]
-
-
 def test_exported_users_can_be_loaded_as_a_data_set(users) -> None:
     exported = users.json("export", "users", DOMAIN, "users.json")
     counts = {"users": 3, "periods": 12, "questions": 12, "left_out": []}
@@ -39,14 +34,6 @@ def test_exported_users_can_be_loaded_as_a_data_set(users) -> None:
     records = registry.benchmark("amemgym").records(dataset, Library(None).paths(dataset))
     profiles = users.lake.read("state.profiles", DOMAIN)
     assert [record.record_id for record in records] == [profile.user_id for profile in profiles]
-
-
-def test_export_of_users_overwrites_an_existing_file_only_with_force(users) -> None:
-    Path("users.json").write_text("mine", encoding="utf-8")
-    assert "Overwrite it with --force" in users.error("export", "users", DOMAIN, "users.json")
-    assert Path("users.json").read_text(encoding="utf-8") == "mine"
-    assert users("export", "users", DOMAIN, "users.json", "--force").exit_code == 0
-    assert len(written()) == 3
 
 
 @pytest.mark.parametrize(

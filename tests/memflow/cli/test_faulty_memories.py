@@ -1,13 +1,11 @@
 """Faulty and suspect memories on the command line: summary and exit code of a run, leaderboard, comparison, plot."""
 
 from dataclasses import replace
-from io import StringIO
 from typing import Any
 
 import pytest
 from factories import score
 from measured_lake import DOMAINS, write_assistant, write_health, write_probes
-from rich.console import Console
 
 import memflow.cli.pipeline
 from memflow.cli.planned_runs import Outcome, PlannedRun
@@ -15,6 +13,7 @@ from memflow.cli.run import FAULTY_MEMORY
 from memflow.cli.summary import Summary
 from memflow.records import Score
 from memflow.scoring.published_health import AssistantHealth, with_health
+from tests.memflow.cli.conftest import printed
 
 EMPTY = "96 of 96 reads were empty although entries were live"
 HEALTH = {
@@ -31,18 +30,11 @@ def scores(*names: str, domain: str = "amemgym_demo") -> list[Score]:
     )
 
 
-def text_of(summary: Summary, width: int) -> str:
-    console = Console(file=StringIO(), width=width)
-    for part in summary.shown():
-        console.print(part)
-    return console.file.getvalue()  # type: ignore[attr-defined]
-
-
 @pytest.mark.parametrize("width", [80, 140])
 def test_summary_states_faulty_and_suspect_memories_and_what_to_do(width: int) -> None:
     found = scores("good", "odd", "deaf")
     summary = Summary(Outcome(ran=[PlannedRun("all")] * 4), found, found)
-    lines = [" ".join(line.split()) for line in text_of(summary, width).splitlines()]
+    lines = [" ".join(line.split()) for line in printed(summary.shown(), width).splitlines()]
     assert "good 0.500 96 100%" in lines and "odd (suspect) 0.500 96 100%" in lines
     assert "deaf (faulty) not measured 0 of 96 0%" in lines
     text = " ".join(lines)

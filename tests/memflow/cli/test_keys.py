@@ -7,6 +7,9 @@ from memflow.run.recording import SCRIPTED
 
 DOMAIN = "comem_demo_annotated"
 TWO = """
+[roles]
+annotator = "one"
+verifier = "{}"
 [models.one]
 url = "http://127.0.0.1:9/v1"
 model = "a/one"
@@ -55,8 +58,8 @@ def test_show_keys_reports_why_a_domain_has_no_labels(empty, domain: str, says: 
 
 
 def test_plan_command_shows_annotation_calls_and_costs(empty, tmp_path):
-    (tmp_path / "memflow.toml").write_text(TWO, encoding="utf-8")
-    arguments = ("plan", "--domain", DOMAIN, "--memory", "none", "--annotator", "one", "--verifier", "two")
+    (tmp_path / "memflow.toml").write_text(TWO.format("two"), encoding="utf-8")
+    arguments = ("plan", "--domain", DOMAIN, "--memory", "none")
     told = empty.json(*arguments)
     assert told["annotated"] == {DOMAIN: {"questions": 22, "checkpoints": 4}}
     rows = {row["role"]: row for row in told["stages"] if row["stage"] == "question"}
@@ -71,6 +74,6 @@ def test_plan_command_shows_annotation_calls_and_costs(empty, tmp_path):
 
 @pytest.mark.parametrize("verifier", ["one", "again"])
 def test_plan_command_rejects_the_same_model_as_annotator_and_verifier(empty, tmp_path, verifier: str):
-    (tmp_path / "memflow.toml").write_text(TWO, encoding="utf-8")
-    arguments = ("--domain", DOMAIN, "--memory", "none", "--annotator", "one", "--verifier", verifier)
-    assert "annotator and verifier are the same model" in empty.error("plan", *arguments)
+    (tmp_path / "memflow.toml").write_text(TWO.format(verifier), encoding="utf-8")
+    wrong = empty.error("plan", "--domain", DOMAIN, "--memory", "none")
+    assert "annotator and verifier are the same model" in wrong

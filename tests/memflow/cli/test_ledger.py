@@ -22,9 +22,9 @@ def requests(home) -> int:
 
 
 def test_ledger_stats_sums_the_sent_requests_by_group(measured) -> None:
-    data = measured.json("ledger", "stats", "--by", "role", "--by", "end")
-    calls = {row["role"]: row["calls"] for row in measured.json("show", "usage", "--by", "role")["usage"]}
-    assert {row["role"]: row["requests"] for row in data["groups"]} == calls
+    data = measured.json("ledger", "stats")
+    calls = {row["prompt"]: row["calls"] for row in measured.json("show", "usage", "--by", "prompt")["usage"]}
+    assert {row["prompt"]: row["requests"] for row in data["groups"]} == calls
     assert {row["end"] for row in data["groups"]} == {"answered"}
     assert data["disk_bytes"] > sum(row["bytes"] for row in data["groups"]) > 0
     assert "MB on disk" in measured("ledger", "stats").stdout
@@ -38,7 +38,7 @@ def test_ledger_forget_shows_the_selected_answers_and_asks_for_confirmation(own)
     assert requests(own) == before
     deleted = own("ledger", "forget", "--prompt", "awi/update", input="y\n")
     assert deleted.exit_code == 0
-    rows = own.json("ledger", "stats", "--by", "prompt")["groups"]
+    rows = own.json("ledger", "stats")["groups"]
     assert "awi/update" not in {row["prompt"] for row in rows}
 
 

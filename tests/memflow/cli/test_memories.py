@@ -31,9 +31,13 @@ def listed(empty, *names: str) -> dict[str, dict]:
     return {row["memory"]: row for row in empty.json("memories", *names)}
 
 
-def test_memories_command_lists_every_system_with_parameters_and_calls(empty) -> None:
+def test_memories_command_lists_every_system_with_parameters_and_calls(empty, monkeypatch) -> None:
     rows = listed(empty)
     assert list(rows) == list(SYSTEMS)
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = empty("memories").stdout.splitlines()
+    assert max(map(len, shown)) <= 80
+    assert all(any(line.startswith(system.pattern) for line in shown) for system in SYSTEMS.values())
     rag = rows["rag"]
     assert rag["pattern"] == "rag[_FREQ_NS_K]" and rag["paper"] == "AMemGym, RAG"
     assert rag["parameters"][0] == {
@@ -50,14 +54,6 @@ def test_memories_command_lists_every_system_with_parameters_and_calls(empty) ->
     assert rag["needs_embedder"] and not rag["needs_chat"]
     assert rows["awi"]["needs_chat"] and rows["awi"]["prompts"] == ["awi/update"]
     assert rows["awi"]["asks"] == "1 chat per round of two messages to write"
-
-
-def test_memory_list_fits_a_width_of_80_columns(empty, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    shown = empty("memories").stdout.splitlines()
-    assert max(map(len, shown)) <= 80
-    for system in SYSTEMS.values():
-        assert any(line.startswith(system.pattern) for line in shown)
 
 
 def test_memories_command_shows_all_properties_of_a_named_memory(empty) -> None:

@@ -93,36 +93,19 @@ async def test_probe_option_shows_memory_entries_at_the_time_of_the_probe(rememb
     assert "episode ann, checkpoint 1 of 2, sequence number 3 of 4: 2 entries" in shown
     for arguments, wrong in (
         (("--probe", "p2"), "probe p2 follows the message m9, which was not played"),
-        (("--probe", "p7"), "there is no probe 'p7'. Use a similar id: p"),
+        (("--probe", "p7"), "there is no probe 'p7'. Use one of: p0"),
         (("--probe", "p0", "--checkpoint", "1"), "--probe cannot be combined"),
     ):
         assert wrong in remembered.error("show", "memory", DOMAIN, AWI, *arguments)
     assert "asked after the message m2" in remembered("show", "probe", "p1").stdout
 
 
-async def test_show_memory_text_groups_entries_by_kind_and_failures_by_reason(remembered) -> None:
+async def test_show_memory_text_groups_entries_by_kind_with_failures_last(remembered) -> None:
     shown = remembered("show", "memory", DOMAIN, AWI).stdout
     assert "episode ann, checkpoint 2 of 2, sequence number 5: 4 entries" in shown
     assert "fact: 2" in shown and "version of" in shown and "- car: My car is blue." in shown
     assert "red" not in shown
-    assert "Failures: 2" in shown and shown.count("no usable answer") == 1
-    assert "2: m3, m4" in shown
-
-
-async def test_kind_option_filters_entries_and_rejects_unknown_kind(remembered) -> None:
-    assert {entry["kind"] for entry in show_memory(remembered, AWI, "--kind", "fact")["entries"]} == {"fact"}
-    result = remembered("show", "memory", DOMAIN, AWI, "--kind", "dream")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "has no memory entry of kind 'dream'. Use one of: buffer, fact, failure" in result.stderr
-
-
-async def test_show_memory_requires_episode_option_for_several_episodes(empty) -> None:
-    await _play(empty, AWI, [ANN, BEN])
-    assert "2 episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
-    assert show_memory(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
-    assert "no episode 'cid'. Use one of: ann, ben" in empty.error(
-        "show", "memory", DOMAIN, AWI, "--episode", "cid"
-    )
+    assert shown.index("fact: 2") < shown.index("Failures: 2") and shown.count("no usable answer") == 2
 
 
 @pytest.mark.parametrize(
@@ -135,6 +118,17 @@ async def test_show_memory_requires_episode_option_for_several_episodes(empty) -
 )
 async def test_show_memory_rejects_unknown_or_conflicting_options(remembered, arguments, said) -> None:
     assert said in remembered.error("show", "memory", *arguments)
+
+
+async def test_options_select_an_episode_and_a_kind(empty) -> None:
+    await _play(empty, AWI, [ANN, BEN])
+    assert "2 episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
+    wrong = empty.error("show", "memory", DOMAIN, AWI, "--episode", "cid")
+    assert "no episode 'cid'. Use one of: ann, ben" in wrong
+    [entry] = show_memory(empty, AWI, "--episode", "ben", "--kind", "fact")["entries"]
+    assert entry["text"] == "- car: My car is green."
+    wrong = empty.error("show", "memory", DOMAIN, AWI, "--episode", "ben", "--kind", "dream")
+    assert "has no memory entry of kind 'dream'" in wrong
 
 
 def test_show_memory_prints_the_entries_of_a_pipeline_run(measured) -> None:

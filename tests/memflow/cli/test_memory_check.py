@@ -56,7 +56,7 @@ def test_check_of_a_server_of_the_settings_prints_a_line_per_check(empty) -> Non
 
 @pytest.mark.usefixtures("_settings")
 def test_check_exits_with_1_and_names_what_to_do(empty) -> None:
-    result = empty("memories", "check", "leaking", "--json")
+    result = empty("memories", "check", "leaking", "--format", "json")
     assert result.exit_code == 1
     answer = json.loads(result.stdout)
     assert (answer["memory"], answer["ok"]) == ("leaking", False)
@@ -69,17 +69,14 @@ def test_check_exits_with_1_and_names_what_to_do(empty) -> None:
     }
 
 
-def test_check_of_a_command_needs_no_settings(empty) -> None:
-    words = empty("memories", "check", "--json", "--", *echo_command())
-    text = empty("memories", "check", shlex.join(echo_command("leftovers")), "--json")
+def test_check_of_a_command_or_address_needs_no_settings(empty) -> None:
+    words = empty("memories", "check", "--format", "json", "--", *echo_command())
+    text = empty("memories", "check", shlex.join(echo_command("leftovers")), "--format", "json")
     assert (words.exit_code, text.exit_code) == (0, 1)
     [line] = [line for line in json.loads(text.stdout)["lines"] if line["check"] == "reset"]
     assert line["verdict"] == "wrong"
-
-
-def test_check_of_an_address(empty) -> None:
     with http_echo("no_sources") as (url, _):
-        lines = json.loads(empty("memories", "check", url, "--json").stdout)["lines"]
+        lines = json.loads(empty("memories", "check", url, "--format", "json").stdout)["lines"]
     assert [line["check"] for line in lines if line["verdict"] == "wrong"] == ["sources"]
 
 
@@ -96,7 +93,7 @@ def test_check_of_a_python_memory_finds_state_outside_its_store(
 ) -> None:
     Path("shared_memory.py").write_text(SHARED, encoding="utf-8")
     monkeypatch.syspath_prepend(str(Path.cwd()))
-    result = empty("memories", "check", "shared_memory:Shared", "--json")
+    result = empty("memories", "check", "shared_memory:Shared", "--format", "json")
     assert result.exit_code == 1, result.output
     wrong = {line["check"]: line for line in json.loads(result.stdout)["lines"] if line["verdict"] == "wrong"}
     assert "state_in_store" in wrong
@@ -105,7 +102,7 @@ def test_check_of_a_python_memory_finds_state_outside_its_store(
 
 @pytest.mark.parametrize("name", ["bm25_message", "rag_2_4_30", "mem0", "memory_bank"])
 def test_check_of_a_shipped_memory_has_no_wrong_line(empty, name: str) -> None:
-    result = empty("memories", "check", name, "--json")
+    result = empty("memories", "check", name, "--format", "json")
     assert [line for line in json.loads(result.stdout)["lines"] if line["verdict"] == "wrong"] == []
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import dagster as dg
 import pytest
 
-from assets.report import rule_table
+from assets.metadata import rule_table
 from memflow.checks.evaluation import RuleResult
 from memflow.cli.executor import _broken
 from memflow.cli.pipeline import Schedule, Silent

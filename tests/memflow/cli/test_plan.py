@@ -31,6 +31,9 @@ def test_plan_command_predicts_the_number_of_calls_of_the_run(empty, measured) -
 
 def test_plan_command_lists_stages_in_order_and_creates_no_home_folder(empty) -> None:
     told = plan(empty)
+    missing = empty.error("plan", "--domain", "amemgym_base")
+    assert "amemgym_base: none of its data sets is installed" in missing and "MEMFLOW_DATA" in missing
+    assert "Download it with `memflow data get amemgym_v1_base`" in missing
     stages = list(dict.fromkeys(row["stage"] for row in told["stages"]))
     assert stages == ["state", "utterance", "question", "memory", "answer", "score"]
     assert not empty.folder.exists()
@@ -63,15 +66,6 @@ def test_planned_cost_is_unknown_unless_a_price_is_set(empty, tmp_path, price, c
     assert ("0.00" in shown) is (cost is not None)
 
 
-def test_plan_command_reports_missing_data_sets(empty) -> None:
-    result = empty("plan", "--domain", "amemgym_base")
-    assert result.exit_code == 1
-    assert (
-        "amemgym_base: none of its data sets is installed" in result.stderr
-        and "MEMFLOW_DATA" in result.stderr
-    )
-
-
 def test_plan_command_names_a_memory_of_which_every_planned_read_fails(empty, tmp_path) -> None:
     (tmp_path / "failing_memory.py").write_text(FAILING, encoding="utf-8")
     command = ("plan", "--demo", "--domain", "amemgym_demo", "--limit", "1", "--memory", "none")
@@ -79,33 +73,15 @@ def test_plan_command_names_a_memory_of_which_every_planned_read_fails(empty, tm
     planned = empty.json(*command)
     [name] = planned["failing"]
     assert name == "amemgym_demo~1/failing" and planned["failing"][name].endswith("no index)")
-    assert "amemgym_demo~1/failing: every planned read or answer fails (recall for" in empty(*command).stdout
-
-
-def test_plan_command_names_a_memory_whose_code_raises(empty, tmp_path) -> None:
-    code = FAILING.replace("class Failing", "class Broken").replace(
-        "        pass", "        return len(None)"
+    (tmp_path / "broken_memory.py").write_text(
+        FAILING.replace("Failing", "Broken").replace("        pass", "        return len(None)"),
+        encoding="utf-8",
     )
-    (tmp_path / "broken_memory.py").write_text(code, encoding="utf-8")
-    command = (
-        "plan",
-        "--demo",
-        "--domain",
-        "amemgym_demo",
-        "--limit",
-        "1",
-        "--memory",
-        "broken_memory:Broken",
-    )
-    shown = empty(*command, "--memory", "none").stdout
+    shown = empty(*command, "--memory", "broken_memory:Broken").stdout
+    assert "amemgym_demo~1/failing: every planned read or answer fails (recall for" in shown
     assert (
         "amemgym_demo~1/broken: the memory raised TypeError: object of type 'NoneType' has no len()" in shown
     )
-    assert "By stage" in shown
-
-
-def test_plan_command_text_groups_calls_by_stage_and_assistant(empty) -> None:
-    shown = empty("plan", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1").stdout
     assert "By stage" in shown and "By assistant" in shown and "--latency" in shown
 
 

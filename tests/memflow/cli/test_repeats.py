@@ -53,10 +53,11 @@ def test_repeats_send_the_planned_requests_and_only_those_of_answers(empty, stub
 
 
 def test_repeated_run_plays_again_with_the_planned_requests(empty, stub: Path) -> None:
-    options = ["--repeats", "2", "--repeats-of", "run"]
     done(empty("run"))
-    planned = empty.json("plan", *options)["stages"]
-    usage = empty.json("run", *options)["usage"]
+    settings = Path("memflow.toml").read_text(encoding="utf-8")
+    Path("memflow.toml").write_text(f'repeats = 2\nrepeats_of = "run"\n{settings}', encoding="utf-8")
+    planned = empty.json("plan")["stages"]
+    usage = empty.json("run")["usage"]
     requests = {(row["stage"], row["role"]): row["requests"] for row in usage if row["requests"]}
     assert {stage for stage, _ in requests} >= {"memory", "answer"}
     # What the simulator says depends on the model's replies, so its requests are about as many.
@@ -68,7 +69,10 @@ def test_repeated_run_plays_again_with_the_planned_requests(empty, stub: Path) -
 def test_interrupted_repeats_continue_without_answered_requests(empty, stub: Path) -> None:
     done(empty("run"))
     once = answers(stub)
-    stopped = empty("run", "--repeats", "2", "--budget-calls", "9")
+    settings = Path("memflow.toml").read_text(encoding="utf-8")
+    Path("memflow.toml").write_text(f"{settings}\n[budget]\ncalls = 9\n", encoding="utf-8")
+    stopped = empty("run", "--repeats", "2")
+    Path("memflow.toml").write_text(settings, encoding="utf-8")
     assert stopped.exit_code == 1
     assert 0 < answers(stub).total() - once.total() <= 9
     done(empty("run", "--repeats", "2"))

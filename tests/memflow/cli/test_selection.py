@@ -53,17 +53,17 @@ def test_run_selection_without_options_uses_the_settings_file(file: Path) -> Non
     assert selection.settings.roles.simulator == "large"
 
 
-def test_run_selection_adds_baselines_of_every_used_model(file: Path) -> None:
+def test_run_selection_adds_baselines_of_every_used_model_once(file: Path) -> None:
+    assert selected(file, memories=["full"], bounds=False).assistants == ("full",)
+    assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "previous", "full")
+    settings = selected(file, domains=["amemgym_base"], memories=["full"]).settings
+    assert settings.domains == ("amemgym_demo", "amemgym_base")
+    assert settings.assistants == ("recent", "full@large", "none", "oracle", "previous", "full")
     selection = selected(file, memories=["full"], assistants=["recent@large", "full@large"])
     assert selection.assistants == (
         "none", "oracle", "previous", "none@large", "oracle@large", "previous@large",
         "full", "recent@large", "full@large",
     )  # fmt: skip
-
-
-def test_run_selection_adds_each_bound_once_and_no_bounds_if_disabled(file: Path) -> None:
-    assert selected(file, memories=["full"], bounds=False).assistants == ("full",)
-    assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "previous", "full")
 
 
 def test_selection_adds_previous_only_if_every_domain_has_previous_states(file: Path) -> None:
@@ -75,14 +75,9 @@ def test_selection_adds_previous_only_if_every_domain_has_previous_states(file: 
         selected(file, domains=both, memories=["previous"])
 
 
-def test_run_selection_adds_domains_and_assistants_to_the_settings(file: Path) -> None:
-    settings = selected(file, domains=["amemgym_base"], memories=["full"]).settings
-    assert settings.domains == ("amemgym_demo", "amemgym_base")
-    assert settings.assistants == ("recent", "full@large", "none", "oracle", "previous", "full")
-
-
 def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) -> None:
-    selection = selected(file, url=["http://127.0.0.1:2/v1"], model="b/small", judge="large")
+    selection = selected(file, url="http://127.0.0.1:2/v1", model="b/small", judge="large", preset="deepseek")
+    assert selection.settings.model("cli_b_small").profile == profile_of("deepseek")
     assert selection.settings.model("cli_b_small").url == "http://127.0.0.1:2/v1"
     assert selection.settings.model("cli_b_small").model == "b/small"
     roles = selection.settings.roles
@@ -92,11 +87,6 @@ def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) 
         "cli_b_small",
         "cli_b_small",
     )
-
-
-def test_preset_option_sets_the_preset_of_the_model_at_the_url(file: Path) -> None:
-    selection = selected(file, url=["http://127.0.0.1:2/v1"], model="m", preset="deepseek")
-    assert selection.settings.model("cli_m").profile == profile_of("deepseek")
 
 
 def test_model_option_without_url_requires_a_model_named_in_the_settings(file: Path) -> None:
@@ -116,9 +106,9 @@ def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"url": ["http://x/v1"]}, "--url is given without a model"),
+        ({"url": "http://x/v1"}, "--url is given without a model"),
         ({"preset": "deepseek"}, "--preset is given without --url"),
-        ({"url": ["http://x/v1"], "model": "m", "preset": "deepsea"}, r"models\.cli_m\.preset.*'deepseek'"),
+        ({"url": "http://x/v1", "model": "m", "preset": "deepsea"}, r"models\.cli_m\.preset.*'deepseek'"),
         ({"demo": True, "model": "large"}, "--demo uses the scripted chat"),
         ({"embedder_url": "http://x/v1"}, "--embedder-url is given without a model"),
         ({"embedder": "no/such"}, "no/such is neither an existing folder nor `hashing`, and has no address"),
@@ -132,7 +122,7 @@ def test_run_selection_rejects_invalid_options(file: Path, options: dict[str, An
         selected(file, **options)
 
 
-REAL = {"url": ["http://127.0.0.1:2/v1"], "model": "b/small", "memories": ["rag_2_4_30"]}
+REAL = {"url": "http://127.0.0.1:2/v1", "model": "b/small", "memories": ["rag_2_4_30"]}
 
 
 def test_run_selection_requires_an_explicit_embedder_with_a_language_model(
@@ -154,7 +144,7 @@ def test_embedder_option_accepts_a_folder_or_a_model_at_an_address(file: Path, t
     folder = selected(file, **REAL, embedder=str(tmp_path)).settings.embedder
     assert (folder.kind, folder.model) == ("folder", str(tmp_path))
     of_chat = selected(file, **REAL, embedder="bge-m3").settings.embedder
-    assert (of_chat.kind, of_chat.url, of_chat.model) == ("endpoint", *REAL["url"], "bge-m3")
+    assert (of_chat.kind, of_chat.url, of_chat.model) == ("endpoint", REAL["url"], "bge-m3")
     given = selected(file, **REAL, embedder="bge-m3", embedder_url="http://127.0.0.1:3/v1").settings.embedder
     assert given.url == "http://127.0.0.1:3/v1"
     configured = 'embedder = { kind = "endpoint", url = "http://e/v1", model = "x", key_variable = "KEY" }\n'
@@ -173,9 +163,6 @@ def test_memory_from_import_path_is_named_after_its_class(file: Path) -> None:
     assert selection.assistants == ("oak_shelf", "oak_shelf@large", "pine@large")
     assert selection.settings.own_memories()["pine"] == UserMemory("shelf:Pine")
     assert selection.settings.assistants == ("recent", "full@large", *selection.assistants)
-
-
-def test_memory_from_import_path_uses_parameters_of_the_settings_file(file: Path) -> None:
     file.write_text(
         FILE + '[memories.pine]\npath = "shelf:Pine"\nparameters = { messages = 7 }\n', encoding="utf-8"
     )
@@ -200,50 +187,18 @@ def test_selection_rejects_invalid_memory_import_path(file: Path, memories: list
         selected(file, memories=memories)
 
 
-def test_verifier_option_overrides_model_option_and_excludes_demo_option(file: Path) -> None:
-    roles = selected(file, model="large", verifier="scripted").settings.roles
-    assert (roles.annotator, roles.verifier) == ("large", "scripted")
-    with pytest.raises(BadSettings, match=r"cannot be combined with --url, --model, .* --verifier"):
-        selected(file, demo=True, verifier="large")
-
-
-def test_profile_option_selects_domains_under_this_profile(file: Path) -> None:
-    selection = selected(file, domains=["amemgym_base", "comem_demo"], profile="published")
-    assert selection.domains == ("amemgym_base.published", "comem_demo.published")
-    assert {"amemgym_demo", "amemgym_base.published"} <= {*selection.settings.domains}
-    assert selected(file, domains=["amemgym_base"], profile="paper").domains == ("amemgym_base",)
-
-
 def test_limit_option_selects_samples_of_the_domains(file: Path) -> None:
     selection = selected(file, domains=["amemgym_base", "comem_demo"], limit=2)
     assert selection.domains == ("amemgym_base~2", "comem_demo~2")
     assert {"amemgym_demo", "amemgym_base~2"} <= {*selection.settings.domains}
     assert selected(file, demo=True, limit=1).domains == ("amemgym_demo~1", "memorybench_demo~1")
     assert selected(file, limit=1).domains == ("amemgym_demo~1",)
-
-
-def test_sample_of_a_domain_can_be_selected_by_name_or_with_profile_and_limit(file: Path) -> None:
-    for options in (
-        {"domains": ["amemgym_base.published~2"]},
-        {"domains": ["amemgym_base~2"], "profile": "published"},
-        {"domains": ["amemgym_base"], "profile": "published", "limit": 2},
-        {"domains": ["amemgym_base.published~2", "amemgym_base"], "profile": "published", "limit": 2},
-    ):
-        assert selected(file, **options).domains == ("amemgym_base.published~2",)
-
-
-def test_limit_option_rejects_samples_with_another_limit(file: Path) -> None:
+    profiled = ["amemgym_base.published~2", "amemgym_base.published"]
+    assert selected(file, domains=profiled, limit=2).domains == ("amemgym_base.published~2",)
     with pytest.raises(
         BadSettings, match=r"with the limit 3, but --limit is 2. Use --domain amemgym_base, or"
     ):
         selected(file, domains=["amemgym_base~3"], limit=2)
-
-
-def test_profile_option_rejects_unknown_profiles_and_domains_with_another_profile(file: Path) -> None:
-    with pytest.raises(BadSettings, match=r"no profile 'papers'\. Did you mean paper"):
-        selected(file, profile="papers")
-    with pytest.raises(BadSettings, match="has the profile memflow, but --profile is published"):
-        selected(file, domains=["amemgym_base.memflow"], profile="published")
 
 
 def test_judge_option_replaces_judges_of_role_and_of_single_domains(file: Path) -> None:
@@ -260,8 +215,8 @@ def test_assistants_of_another_model_than_the_default_have_its_name(file: Path) 
     url = "http://127.0.0.1:2/v1"
     memories = {"memories": ["full"], "bounds": False}
     assert selected(file, **memories).assistants == ("full",)
-    assert selected(file, url=[url], model="a/One-2", **memories).assistants == ("full@cli_a_one_2",)
-    assert selected(file, url=[url], model="a/Two", **memories).assistants == ("full@cli_a_two",)
+    assert selected(file, url=url, model="a/One-2", **memories).assistants == ("full@cli_a_one_2",)
+    assert selected(file, url=url, model="a/Two", **memories).assistants == ("full@cli_a_two",)
     assert selected(file, model="large", **memories).assistants == ("full@large",)
     assert selected(file, model="large", assistants=["full@scripted"], bounds=False).assistants == (
         "full@scripted",
@@ -273,12 +228,4 @@ def test_assistants_of_another_model_than_the_default_have_its_name(file: Path) 
 )
 def test_selection_rejects_a_url_without_scheme_or_host(file: Path, url: str) -> None:
     with pytest.raises(BadSettings, match=r"--url is '.*', which is no address"):
-        selected(file, url=[url], model="m")
-
-
-def test_repeated_url_option_is_refused_with_a_router_as_the_way_out(file) -> None:
-    urls = ["http://127.0.0.1:2/v1", "http://127.0.0.1:3/v1"]
-    with pytest.raises(
-        BadSettings, match=r"--url is given 2 times: a model has one address\. Start a router"
-    ):
-        selected(file, url=urls, model="m")
+        selected(file, url=url, model="m")

@@ -1,13 +1,11 @@
 """The summary of a run with many assistants, domains and gaps."""
 
-from io import StringIO
-
 import factories
-from rich.console import Console
 
 from memflow.cli.planned_runs import Outcome, PlannedRun
 from memflow.cli.summary import Summary
 from memflow.records import Score
+from tests.memflow.cli.conftest import printed
 
 
 def scores(domains: int, assistants: int, gaps: bool = False) -> list[Score]:
@@ -30,17 +28,10 @@ def summary_of(found: list[Score], failed: int = 0) -> Summary:
     return Summary(Outcome(failed=reasons), found, found)
 
 
-def lines_of(summary: Summary, width: int) -> list[str]:
-    console = Console(file=StringIO(), width=width)
-    for part in summary.shown():
-        console.print(part)
-    return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
-
-
 def test_large_domain_shows_its_best_assistants_and_the_command_for_all() -> None:
     summary = summary_of(scores(1, 1000, gaps=True))
     for width in (80, 140):
-        lines = lines_of(summary, width)
+        lines = printed(summary.shown(), width).splitlines()
         shown = "\n".join(lines)
         assert len(lines) < 80
         assert "memory999" in shown and "memory980" in shown and "memory979" not in shown
@@ -52,5 +43,5 @@ def test_large_domain_shows_its_best_assistants_and_the_command_for_all() -> Non
 
 
 def test_failures_are_never_shortened() -> None:
-    said = "\n".join(lines_of(summary_of([], failed=100), 140))
+    said = printed(summary_of([], failed=100).shown(), 140)
     assert all(f"reason {number}" in said for number in range(100))

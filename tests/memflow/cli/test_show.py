@@ -61,6 +61,21 @@ def test_show_leaderboard_prints_failure_shares_by_evidence(measured) -> None:
     assert len(failures) == 3
 
 
+def test_show_leaderboard_shows_the_best_assistants_of_each_metric(empty) -> None:
+    assert "no leaderboard" in empty.error("show", "leaderboard")
+    rows = [score(assistant=f"rag_2_4_{k}", value=k / 12) for k in range(1, 13)]
+    empty.write("score.leaderboard", "all", [*rows, *(replace(row, slice="period 1") for row in rows)])
+    text = empty("show", "leaderboard", "--limit", "3").stdout
+    assert [word for word in text.split() if word.startswith("rag")] == [
+        "rag_2_4_12",
+        "rag_2_4_11",
+        "rag_2_4_10",
+    ]
+    assert "The best 3 assistants of each metric are shown." in text
+    assert empty("show", "leaderboard", "--limit", "0").stdout.count("rag_2_4_") == 12
+    assert len(empty.json("show", "leaderboard", "--slices", "--limit", "3")["scores"]) == 24
+
+
 def test_show_leaderboard_rejects_unknown_metric_and_lists_available_metrics(measured) -> None:
     assert "no metric 'beauty'. `memflow show metrics` lists all" in measured.error(
         "show", "leaderboard", "--metric", "beauty"
@@ -106,7 +121,7 @@ def test_show_probe_rejects_unknown_probe_and_lists_similar_probes(measured) -> 
     probe = probe_of(measured)
     result = measured("show", "probe", probe[:-1] + "x")
     assert result.exit_code == 1
-    assert "there is no probe" in result.stderr and probe in result.stderr
+    assert "there is no probe" in result.stderr and f"Did you mean {probe[:-1]}" in result.stderr
 
 
 def test_usage_command_prints_the_same_total_for_every_grouping(measured) -> None:

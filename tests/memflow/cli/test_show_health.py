@@ -32,24 +32,15 @@ def measured(empty: Any) -> Any:
 
 
 @pytest.mark.parametrize("width", ["80", "140"])
-def test_overview_has_the_state_of_each_assistant(
+def test_overview_has_the_state_of_each_assistant_and_details_the_measures_worst_first(
     measured: Any, monkeypatch: pytest.MonkeyPatch, width: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", width)
-    output = measured("show", "health").stdout
-    assert max(map(len, output.splitlines())) <= int(width)
-    text = " ".join(output.split())
+    overview, output = measured("show", "health").stdout, measured("show", "health", "d", "deaf").stdout
+    assert max(map(len, [*overview.splitlines(), *output.splitlines()])) <= int(width)
+    text = " ".join(overview.split())
     assert "deaf faulty 96 of 96 reads were empty" in text and "3 of 4" in text
     assert "good ok none of 1 measures shows a fault" in text
-
-
-@pytest.mark.parametrize("width", ["80", "140"])
-def test_measures_of_an_assistant_are_shown_worst_first(
-    measured: Any, monkeypatch: pytest.MonkeyPatch, width: str
-) -> None:
-    monkeypatch.setenv("COLUMNS", width)
-    output = measured("show", "health", "d", "deaf").stdout
-    assert max(map(len, output.splitlines())) <= int(width)
     assert output.index("empty_reads") < output.index("failed_reads") < output.index("item_cap")
     assert "p50 0.01 s" in output and "p1, p2" in output
     assert "nothing is known, which is not ok" in " ".join(output.split())

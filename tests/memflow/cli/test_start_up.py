@@ -8,13 +8,9 @@ from pathlib import Path
 import pytest
 
 from assets.fingerprints import Fingerprints
-from memflow.cli import executor
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
-from memflow.cli.selection import Selection
-from memflow.cli.summary import Summary
 from memflow.pipeline import Scope, partition_key, tables_of
-from memflow.records import Score
 from resources.lake.lake import Lake
 from resources.publishing.outputs import restore_outputs
 from resources.runs.process_locks import LOCKS, has_stale_locks, instance_folder
@@ -60,8 +56,7 @@ def up_to_date(home: Path) -> Settings:
         for table in tables_of(scope):
             today = fingerprints.table(table, where, assistant)
             fingerprints.lake.write(table, partition_key(where, assistant), [], fingerprint=today)
-    played = [partition_key(DOMAIN, assistant) for assistant in ASSISTANTS]
-    restore_outputs(settings, fingerprints.lake, played, is_published=True)
+    restore_outputs(settings, fingerprints.lake)
     return settings
 
 
@@ -100,7 +95,7 @@ def test_command_imports_no_unneeded_packages(arguments, without) -> None:
 
 def test_command_imports_no_other_command() -> None:
     modules, _ = imported("show", "leaderboard")
-    assert {"memflow.cli.show", "memflow.cli.published_scores"} <= modules
+    assert "memflow.cli.show" in modules
     assert not modules & {f"memflow.cli.{name}" for name in ("run", "annotate", "compare", "probe", "costs")}
 
 
@@ -119,13 +114,6 @@ def test_run_with_all_partitions_up_to_date_imports_no_dagster(tmp_path) -> None
     assert not (settings.home / "dagster").exists()
 
 
-def test_run_with_all_partitions_up_to_date_opens_no_dagster_instance(tmp_path, monkeypatch) -> None:
-    settings = up_to_date(tmp_path)
-    monkeypatch.setattr(executor, "Executor", lambda *_: pytest.fail("the instance was opened"))
-    outcome = run_selected(settings)
-    assert (len(outcome.up_to_date), outcome.ran, outcome.usage) == (5, [], [])
-
-
 def test_run_with_all_partitions_up_to_date_removes_a_stale_lock(tmp_path) -> None:
     settings = up_to_date(tmp_path)
     lock = stale_lock(settings.home)
@@ -141,28 +129,3 @@ def test_run_with_one_stale_partition_rebuilds_only_that_partition(tmp_path) -> 
     outcome = run_selected(settings)
     assert [run.job for run in [*outcome.ran, *(run for run, _ in outcome.failed)]] == ["publish_leaderboard"]
     assert len(outcome.up_to_date) == 4
-
-
-def test_summary_computes_the_evaluated_partitions_once_for_all_scores(tmp_path, monkeypatch) -> None:
-    settings = up_to_date(tmp_path)
-    outcome = run_selected(settings)
-    values = {"value": 0.5, "low": None, "high": None, "n": 1, "n_episodes": 1, "coverage": 1.0}
-    of = {
-        "domain": DOMAIN,
-        "memory": "none",
-        "metric": "accuracy",
-        "model": "m",
-        "simulator": "m",
-        "scripted": False,
-    }
-    outcome.scores = [
-        Score(assistant=name, slice=name, **of, **values) for name in (*ASSISTANTS, *ASSISTANTS, "other")
-    ]
-    computed: list[set[tuple[str, str]]] = []
-    evaluated = Outcome.evaluated.fget
-    monkeypatch.setattr(
-        Outcome, "evaluated", property(lambda own: computed.append(evaluated(own)) or computed[-1])
-    )
-    summary = Summary.of(Selection(settings, settings.domains, settings.assistants), outcome)
-    assert computed == [{(DOMAIN, name) for name in ASSISTANTS}]
-    assert summary.scores == outcome.scores[:-1]

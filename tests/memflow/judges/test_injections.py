@@ -39,7 +39,7 @@ def test_every_judge_prompt_has_an_injection_test_case_and_a_fenced_answer():
             table,
         )
     }
-    assert {*judged, "annotation/label"} == {each.prompt.name for each in CASES}
+    assert judged.keys() == {each.prompt.name for each in CASES}
     assert all(each.field in each.prompt.untrusted for each in CASES)
 
 

@@ -24,8 +24,8 @@ BY_COSINE_ALONE = {
     "a_mem": {"linked": 0},
 }
 """Parameters with which the score of these systems is the cosine alone."""
-OTHERWISE = {"mem_gpt"}
-"""Its model writes the queries; results are ordered by search."""
+OTHERWISE = {"mem_gpt", "hybrid"}
+"""The model of one writes the queries; the other fuses rankings, and its results are ordered by fused scores."""
 TOPICS = ("cat", "bread", "tea", "garden", "bicycle", "piano", "river", "winter")
 QUERIES = ("Where is the cat now?", "bread and tea in the morning", "the piano by the river")
 

@@ -24,7 +24,7 @@ from memflow.memories.user_memories import UserMemory
 
 PLAIN = [
     *BOUNDS, "full", "full_40", "recent", "recent_3", "bm25_message_3", "bm25_session", "embed_message_3",
-    "embed_session",
+    "embed_session", "hybrid_3",
     "rag_2_4_3", "rag_2_0_2", "rag_3_1_30", "rag_pair", "rag_pair_3_1_2", "rag_chunk",
     "rag_chunk_6_2_2", "retrieval", "retrieval_9",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memflow.entry_points import installed
 from memflow.errors import BadSettings
 from memflow.memories.rag import Rag
 from memflow.memories.registry import MemoryConfig, find, fingerprint, handlers, resolve_user_memories
@@ -38,8 +39,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = set(sys.modules)
     monkeypatch.syspath_prepend(tmp_path)
     installed_memories.cache_clear()
+    installed.cache_clear()
     yield tmp_path
     installed_memories.cache_clear()
+    installed.cache_clear()
     for name in set(sys.modules) - before:
         if str(tmp_path) in (getattr(sys.modules[name], "__file__", None) or ""):
             del sys.modules[name]

@@ -1,9 +1,5 @@
 """METEOR scores, compared with nltk's `meteor_score`."""
 
-import os
-import shutil
-import warnings
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,8 +11,6 @@ from profiles import examples
 from memflow.errors import BadSettings
 from memflow.metrics.meteor import Variant, meteor
 
-HYPOTHESIS = "It is a guide to action which ensures that the military always obeys the commands of the party"
-REFERENCE = "It is a guide to action that ensures that the military will forever heed Party commands"
 NO_WORDNET = SimpleNamespace(synsets=lambda _: [])
 
 
@@ -51,7 +45,7 @@ VOCABULARY = "a the cat cats dog dogs running runs ran house houses big biggest 
 WORDS = st.lists(st.sampled_from(VOCABULARY.split()), max_size=25)
 
 
-@examples(300)
+@examples(100)
 @given(said=WORDS, wanted=WORDS)
 def test_meteor_without_wordnet_equals_the_nltk_score(said: list[str], wanted: list[str]) -> None:
     from nltk.translate.meteor_score import meteor_score
@@ -61,7 +55,7 @@ def test_meteor_without_wordnet_equals_the_nltk_score(said: list[str], wanted: l
     assert meteor_of_words(said, wanted, "standard") == theirs  # the variants differ in synonyms alone
 
 
-@examples(300)
+@examples(100)
 @given(said=WORDS, wanted=WORDS)
 def test_meteor_with_synonyms_equals_the_nltk_score(said: list[str], wanted: list[str]) -> None:
     synonyms = FakeSynonyms(
@@ -106,45 +100,3 @@ def test_meteor_rejects_unknown_language_or_variant() -> None:
         meteor("un", "un", "fr")
     with pytest.raises(BadSettings, match="variant 'nltk'"):
         meteor("a", "a", variant="nltk")
-
-
-def test_meteor_with_wordnet_equals_the_nltk_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = os.environ.get("MEMFLOW_WORDNET")
-    if not folder:
-        pytest.skip("set MEMFLOW_WORDNET to a folder of WordNet (Debian's wordnet-base: /usr/share/wordnet)")
-    import nltk
-    from nltk.corpus.reader.wordnet import WordNetCorpusReader
-    from nltk.translate.meteor_score import meteor_score
-
-    from resources.metric_backends.wordnet import WordNet
-
-    ours = WordNet(folder)
-    theirs = tmp_path / "corpora" / "wordnet"
-    shutil.copytree(ours.folder, theirs)
-    # nltk asks for two files more, of which METEOR uses nothing.
-    (theirs / "lexnames").write_text("".join(f"{n:02}\tname{n}\t1\n" for n in range(45)))
-    if not (theirs / "index.sense").is_file():
-        (theirs / "index.sense").touch()
-    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of languages it has not
-        reader = WordNetCorpusReader(str(theirs), None)
-
-    texts = [
-        HYPOTHESIS,
-        REFERENCE,
-        "It is to insure the troops forever hearing the activity guidebook that party direct",
-        "The physician purchased a large automobile and quickly drove his kids to their dwelling",
-        "The doctor bought a big car and rapidly drove the children home , better than 2 houses",
-        "Two women were happier about the oxen ; abaci and geese were lying in the grass",
-    ]
-    differs = 0
-    for said in texts:
-        for gold in texts:
-            expected = meteor_score([gold.split()], said.split(), wordnet=reader)
-            assert meteor_of_words(said.split(), gold.split(), "published_code", ours) == expected
-            differs += expected != meteor_score([gold.split()], said.split(), wordnet=NO_WORDNET)
-    assert differs > 3
-    for word in ("house", "hous", "children", "better", "OXEN", "2", "abaci", "lying", "zzz", "larger"):
-        lemmas = [lemma.name() for synset in reader.synsets(word) for lemma in synset.lemmas()]
-        assert ours.of(word) == {name for name in lemmas if "_" not in name}

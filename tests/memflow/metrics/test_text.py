@@ -72,7 +72,7 @@ WORDS = st.text(alphabet="abcdeg ABst.,-'0159éü中\n", max_size=80)
 
 
 @pytest.mark.parametrize("stem", [False, True])
-@examples(150)
+@examples(100)
 @given(prediction=WORDS, gold=WORDS)
 def test_english_rouge_l_equals_the_rouge_score_package(stem: bool, prediction: str, gold: str) -> None:
     from rouge_score import rouge_scorer

@@ -32,7 +32,7 @@ def sentences() -> Any:
     return PunktSentenceTokenizer()
 
 
-@examples(400)
+@examples(150)
 @given(sentence=TEXTS)
 def test_sentence_words_returns_the_same_tokens_as_nltk(words: Any, sentence: str) -> None:
     from memflow.metrics.treebank import sentence_words
@@ -40,7 +40,7 @@ def test_sentence_words_returns_the_same_tokens_as_nltk(words: Any, sentence: st
     assert sentence_words(sentence) == words.tokenize(sentence)
 
 
-@examples(400)
+@examples(150)
 @given(text=TEXTS)
 def test_treebank_words_equal_nltk_tokens_with_untrained_punkt(words: Any, sentences: Any, text: str) -> None:
     from memflow.metrics.treebank import treebank_words

@@ -33,36 +33,29 @@ BARS = Bars(
 )
 
 
+pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
+
+
 def texts_of(chart) -> str:
     """Return all texts in the rendered SVG."""
     return "\n".join(ET.fromstring(render(chart)).itertext())
 
 
-class TestRendering:
-    @pytest.fixture(autouse=True)
-    def matplotlib(self):
-        pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
+def test_line_chart_shows_names_caption_and_scripted_curves():
+    text = texts_of(LINES)
+    for part in ("Evolution, d", "Cycle", "recall", "awi", "none", "chance", "a caption"):
+        assert part in text
+    assert "scripted, not a language model: none" in text
 
-    def test_line_chart_shows_names_caption_and_scripted_curves(self):
-        text = texts_of(LINES)
-        for part in ("Evolution, d", "Cycle", "recall", "awi", "none", "chance", "a caption"):
-            assert part in text
-        assert "scripted, not a language model: none" in text
 
-    def test_bar_chart_shows_part_names_and_marks_empty_panels(self):
-        text = texts_of(BARS)
-        for part in ("Failures, d", "write failure", "utilization failure", "rag", "oracle", "no failures"):
-            assert part in text
-        assert "scripted" not in text
+def test_bar_chart_shows_part_names_and_marks_empty_panels():
+    text = texts_of(BARS)
+    for part in ("Failures, d", "write failure", "utilization failure", "rag", "oracle", "no failures"):
+        assert part in text
+    assert "scripted" not in text
 
-    @pytest.mark.parametrize("chart", [LINES, BARS], ids=["lines", "bars"])
-    @pytest.mark.parametrize("form", ["svg", "png"])
-    def test_rendering_the_same_chart_twice_gives_the_same_bytes(self, chart, form):
-        assert render(chart, form) == render(chart, form)
 
-    def test_render_restores_matplotlib_settings(self):
-        import matplotlib as mpl
-
-        before = dict(mpl.rcParams)
-        render(LINES)
-        assert dict(mpl.rcParams) == before
+@pytest.mark.parametrize("chart", [LINES, BARS], ids=["lines", "bars"])
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_rendering_the_same_chart_twice_gives_the_same_bytes(chart, form):
+    assert render(chart, form) == render(chart, form)

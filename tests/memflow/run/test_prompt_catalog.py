@@ -30,7 +30,6 @@ def test_prompt_catalog_contains_the_roles_that_receive_each_prompt() -> None:
         "memorybench/dialsim_judge": ("simulator", "judge"),
         "memorybench/right": ("simulator",),
         "awi/update": ("memory",),
-        "annotation/label": ("judge",),
         "chat/again": ("any",),
     }
     assert {name: catalog[name].roles for name in expected} == expected

@@ -9,6 +9,7 @@ import pytest
 from factories import probe, score
 from typer.testing import CliRunner
 
+from docs.tables import metrics_table
 from memflow.benchmarks.memorybench.scorers.registry import scorer_of
 from memflow.benchmarks.memorybench.scorers.scorer import ScoringContext
 from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY, TASKS
@@ -20,7 +21,6 @@ from memflow.scoring.catalog import (
     catalog,
     find_metric,
     in_range,
-    markdown_table,
     unusable_metrics,
 )
 from memflow.scoring.collection import collect
@@ -101,13 +101,14 @@ def test_find_metric_rejects_an_undeclared_metric() -> None:
 
 
 def test_benchmarks_may_share_a_metric_only_with_equal_definitions() -> None:
-    found = collect(SHARED, {"one": [OWN.primary_in("one")], "two": [OWN, ACCURACY.primary_in("two")]})
+    points = [point("one", [OWN.primary_in("one")]), point("two", [OWN, ACCURACY.primary_in("two")])]
+    found = collect(SHARED, points)
     assert found.metrics["brevity"].primary_for == {"one"} and found.metrics["accuracy"].primary_for == {
         "two"
     }
-    found = collect(SHARED, {"one": [OWN], "two": [replace(OWN, direction="lower")]})
+    found = collect(SHARED, [point("one", [OWN]), point("two", [replace(OWN, direction="lower")])])
     [clash] = found.unusable
-    assert found.metrics["brevity"] == OWN and (clash.name, clash.package) == ("brevity", "two")
+    assert found.metrics["brevity"] == OWN and (clash.name, clash.declared_by) == ("brevity", "two")
     assert clash.reason.startswith("one defines the metric 'brevity' differently; rename the metric")
     assert unusable_metrics() == ()
 
@@ -133,16 +134,16 @@ def test_metric_catalog_adds_metrics_of_entry_points_and_reports_invalid_metrics
     points = [
         point("good", [OWN, replace(OWN, name="wit")]),
         point("one", replace(OWN, name="charm")),
-        point("clash", ACCURACY),
+        point("clash", replace(ACCURACY, direction="lower")),
         point("broken", ImportError("no module named nltk")),
         point("wrong", [1]),
     ]
-    found = collect(SHARED, {}, points)
+    found = collect(SHARED, points)
     assert found.from_plugins == ("brevity", "wit", "charm") and found.metrics["accuracy"] == ACCURACY
     assert {each.name: (each.package, each.reason) for each in found.unusable} == {
-        "clash": (
+        "accuracy": (
             "package 1.0",
-            "the metric name 'accuracy' of package 1.0 is already used. Rename this metric.",
+            "memflow defines the metric 'accuracy' differently; rename the metric, or use the existing definition",
         ),
         "broken": (
             "package 1.0",
@@ -169,7 +170,7 @@ def test_every_memorybench_metric_is_declared_in_the_catalog() -> None:
 def test_documentation_contains_the_generated_metrics_table() -> None:
     text = DOCS.read_text(encoding="utf-8")
     table = text.partition("<!-- metrics -->\n")[2].partition("\n<!-- end -->")[0]
-    assert table == markdown_table(), "paste what memflow.scoring.catalog.markdown_table returns"
+    assert table == metrics_table(), "paste what docs.tables.metrics_table returns"
 
 
 def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:

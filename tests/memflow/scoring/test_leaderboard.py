@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 from factories import metric_context, probe, reply, score, verdict
+from scored_domain import domain_scores
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Score
-from memflow.scoring.leaderboard import DomainRows, domain_scores, reply_scores
+from memflow.scoring.leaderboard import DomainRows, reply_scores
 from memflow.scoring.metric import Metric, metric
 
 PROBES = [probe(probe_id=f"p{at}", episode_id=f"u{at}", options=["a", "b"]) for at in range(2)]

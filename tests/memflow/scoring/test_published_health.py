@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from factories import comparison, probe, score, verdict
+from scored_domain import domain_scores
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
@@ -16,7 +17,7 @@ from memflow.scoring.comparison_table import comparison_markdown
 from memflow.scoring.drift import Evaluation, MetricValues, adjusted, drift_rows
 from memflow.scoring.drift_summary import grouped
 from memflow.scoring.groups import Group
-from memflow.scoring.leaderboard import DomainRows, domain_scores
+from memflow.scoring.leaderboard import DomainRows
 from memflow.scoring.markdown import leaderboard_markdown
 from memflow.scoring.published_health import (
     AssistantHealth,

@@ -31,9 +31,17 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_library_finds_a_complete_data_set_with_checksums(folder):
-    (folder / "set" / "b.json").write_bytes(TWO)
+def test_library_finds_a_complete_data_set_and_names_missing_files(folder):
     library = Library(folder)
+    status = library.status_of(published())
+    assert (status.state, status.missing, library.found(published())) == ("part", ("set/b.json",), False)
+    assert library.sums(published()) == {"set/a.json": sum_of(ONE)}
+    with pytest.raises(MissingData) as wrong:
+        library.paths(published())
+    assert str(wrong.value) == (
+        f"set/b.json of the data set set is missing; searched {folder}. Ask its author."
+    )
+    (folder / "set" / "b.json").write_bytes(TWO)
     assert library.paths(published()) == {
         "set/a.json": folder / "set" / "a.json",
         "set/b.json": folder / "set" / "b.json",
@@ -41,19 +49,6 @@ def test_library_finds_a_complete_data_set_with_checksums(folder):
     assert library.sums(published()) == {"set/a.json": sum_of(ONE), "set/b.json": sum_of(TWO)}
     assert library.found(published())
     assert library.status_of(published()).state == "found"
-
-
-def test_incomplete_data_set_error_names_missing_files(folder):
-    library = Library(folder)
-    holding = library.status_of(published())
-    assert (holding.state, holding.missing) == ("part", ("set/b.json",))
-    assert not library.found(published())
-    assert library.sums(published()) == {"set/a.json": sum_of(ONE)}
-    with pytest.raises(MissingData) as wrong:
-        library.paths(published())
-    assert str(wrong.value) == (
-        f"set/b.json of the data set set is missing; searched {folder}. Ask its author."
-    )
 
 
 def test_missing_data_set_error_names_the_searched_folder(tmp_path):
@@ -81,13 +76,8 @@ def test_library_rejects_a_file_with_a_wrong_checksum(folder, files):
         BadInput, match=f"its SHA-256 is {sum_of(ONE)} instead of {sum_of(TWO)}. Ask its author."
     ):
         library.paths(dataset)
-
-
-def test_library_accepts_a_partial_file_if_the_data_set_allows_it(folder):
-    dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(TWO)}, partial=True)
-    library = Library(folder)
-    assert library.paths(dataset) == {"set/a.json": folder / "set" / "a.json"}
-    assert library.status_of(dataset).state == "found"
+    partial = published(**files, sums={"set/a.json": sum_of(TWO)}, partial=True)
+    assert library.paths(partial) == {"set/a.json": folder / "set" / "a.json"}
 
 
 def test_library_lists_every_data_set_and_rejects_an_unknown_name(tmp_path):

@@ -82,22 +82,6 @@ async def test_embedding_time_is_divided_among_texts_and_repeated_for_cached_tex
     assert again == first
 
 
-async def test_failed_embedding_batch_does_not_affect_other_batches(ledger: SqlLedger) -> None:
-    async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
-        whole = embedder._batch
-
-        async def batch(keys, text_of):
-            if "bad" in {text_of[key] for key in keys}:
-                raise BadInput("no")
-            return await whole(keys, text_of)
-
-        embedder._batch = batch  # type: ignore[method-assign]
-        texts = ["bad", *(f"text {number}" for number in range(2 * BATCH))]
-        found = await asyncio.gather(*(embedder.embed([text]) for text in texts), return_exceptions=True)
-    lost = [isinstance(each, BadInput) for each in found]
-    assert lost[0] and not lost[-1] and sum(lost) <= BATCH
-
-
 async def test_embedder_rejects_only_the_too_long_text_of_a_batch(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,12 +1,11 @@
 """Requests to an endpoint: pauses, several keys, rejections, redirects, limits, and secrets in messages."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from aiohttp import web
+from local_server import chat_server
 from sleeping_clock import SleepingClock
 from stub import Stub, StubBehavior
 from stub.odd_json import completion
@@ -14,7 +13,6 @@ from stub.odd_json import completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import (
     ChatError,
-    EndpointDown,
     ModelMisconfigured,
     NoAnswer,
     PromptTooLong,
@@ -25,31 +23,11 @@ from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 
 KEY = "sk-first-abcdefgh1234"
-Answer = Callable[[web.BaseRequest, str], web.StreamResponse]
-"""Returns the response to a request, given the text of its last message."""
 
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIRST", KEY)
-
-
-@asynccontextmanager
-async def server(answer: Answer) -> AsyncIterator[str]:
-    """Yield the URL of a server that answers chat requests with `answer`, and other requests with 404."""
-
-    async def serve(request: web.BaseRequest) -> web.StreamResponse:
-        if request.method == "GET":
-            return web.Response(status=404)
-        return answer(request, (await request.json())["messages"][-1]["content"])
-
-    runner = web.ServerRunner(web.Server(serve, access_log=None))
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-    finally:
-        await runner.cleanup()
 
 
 def chat_at(url: str, time: SleepingClock | None = None, **more: Any) -> OpenAIChat:
@@ -78,7 +56,7 @@ async def test_retry_after_pauses_every_client_of_the_address_without_failures(t
         return said() if len(sent) > 1 else error(429, "slow down", **{"Retry-After": "600"})
 
     async with (
-        server(answer) as url,
+        chat_server(answer) as url,
         chat_at(url, time, patience=20, concurrency=1) as one,
         chat_at(url, time, patience=20, concurrency=1) as other,
     ):
@@ -91,7 +69,7 @@ async def test_retry_after_above_longest_pause_raises_quota_exhausted_with_next_
     time: SleepingClock,
 ) -> None:
     async with (
-        server(lambda request, text: error(429, "limit", **{"Retry-After": "86400"})) as url,
+        chat_server(lambda request, text: error(429, "limit", **{"Retry-After": "86400"})) as url,
         chat_at(url, time) as chat,
     ):
         with pytest.raises(QuotaExhausted, match=r"asks to wait for 86400 s.*raise `longest_pause`"):
@@ -105,7 +83,7 @@ async def test_request_waits_until_a_used_up_rate_limit_is_reset(time: SleepingC
         sent.append(time.now)
         return said(**{"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "30s"})
 
-    async with server(answer) as url, chat_at(url, time) as chat:
+    async with chat_server(answer) as url, chat_at(url, time) as chat:
         await complete(chat)
         await complete(chat)
     assert sent[0] == 0 and 30 <= sent[1] < 31
@@ -119,22 +97,6 @@ async def test_exhausted_quota_of_the_only_key_raises_after_one_request(time: Sl
         with pytest.raises(QuotaExhausted, match=r"quota at .* is used up .*Add credit"):
             await complete(chat)
         assert stub.counts.asked == 1
-
-
-async def test_endpoint_follows_the_x_should_retry_header_of_the_server(time: SleepingClock) -> None:
-    sent = []
-
-    def answer(request: web.BaseRequest, text: str) -> web.Response:
-        sent.append(text)
-        if sent.count(text) > 1:
-            return said()
-        return error(503 if text == "false" else 400, **{"x-should-retry": text})
-
-    async with server(answer) as url, chat_at(url, time) as chat:
-        with pytest.raises(RequestRefused):
-            await complete(chat, "false")
-        await complete(chat, "true")
-    assert sent == ["false", "true", "true"]
 
 
 @pytest.mark.parametrize(
@@ -193,24 +155,12 @@ async def test_request_succeeds_after_the_wait_that_the_server_asks_for(
     assert time.now >= {"waits_ms": 0.05, "waits_seconds": 1, "waits_date": 0.5}.get(behavior, 0)
 
 
-async def test_reset_connection_of_one_request_does_not_raise_endpoint_down(time: SleepingClock) -> None:
-    name = "connection: reset in the body"
-    async with (
-        Stub(StubBehavior(model="m", odd=1e-9)) as stub,
-        chat_at(stub.url, time, tries=4) as chat,
-    ):
-        with pytest.raises(ChatError, match="kept failing") as caught:
-            await complete(chat, f"odd response: {name}")
-        assert not isinstance(caught.value, EndpointDown)
-        assert (await complete(chat)).text
-
-
 async def test_flagged_input_is_filtered_and_the_key_stays_in_use() -> None:
     def answer(request: web.BaseRequest, text: str) -> web.Response:
         flagged = "m requires moderation. Your input was flagged for harassment. No credits were charged."
         return error(403, flagged) if text == "odd" else said()
 
-    async with server(answer) as url, chat_at(url) as chat:
+    async with chat_server(answer) as url, chat_at(url) as chat:
         with pytest.raises(NoAnswer) as caught:
             await complete(chat, "odd")
         assert (await complete(chat)).text
@@ -224,11 +174,11 @@ async def test_redirect_to_another_host_is_not_followed() -> None:
         reached.append(request.headers)
         return said()
 
-    async with server(elsewhere) as other:
+    async with chat_server(elsewhere) as other:
         target = other.replace("http://", "http://user:password@").replace("127.0.0.1", "localhost")
         location = {"Location": f"{target}/chat/completions?key={KEY}"}
         moved = web.Response(status=307, headers=location)
-        async with server(lambda request, text: moved) as url, chat_at(url) as chat:
+        async with chat_server(lambda request, text: moved) as url, chat_at(url) as chat:
             with pytest.raises(RequestRefused, match="redirects to http://localhost") as caught:
                 await complete(chat)
     assert not reached
@@ -241,31 +191,11 @@ async def test_endpoint_redacts_the_key_in_answers_and_errors() -> None:
             return said(f"Your key is {KEY}, or {KEY[:8]}...{KEY[-4:]}.")
         return error(401, f"Incorrect API key provided: {KEY[:6]}********{KEY[-4:]}")
 
-    async with server(answer) as url, chat_at(url) as chat:
+    async with chat_server(answer) as url, chat_at(url) as chat:
         assert (await complete(chat, "answer")).text == "Your key is <FIRST>, or <FIRST>."
         with pytest.raises(ModelMisconfigured) as caught:
             await complete(chat, "error")
     assert "<FIRST>" in str(caught.value) and KEY[-4:] not in str(caught.value)
-
-
-async def test_timeout_covers_a_response_that_arrives_byte_by_byte() -> None:
-    name = "speed: a byte of the body a second"
-    async with (
-        Stub(StubBehavior(model="m", odd=1e-9)) as stub,
-        chat_at(stub.url, tries=1, timeout=1.5) as chat,
-    ):
-        with pytest.raises(ChatError, match=r"timeout after 1\.5 s"):
-            await complete(chat, f"odd response: {name}")
-
-
-async def test_response_above_the_byte_limit_raises_no_answer() -> None:
-    async with (
-        server(lambda request, text: said("x" * 10_000)) as url,
-        chat_at(url, response_bytes=5000) as chat,
-    ):
-        with pytest.raises(NoAnswer, match="more than 5000 bytes, the limit `response_bytes`") as caught:
-            await complete(chat)
-    assert caught.value.end == "broken"
 
 
 async def test_token_counts_are_estimated_if_the_response_has_no_usage() -> None:

@@ -28,10 +28,6 @@ async def most_at_once(limiter: AdaptiveLimiter, tasks: int) -> int:
     return most
 
 
-async def test_adaptive_limiter_does_not_exceed_its_limit() -> None:
-    assert await most_at_once(AdaptiveLimiter(7), 50) == 7
-
-
 async def test_overload_halves_the_limit_once_per_window_and_success_raises_it() -> None:
     clock = Clock()
     limiter = AdaptiveLimiter(64, window=1.0, clock=clock)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from local_server import chat_server
 from pydantic import BaseModel
 from stub.odd_json import completion
 
@@ -25,18 +26,11 @@ class Choice(BaseModel):
 async def chat_with(answer: Callable[[dict[str, Any], str], web.Response]) -> AsyncIterator[OpenAIChat]:
     """Yield a chat whose server answers with `answer`, given the body and the text of the last message."""
 
-    async def serve(request: web.BaseRequest) -> web.Response:
-        body = await request.json()
-        return answer(body, body["messages"][-1]["content"])
-
-    runner = web.ServerRunner(web.Server(serve, access_log=None))
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        async with OpenAIChat(f"http://127.0.0.1:{runner.addresses[0][1]}/v1", "m", "f") as chat:
-            yield chat
-    finally:
-        await runner.cleanup()
+    async with (
+        chat_server(lambda request, text: answer(request["body"], text)) as url,
+        OpenAIChat(url, "m", "f") as chat,
+    ):
+        yield chat
 
 
 def request(text: str, *roles: Role, attempt: int = 0) -> ChatRequest:

@@ -1,13 +1,12 @@
 """Headers with which servers ask their clients to wait."""
 
 from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.endpoints.rate_limits import retry_after, seconds_until_reset, should_retry
+from resources.endpoints.rate_limits import retry_after, seconds_until_reset
 
 
 @pytest.mark.parametrize(
@@ -27,11 +26,6 @@ from resources.endpoints.rate_limits import retry_after, seconds_until_reset, sh
 )
 def test_retry_after_returns_seconds_for_every_header_format(headers: dict[str, str], seconds: float) -> None:
     assert retry_after(headers) == pytest.approx(seconds)
-
-
-def test_retry_after_returns_the_seconds_until_a_date() -> None:
-    date = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
-    assert 95 < retry_after({"retry-after": date}) <= 100
 
 
 @pytest.mark.parametrize(
@@ -66,8 +60,3 @@ def test_rate_limit_headers_give_finite_seconds_for_any_value(value: str) -> Non
     headers = {"retry-after": value, "x-ratelimit-remaining": "0", "x-ratelimit-reset": value}
     assert 0 <= retry_after(headers) < 1e12
     assert 0 <= seconds_until_reset(headers) < 1e12
-
-
-def test_should_retry_returns_true_false_or_none_from_the_header() -> None:
-    values = [should_retry({"x-should-retry": value}) for value in ("true", "False", "maybe")]
-    assert (values, should_retry({})) == ([True, False, None], None)

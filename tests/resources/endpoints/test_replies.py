@@ -115,11 +115,6 @@ def test_read_reply_uses_the_thought_delimiters_of_the_profile() -> None:
     assert (reply.text, reply.thoughts) == ("<think> is a tag.", "Hm.")
 
 
-def test_thought_without_an_end_is_a_cut_reply_without_text() -> None:
-    reply = parse(completion({"content": "<think>Hm."}, choice={"finish_reason": "length"}))
-    assert (reply.end, reply.text, reply.thoughts) == ("cut", "", "Hm.")
-
-
 def test_reply_text_is_the_tool_call_arguments_if_the_profile_requests_a_tool() -> None:
     call = {"type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
     body = completion({"content": None, "tool_calls": [call]}, choice={"finish_reason": "tool_calls"})

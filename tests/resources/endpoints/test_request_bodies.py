@@ -76,11 +76,6 @@ def test_object_and_prompt_mode_show_the_schema_in_the_last_user_message(mode: A
     assert body(Profile(structured=mode), ("user", "Choose."))["messages"][0]["content"] == "Choose."
 
 
-def test_schema_instruction_is_a_user_message_after_an_assistant_message() -> None:
-    sent = body(Profile(structured="prompt"), ("user", "a"), ("assistant", "b"), output=Choice)
-    assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "user"]
-
-
 CONVERSATION: list[tuple[Role, str]] = [
     ("system", "s"),
     ("user", "a"),
@@ -106,14 +101,21 @@ def test_profile_determines_the_message_roles_of_the_body(fields: dict[str, Any]
     assert " ".join(said) == expected
 
 
-def test_conversation_that_begins_with_the_assistant_gets_a_user_message_first() -> None:
-    sent = body(Profile(alternate=True), ("system", "s"), ("assistant", "a"), ("user", "b"))["messages"]
-    assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
-
-
-def test_system_message_without_next_user_message_becomes_a_user_message() -> None:
-    sent = body(Profile(system="user"), ("system", "s"), ("assistant", "a"), ("system", "t"))["messages"]
-    assert [message["role"] for message in sent] == ["user", "assistant", "user"]
+@pytest.mark.parametrize(
+    ("fields", "given", "sent"),
+    [
+        ({"alternate": True}, "system assistant user", "system user assistant user"),
+        ({"system": "user"}, "system assistant system", "user assistant user"),
+        ({"structured": "prompt"}, "user assistant", "user assistant user"),
+    ],
+)
+def test_profile_adds_a_user_message_where_the_conversation_has_none(
+    fields: dict[str, Any], given: str, sent: str
+) -> None:
+    messages: list[Any] = [(role, "text") for role in given.split()]
+    output = Choice if "structured" in fields else None
+    found = body(Profile(**fields), *messages, output=output)["messages"]
+    assert " ".join(message["role"] for message in found) == sent
 
 
 def test_thinking_level_and_profile_body_add_keys_to_the_request_body() -> None:

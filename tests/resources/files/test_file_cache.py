@@ -16,8 +16,8 @@ from memflow.errors import BadInput
 from resources.data.library import Library
 from resources.files import file_cache
 from resources.files.file_cache import FileCache, FileState
+from resources.lake.columns import facts_cache_name
 from resources.lake.lake import Lake
-from resources.lake.storage.local import CACHE
 
 OLD_NS = time.time_ns() - 3600 * 10**9
 
@@ -213,7 +213,7 @@ def test_lake_facts_of_a_read_only_lake_are_not_cached_on_disk(lake, monkeypatch
 
     monkeypatch.setattr(file_cache.os, "open", refuse)
     assert Lake(lake.root).facts("question.keys", "d").fingerprint == "r1"
-    assert not (Path(lake.root) / CACHE).exists()
+    assert not (Path(lake.root) / ".cache" / facts_cache_name()).exists()
 
 
 def test_library_caches_checksums_on_disk_until_the_file_changes(tmp_path, monkeypatch) -> None:

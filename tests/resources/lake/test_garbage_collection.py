@@ -17,6 +17,7 @@ from valid_rows import valid_rows
 from memflow.errors import MissingData
 from resources.lake.garbage_collection import collect, collectable, kept_bytes
 from resources.lake.lake import Lake
+from resources.lake.past import PastLake
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]
@@ -56,7 +57,7 @@ def lake(request, tmp_path):
 
 
 def rows_at(lake, number):
-    return len(lake.as_of(hour(number)).read(TABLE, "d/a"))
+    return len(PastLake(lake, hour(number)).read(TABLE, "d/a"))
 
 
 def test_removal_by_age_keeps_what_was_replaced_later(lake):
@@ -65,7 +66,7 @@ def test_removal_by_age_keeps_what_was_replaced_later(lake):
     assert [rows_at(lake, number) for number in (2, 3, 4)] == [2, 3, 4]
     with pytest.raises(MissingData, match="was removed by `memflow doctor --clean`"):
         rows_at(lake, 1)
-    assert lake.as_of(hour(1)).removed_partitions(TABLE) == ["d/a"]
+    assert PastLake(lake, hour(1)).removed_partitions(TABLE) == ["d/a"]
     assert len(lake.versions(TABLE, "d/a")) == 4
 
 
@@ -121,7 +122,7 @@ def test_every_moment_shows_what_was_written_or_reports_what_was_removed(kind, t
         lake.write(TABLE, first, ROWS[:second], fingerprint="")
         states.append({**states[-1], first: ROWS[:second]})
     for number, state in enumerate(states):
-        past = lake.as_of(hour(number) if number < len(states) - 1 else hour(99))
+        past = PastLake(lake, hour(number) if number < len(states) - 1 else hour(99))
         assert past.partitions(TABLE) == sorted(state)
         removed = past.removed_partitions(TABLE)
         for partition, rows in state.items():
@@ -130,7 +131,7 @@ def test_every_moment_shows_what_was_written_or_reports_what_was_removed(kind, t
                     past.read(TABLE, partition)
             else:
                 assert past.read(TABLE, partition) == rows
-    assert lake.as_of(hour(99)).removed_partitions(TABLE) == []
+    assert PastLake(lake, hour(99)).removed_partitions(TABLE) == []
     assert all(earlier_rows_exist(lake, name) for name in states[-1])
     shutil.rmtree(folder)
 
@@ -139,7 +140,7 @@ def earlier_rows_exist(lake, partition):
     """Return whether the rows of the newest version that differs from the current one are there, if there is one."""
     versions = lake.versions(TABLE, partition)
     earlier = [each for each in versions if each.facts.digest != versions[0].facts.digest]
-    return not earlier or lake.as_of(earlier[0].since).removed_partitions(TABLE).count(partition) == 0
+    return not earlier or PastLake(lake, earlier[0].since).removed_partitions(TABLE).count(partition) == 0
 
 
 REMOVE = """
@@ -174,10 +175,10 @@ def test_removal_that_is_killed_loses_no_rows_in_use_and_finishes_when_rerun(tmp
         for partition in partitions:
             current, earlier = lake.versions(TABLE, partition)[:2]
             assert lake.read(TABLE, partition) == ROWS
-            assert len(lake.as_of(earlier.since).read(TABLE, partition)) == 3
+            assert len(PastLake(lake, earlier.since).read(TABLE, partition)) == 3
             assert current.facts.rows == 4
     assert kills > 0
     collect(lake, collectable(lake, datetime.now(UTC), 0))
     assert collectable(lake, datetime.now(UTC), 0) == []
     oldest = lake.versions(TABLE, partitions[-1])[-1].since
-    assert lake.as_of(oldest).removed_partitions(TABLE) == sorted(partitions)
+    assert PastLake(lake, oldest).removed_partitions(TABLE) == sorted(partitions)

@@ -12,6 +12,7 @@ from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
 from resources.lake.lake import Lake
+from resources.lake.past import PastLake
 from resources.lake.snapshots import snapshot_of
 from resources.lake.versions import kept_files
 from resources.publishing.warehouse import Warehouse
@@ -52,16 +53,16 @@ def test_lake_as_of_returns_rows_and_metadata_of_that_moment(lake):
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="one", meta={"run": "r1"})
     lake.write(TABLE, "d/a", ROWS, fingerprint="two", meta={"run": "r2"})
     lake.write(TABLE, "d/b", [], fingerprint="three")
-    past = lake.as_of(hour(1))
+    past = PastLake(lake, hour(1))
     assert past.read(TABLE, "d/a") == ROWS[:1]
     assert past.arrow(TABLE, "d/a").num_rows == len(list(past.columns(TABLE, "d/a", ("value",)))) == 1
     facts = past.facts(TABLE, "d/a")
     assert (facts.fingerprint, facts.run, facts.rows) == ("one", "r1", 1)
     assert past.partitions(TABLE) == past.current_partitions(TABLE) == ["d/a"]
-    assert lake.as_of(hour(0)).partitions(TABLE) == []
-    assert lake.as_of(hour(3)).read(TABLE, "d/a") == lake.read(TABLE, "d/a") == ROWS
+    assert PastLake(lake, hour(0)).partitions(TABLE) == []
+    assert PastLake(lake, hour(3)).read(TABLE, "d/a") == lake.read(TABLE, "d/a") == ROWS
     with pytest.raises(MissingData, match="as of 2026-01-01 00:30:00 UTC did not exist yet"):
-        lake.as_of(hour(0)).read(TABLE, "d/a")
+        PastLake(lake, hour(0)).read(TABLE, "d/a")
     with pytest.raises(BadInput, match="cannot be changed"):
         past.write(TABLE, "d/a", [], fingerprint="")
 
@@ -83,7 +84,7 @@ def test_rows_that_come_back_are_versions_of_their_own(lake):
     for rows in (ROWS[:1], ROWS[:2], ROWS[:1], ROWS[:2]):
         lake.write(TABLE, "d/a", rows, fingerprint="")
     assert [version.facts.rows for version in lake.versions(TABLE, "d/a")] == [2, 1, 2, 1]
-    assert [len(lake.as_of(hour(number)).read(TABLE, "d/a")) for number in (1, 2, 3, 4)] == [1, 2, 1, 2]
+    assert [len(PastLake(lake, hour(number)).read(TABLE, "d/a")) for number in (1, 2, 3, 4)] == [1, 2, 1, 2]
 
 
 def test_write_of_equal_rows_and_metadata_is_no_version(lake):
@@ -93,8 +94,8 @@ def test_write_of_equal_rows_and_metadata_is_no_version(lake):
     assert [file.is_removed for file in kept_files(lake.storage, TABLE)["d/a"]] == [
         True
     ]  # rows are stored once
-    assert lake.as_of(hour(2)).facts(TABLE, "d/a").run == "r1"
-    assert lake.as_of(hour(2)).read(TABLE, "d/a") == ROWS
+    assert PastLake(lake, hour(2)).facts(TABLE, "d/a").run == "r1"
+    assert PastLake(lake, hour(2)).read(TABLE, "d/a") == ROWS
 
 
 def test_measured_values_of_an_earlier_moment_are_kept(lake):
@@ -102,7 +103,7 @@ def test_measured_values_of_an_earlier_moment_are_kept(lake):
     slow, fast = (type(reply)(**{**vars_of(reply), "latency_s": seconds}) for seconds in (9.0, 0.1))
     digests = {lake.write("answer.replies", "d/a", [row], fingerprint="").digest for row in (slow, fast)}
     assert len(digests) == 1
-    assert lake.as_of(hour(1)).read("answer.replies", "d/a") == [slow]
+    assert PastLake(lake, hour(1)).read("answer.replies", "d/a") == [slow]
 
 
 def vars_of(row):
@@ -112,13 +113,13 @@ def vars_of(row):
 def test_sql_over_a_past_lake_reads_the_rows_of_that_moment(lake, tmp_path):
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
     lake.write(TABLE, "d/a", ROWS, fingerprint="")
-    past = Warehouse(lake.as_of(hour(1)), tmp_path / "memflow.duckdb")
+    past = Warehouse(PastLake(lake, hour(1)), tmp_path / "memflow.duckdb")
     assert past.sql(f"SELECT count(*) AS n FROM {TABLE}") == [{"n": 1}]
 
 
 def test_past_view_does_not_change_when_the_partition_is_replaced_while_it_is_open(lake):
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
-    past = lake.as_of(hour(1))
+    past = PastLake(lake, hour(1))
     assert past.partitions(TABLE) == ["d/a"]
     lake.write(TABLE, "d/a", ROWS, fingerprint="")
     assert past.read(TABLE, "d/a") == ROWS[:1]
@@ -144,7 +145,7 @@ def test_writer_killed_before_the_rename_leaves_the_old_state_and_no_second_vers
     assert len(lake.versions(TABLE, "d/a")) == 1
     lake.write(TABLE, "d/a", ROWS, fingerprint="")
     assert [version.facts.rows for version in lake.versions(TABLE, "d/a")] == [len(ROWS), 1]
-    assert lake.as_of(hour(1)).read(TABLE, "d/a") == ROWS[:1]
+    assert PastLake(lake, hour(1)).read(TABLE, "d/a") == ROWS[:1]
 
 
 def test_kept_rows_are_copied_on_a_disk_without_hard_links(tmp_path, monkeypatch):
@@ -155,7 +156,7 @@ def test_kept_rows_are_copied_on_a_disk_without_hard_links(tmp_path, monkeypatch
     lake = new_lake("local", tmp_path)
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
     lake.write(TABLE, "d/a", ROWS, fingerprint="")
-    assert lake.as_of(hour(1)).read(TABLE, "d/a") == ROWS[:1]
+    assert PastLake(lake, hour(1)).read(TABLE, "d/a") == ROWS[:1]
 
 
 PARTITIONS = st.sampled_from(["d/a", "d/b", "e"])
@@ -172,7 +173,7 @@ def test_every_moment_shows_what_was_written_before_it(kind, tmp_path_factory, w
         lake.write(TABLE, partition, ROWS[:count], fingerprint=fingerprint)
         states.append({**states[-1], partition: (ROWS[:count], fingerprint)})
     for number, state in enumerate(states):
-        past = lake.as_of(hour(number))
+        past = PastLake(lake, hour(number))
         found = {
             name: (past.read(TABLE, name), past.facts(TABLE, name).fingerprint)
             for name in past.partitions(TABLE)

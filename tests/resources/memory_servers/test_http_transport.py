@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from aiohttp import web
 from echo_servers import found, http_connection, http_echo, sent
+from local_server import local_server
 
 from memflow.errors import BadSettings, ServerDown, ServerFailed
 from resources.memory_servers.declaration import FOLDER, open_server
@@ -19,26 +20,19 @@ from resources.settings.own_sections import OwnMemory
 
 
 @asynccontextmanager
-async def web_server(answer: Callable[[dict[str, object], web.Request], web.Response]) -> AsyncIterator[str]:
+async def web_server(
+    answer: Callable[[dict[str, object], web.BaseRequest], web.Response],
+) -> AsyncIterator[str]:
     """Run an HTTP server in this process, and yield its address. `hello` has a valid answer."""
 
-    async def handle(request: web.Request) -> web.Response:
+    async def handle(request: web.BaseRequest) -> web.Response:
         message = await request.json()
         if message["op"] == "hello":
             return web.json_response({"n": message["n"], "name": "x", "version": "1"})
         return answer(message, request)
 
-    application = web.Application()
-    application.router.add_post("/memory", handle)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        [address] = runner.addresses
-        yield f"http://127.0.0.1:{address[1]}/memory"
-    finally:
-        await runner.cleanup()
+    async with local_server(handle) as url:
+        yield url
 
 
 async def test_server_over_http_answers_like_one_over_stdio() -> None:
@@ -125,7 +119,7 @@ async def test_error_object_with_a_status_is_the_servers_error() -> None:
 
 
 async def test_redirect_is_not_followed() -> None:
-    def redirect(message: dict[str, object], request: web.Request) -> web.Response:
+    def redirect(message: dict[str, object], request: web.BaseRequest) -> web.Response:
         return web.Response(status=307, headers={"Location": "http://127.0.0.1:1/"})
 
     async with web_server(redirect) as url:
@@ -139,7 +133,7 @@ async def test_key_is_sent_as_a_bearer_token(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("MEMORY_SERVICE_KEY", "sk-service")
     seen: list[str] = []
 
-    def answer(message: dict[str, object], request: web.Request) -> web.Response:
+    def answer(message: dict[str, object], request: web.BaseRequest) -> web.Response:
         seen.append(request.headers["Authorization"])
         return web.json_response({"n": message["n"]})
 
@@ -160,7 +154,7 @@ class Spaces:
         self.names: set[str] = set()
         self.closed: list[str] = []
 
-    def answer(self, message: dict[str, object], request: web.Request) -> web.Response:
+    def answer(self, message: dict[str, object], request: web.BaseRequest) -> web.Response:
         match message["op"]:
             case "reset":
                 self.names.add(str(message["space"]))

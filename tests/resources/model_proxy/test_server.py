@@ -273,33 +273,25 @@ async def test_spent_budget_ends_the_request_and_is_kept_for_the_step(ledger: Sq
     assert isinstance(running.access.failure, BudgetSpent)
 
 
-async def test_errors_of_the_provider_are_passed_on(ledger: SqlLedger) -> None:
-    async with served(ledger, StubBehavior(fail=1.0)) as running:
+@pytest.mark.parametrize(
+    ("behavior", "status", "message", "ends_step"),
+    [
+        (StubBehavior(fail=1.0), 502, "kept failing", False),
+        (StubBehavior(model="other"), 400, "does not exist", True),
+        (None, 503, "Cannot connect", True),
+    ],
+    ids=["failing", "another model", "down"],
+)
+async def test_errors_of_the_provider_are_passed_on_and_those_of_all_requests_end_the_step(
+    ledger: SqlLedger, behavior: StubBehavior | None, status: int, message: str, ends_step: bool
+) -> None:
+    async with Stub(StubBehavior()) as stopped:
+        pass
+    async with served(ledger, behavior, stub=None if behavior else stopped) as running:
         with pytest.raises(openai.APIStatusError) as failed:
             await running.ask()
-    assert failed.value.status_code == 502
-    assert "kept failing" in failed.value.message
-    assert running.access.failure is None
-
-
-async def test_rejections_keep_the_status_of_the_provider(ledger: SqlLedger) -> None:
-    """A stub that serves another model rejects the name, as a provider does."""
-    async with served(ledger, StubBehavior(model="other")) as running:
-        with pytest.raises(openai.APIStatusError) as rejected:
-            await running.ask()
-    assert rejected.value.status_code in (400, 404)
-    assert "does not exist" in rejected.value.message
-    assert running.access.failure is not None
-
-
-async def test_endpoint_that_is_down_is_an_error_of_the_step(ledger: SqlLedger) -> None:
-    async with Stub(StubBehavior()) as stub:
-        pass
-    async with served(ledger, stub=stub) as running:
-        with pytest.raises(openai.APIStatusError) as down:
-            await running.ask()
-    assert down.value.status_code == 503
-    assert "Cannot connect" in str(running.access.failure)
+    assert (failed.value.status_code, message in failed.value.message) == (status, True)
+    assert (running.access.failure is not None) is ends_step
 
 
 @pytest.mark.parametrize(

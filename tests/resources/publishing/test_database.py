@@ -19,7 +19,7 @@ from resources.publishing import database as published_database
 from resources.publishing.database import publish_database
 from resources.publishing.record import RECORD, is_intact
 
-COUNT = "SELECT count(*), sum(value) FROM score.verdicts"
+COUNT = "SELECT count(*), sum(value) FROM score.leaderboard"
 
 
 @pytest.fixture
@@ -29,7 +29,12 @@ def lake(tmp_path: Path) -> Lake:
         write_probes(found, domain)
         for assistant in ("none", "full"):
             write_assistant(found, domain, assistant, 0)
+    write_score(found, 0.5)
     return found
+
+
+def write_score(lake: Lake, value: float) -> None:
+    lake.write("score.leaderboard", "all", [factories.score(value=value)], fingerprint="")
 
 
 @pytest.fixture
@@ -44,12 +49,14 @@ def rows(path: Path, text: str = COUNT) -> list[tuple[object, ...]]:
 
 
 def test_changed_and_removed_partitions_are_those_of_the_next_file(lake: Lake, path: Path) -> None:
-    lake.write("score.leaderboard", "all", [factories.score()], fingerprint="given")
     write_assistant(lake, "comem_demo", "full", 1)
+    write_score(lake, 0.25)
     publish_database(lake, path)
     verdicts = lake.read_all("score.verdicts", lake.partitions("score.verdicts"))
-    assert rows(path) == [(len(verdicts), sum(row.value or 0 for row in verdicts))]
-    assert rows(path, "SELECT count(*) FROM score.leaderboard") == [(1,)]
+    assert rows(path) == [(1, 0.25)]
+    assert rows(path, "SELECT count(*), sum(value) FROM score.verdicts") == [
+        (len(verdicts), sum(row.value or 0 for row in verdicts))
+    ]
     for table, partition in (("score.verdicts", "comem_demo/full"), ("score.leaderboard", "all")):
         Path(lake.path(table, partition)).unlink()
     publish_database(lake, path)
@@ -58,7 +65,7 @@ def test_changed_and_removed_partitions_are_those_of_the_next_file(lake: Lake, p
         ("memorybench_demofull",),
         ("memorybench_demonone",),
     ]
-    assert rows(path, "SELECT count(*) FROM score.leaderboard") == [(0,)]
+    assert rows(path) == [(0, None)]
 
 
 def test_changed_file_is_not_intact_and_a_copy_of_it_is(lake: Lake, path: Path, tmp_path: Path) -> None:
@@ -67,7 +74,7 @@ def test_changed_file_is_not_intact_and_a_copy_of_it_is(lake: Lake, path: Path, 
     (tmp_path / "copy").replace(path)
     assert is_intact(path)
     with duckdb.connect(path) as connection:
-        connection.execute("DELETE FROM score.verdicts")
+        connection.execute("DELETE FROM score.leaderboard")
     assert not is_intact(path)
     (path.parent / RECORD).write_text("[]")
     assert is_intact(path) and not is_intact(path, whole=True)
@@ -82,31 +89,23 @@ def test_error_that_would_occur_again_is_not_retried(
         attempts.append(given)
         raise duckdb.BinderException("table verdicts has 12 columns but 13 values were supplied")
 
-    monkeypatch.setattr(published_database, "_insert", fail)
-    with pytest.raises(BadInput, match=r"cannot write .*12 columns but 13 values.*update memflow"):
+    monkeypatch.setattr(published_database, "_build", fail)
+    with pytest.raises(BadInput, match=r"cannot write .*12 columns but 13 values.*Run `memflow doctor`"):
         publish_database(lake, path)
     assert len(attempts) == 1
-
-
-def test_empty_published_table_becomes_a_view_with_its_first_partition(lake: Lake, path: Path) -> None:
-    assert rows(path, "SELECT count(*) FROM state.changes") == [(0,)]
-    lake.write("state.changes", "comem_demo", [], fingerprint="")
-    publish_database(lake, path)
-    views = "SELECT count(*) FROM duckdb_views() WHERE schema_name = 'state' AND view_name = 'changes'"
-    assert rows(path, views) == [(1,)]
 
 
 def test_interrupted_publishing_keeps_the_published_file(
     lake: Lake, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = rows(path)
-    write_assistant(lake, "comem_demo", "full", 1)
+    write_score(lake, 0.25)
 
     def interrupt(*given: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(published_database, "_insert", interrupt)
+        patched.setattr(published_database, "comments", interrupt)
         with pytest.raises(KeyboardInterrupt):
             publish_database(lake, path)
     assert rows(path) == before
@@ -118,7 +117,6 @@ def test_interrupted_publishing_keeps_the_published_file(
 def test_open_reader_keeps_its_file_while_another_is_published(lake: Lake, path: Path) -> None:
     with duckdb.connect(path, read_only=True) as connection:
         before = connection.execute(COUNT).fetchall()
-        write_assistant(lake, "comem_demo", "full", 1)
         assert start_publishing(lake, path, "1").wait(300) == 0
         assert connection.execute(COUNT).fetchall() == before
     assert rows(path) != before

@@ -161,5 +161,5 @@ def test_changed_metric_code_makes_all_cached_scores_recomputed(
 def test_damaged_score_cache_raises_error_with_advice_to_delete_the_file(home: Home) -> None:
     (Path(home.settings.home) / NAME).parent.mkdir(exist_ok=True)
     (Path(home.settings.home) / NAME).write_bytes(b"no database" * 100)
-    with pytest.raises(BadInput, match=r"scores-2\.sqlite is damaged .*Delete the file, then rerun"):
+    with pytest.raises(BadInput, match=r"scores-2\.sqlite cannot be used .*Delete the file, then rerun"):
         home.cached()

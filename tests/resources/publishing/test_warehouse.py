@@ -7,12 +7,13 @@ import factories
 import pytest
 from lake_stores import memory_lake
 
-import resources.publishing.database
-from memflow.errors import BadInput, DamagedFile, StoreBusy
+from memflow.errors import BadInput, DamagedFile
 from memflow.records import TABLES, columns
+from resources.lake.damage import UNPARTITIONED
 from resources.lake.lake import Lake
 from resources.publishing.database import METRICS
 from resources.publishing.sql_files import VIEWS
+from resources.publishing.table_sql import TYPES
 from resources.publishing.warehouse import Warehouse
 
 
@@ -181,7 +182,7 @@ def test_warehouse_query_leaves_out_a_damaged_file_and_names_its_partition(tmp_p
     Path(lake.path("score.verdicts", f"d/{assistant}")).write_bytes(b"not at all")
     warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
     found = warehouse.query("coverage")
-    assert found.left_out == {"score.verdicts": [f"d/{assistant}"]}
+    assert [*found.left_out["score.verdicts"]] == [f"d/{assistant}"]
     rows = warehouse.sql("SELECT DISTINCT assistant FROM score.verdicts")
     assert rows.left_out == found.left_out and len(rows) == 1
     assert warehouse.sql("SELECT count(*) FROM answer.replies").left_out == {}
@@ -189,50 +190,38 @@ def test_warehouse_query_leaves_out_a_damaged_file_and_names_its_partition(tmp_p
         pass
 
 
-def test_published_duckdb_file_matches_the_lake(filled):
+def test_published_duckdb_file_matches_the_lake_and_describes_its_columns(filled, lake):
     path = filled.publish()
     with duckdb.connect(path, read_only=True) as connection:
         for table in TABLES:
             asked = f"SELECT count(*) AS n FROM {table}"
             assert connection.execute(asked).fetchone()[0] == filled.sql(asked)[0]["n"]
+        described = connection.execute(
+            "SELECT schema_name || '.' || table_name, column_name, data_type, comment FROM duckdb_columns() "
+            "WHERE NOT internal ORDER BY ALL"
+        ).fetchall()
         kinds = dict(
             connection.execute(
-                "SELECT 'score.' || table_name, table_type FROM information_schema.tables "
-                "WHERE table_schema = 'score'"
+                "SELECT table_schema || '.' || table_name, table_type FROM information_schema.tables"
             ).fetchall()
         )
-    tables = [table for table in TABLES if table.startswith("score.")]
-    assert kinds == dict.fromkeys([*tables, METRICS], "BASE TABLE") | dict.fromkeys(VIEWS, "VIEW")
+    other = (METRICS, *VIEWS)
+    assert [row for row in described if row[0] not in other] == sorted(
+        (table, column.name, TYPES[column.type], column.description)
+        for table in TABLES
+        for column in columns(table)
+    )
+    copied = {METRICS, *UNPARTITIONED, *(() if lake.local else TABLES)}
+    assert kinds == {name: "BASE TABLE" if name in copied else "VIEW" for name in (*TABLES, *other)}
 
 
-def test_publishing_a_duplicate_key_fails_and_keeps_the_published_file(filled, lake):
-    filled.publish()
-    lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)] * 2, fingerprint="")
-    with pytest.raises(BadInput, match=r"cannot publish score\.verdicts of d/none: it has a duplicate key"):
-        filled.publish()
-    assert filled.path.exists()
-    assert len(list(filled.path.parent.glob("*.writing"))) == 0
-
-
-def test_publishing_retries_if_another_process_replaces_a_file(filled, monkeypatch):
-    insert, looked = resources.publishing.database._insert, []
-
-    def disturbed(connection, lake, table, partitions):
-        looked.append(table)
-        if len(looked) <= troubles:
-            raise duckdb.IOException("IO Error: No files found that match the pattern")
-        insert(connection, lake, table, partitions)
-
-    monkeypatch.setattr("resources.publishing.database.PAUSE_S", 0)
-    monkeypatch.setattr("resources.publishing.database._insert", disturbed)
-    troubles = 2
-    with duckdb.connect(filled.publish(), read_only=True) as connection:
-        assert connection.execute("SELECT count(*) FROM score.verdicts").fetchone() == (3,)
-    assert looked[0] == looked[1] == looked[2]
-    troubles = 1000
-    with pytest.raises(StoreBusy, match="after 5 attempts: IO Error: No files found"):
-        filled.publish()
-    assert filled.path.exists()
+def test_published_views_show_partitions_that_were_written_later(tmp_path):
+    lake = Lake(tmp_path / "lake")
+    fill(lake)
+    path = Warehouse(lake, tmp_path / "memflow.duckdb").publish()
+    lake.write("score.verdicts", "d/later", [verdict(1, "later")], fingerprint="")
+    with duckdb.connect(path, read_only=True) as connection:
+        assert ("later",) in connection.execute("SELECT assistant FROM score.verdicts").fetchall()
 
 
 def test_relative_lake_path_is_resolved_at_creation_of_the_lake(tmp_path, monkeypatch):

@@ -62,18 +62,6 @@ def test_example_replaces_an_earlier_report_and_no_other_folder(
         write_example(tmp_path / "mine")
 
 
-@pytest.mark.pipeline
-def test_example_has_the_scores_of_a_run_of_the_demo(example: Path, tmp_path: Path) -> None:
-    from typer.testing import CliRunner
-
-    from memflow.cli import app
-
-    for arguments in (["run", "--demo"], ["report", str(tmp_path / "report")]):
-        result = CliRunner().invoke(app, ["--home", str(tmp_path / "home"), *arguments])
-        assert result.exit_code == 0, result.output
-    assert scores(tmp_path / "report") == scores(example), "the demo has other scores: run `make example`"
-
-
 def scores(folder: Path) -> list[dict[str, Any]]:
     """Return the scores of a report, without those that measure seconds of a run."""
     board = read_data(folder, "scores")

@@ -10,14 +10,15 @@ from typing import IO, Any
 
 import pyarrow.parquet as pq
 import pytest
-from factories import health_measure
+from factories import health_measure, row
 from report_home import ASSISTANTS, DOMAIN, EPISODES, FORGOTTEN, MALICIOUS, SURROGATE, ReportHome, read_data
 
 from memflow.errors import BadInput
-from memflow.records import Comparison, Score
+from memflow.records import Comparison, ProbeRetrieval, Score
 from memflow.scoring.health.states import such_as
 from memflow.scoring.published_health import AssistantHealth, with_health
 from resources.files import local_files
+from resources.lake.past import PastLake
 from resources.report import folder as report_folder
 from resources.report.names import data_name
 from resources.report.redaction import LEFT_OUT, Redaction
@@ -78,6 +79,19 @@ def test_site_names_faulty_and_suspect_assistants_and_the_health_file_has_all_me
         ("none", "ok", []),
     ]
     assert str(tmp_path) not in json.dumps(found)
+
+
+def test_headroom_file_has_the_measured_assistants_that_the_report_shows(
+    home: ReportHome, tmp_path: Path
+) -> None:
+    rows = [row(ProbeRetrieval, domain=DOMAIN, assistant="full", ranking="memory", reason="no export")]
+    home.write("score.retrieval", rows, "full")
+    home.export(tmp_path / "report")
+    found = read_data(tmp_path / "report", "headroom")
+    assert [each["assistant"] for each in found["rows"]] == ["full"]
+    assert found["rows"][0]["statement"] == "Not measurable: no export."
+    home.export(tmp_path / "other", assistants=["none"])
+    assert read_data(tmp_path / "other", "headroom")["rows"] == []
 
 
 def test_report_without_texts_states_health_without_the_messages_of_errors(
@@ -288,7 +302,7 @@ def test_folder_with_other_files_is_rejected(home: ReportHome, tmp_path: Path) -
 def test_report_as_of_a_moment_has_the_verdicts_of_that_moment(home: ReportHome, tmp_path: Path) -> None:
     moment = datetime.now(UTC)
     home.write_verdicts("full", 0.25)
-    home.export(tmp_path / "report", lake=home.lake.as_of(moment), as_of=moment)
+    home.export(tmp_path / "report", lake=PastLake(home.lake, moment), as_of=moment)
     [verdict] = results(tmp_path / "report")["episodes"]["a"]["verdicts"]["a/q"]
     assert verdict["value"] == 1.0
     assert read_data(tmp_path / "report", "site")["as_of"] == moment.isoformat(timespec="seconds")

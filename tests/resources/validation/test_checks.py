@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from valid_rows import DOMAIN, valid_rows
 
-from memflow.checks.evaluation import Engine
 from memflow.errors import BadInput, MissingData
 from resources.lake.lake import Lake
 from resources.validation.checks import Scope, check_partition
@@ -32,17 +31,11 @@ def lake(tmp_path: Path) -> Lake:
     return lake
 
 
-@pytest.mark.parametrize("engine", Engine)
-def test_check_partition_reads_the_tables_that_rules_refer_to(lake: Lake, engine: Engine) -> None:
-    found = check_partition("score.verdicts", "d/full", lake, SCOPE, engine)
+def test_check_partition_reads_the_tables_that_rules_refer_to(lake: Lake) -> None:
+    found = check_partition("score.verdicts", "d/full", lake, SCOPE)
     assert [each.name for each in found if not each.passed] == ["every_reply_has_verdict"]
     assert all(each.passed for each in check_partition("question.probes", "d", lake, SCOPE))
     assert all(each.passed for each in check_partition("score.leaderboard", "all", lake, Scope()))
-
-
-def test_check_partition_without_domain_rejects_domain_dependent_rules(lake: Lake) -> None:
-    with pytest.raises(BadInput, match="depends on the domain, but no domain is given"):
-        check_partition("question.probes", "d", lake, Scope())
 
 
 def test_check_partition_reports_missing_partition_or_unknown_table(lake: Lake) -> None:
@@ -52,9 +45,8 @@ def test_check_partition_reports_missing_partition_or_unknown_table(lake: Lake) 
         check_partition("nothing", "d", lake, SCOPE)
 
 
-@pytest.mark.parametrize("engine", Engine)
 def test_check_of_foreign_keys_reads_only_columns_of_other_tables(
-    lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replies = lake.read("answer.replies", "d/full")
     lake.write("answer.replies", "d/full", [replace(replies[0], recalled=["none"])], fingerprint="")
@@ -66,7 +58,7 @@ def test_check_of_foreign_keys_reads_only_columns_of_other_tables(
         return stream(table, *arguments, **options)
 
     monkeypatch.setattr(lake, "stream", recorded)
-    found = {each.name: each for each in check_partition("answer.replies", "d/full", lake, SCOPE, engine)}
+    found = {each.name: each for each in check_partition("answer.replies", "d/full", lake, SCOPE)}
     assert not found["recalled_entries_in_memory"].passed
     assert found["probe_id_in_probes"].passed
     assert "memory.indexes" not in read

@@ -21,7 +21,6 @@ SPEC = BenchmarkSpec(
     datasets=DATASETS,
     implementation=f"{__name__}.benchmark:LongMemEval",
     checks=(f"{__name__}.checks:EXPECTED",),
-    metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
     imports=f"{__name__}.views:IMPORTS",
     unit="questions",

@@ -7,9 +7,9 @@ from pathlib import Path
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.published_file import valid_records
 from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
-from memflow.benchmarks.streamed_file import streamed_records
 from memflow.records import Record
 from memflow_longmemeval.instances import Heading, Instance
+from memflow_longmemeval.streamed_file import streamed_records
 from memflow_longmemeval.types import TYPES, is_abstention
 
 

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from memflow.benchmarks.api import Annotators
 from memflow.benchmarks.comem.annotation.labels import drop_unanswerable
 from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed
 from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
@@ -18,6 +17,7 @@ from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_
 from memflow.benchmarks.comem.question import bilingual_prompts, prompt
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import LETTERS, lettered
+from memflow.benchmarks.step_values import Annotators
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -198,6 +198,6 @@ def _require_two_models(domain: Domain, annotators: Annotators) -> None:
     if first.fingerprint == second.fingerprint and not (first.scripted and second.scripted):
         raise BadSettings(
             f"domain {domain.name}: annotator and verifier are the same model. Set two models that "
-            "differ in name, revision, temperature or seed in [roles] of memflow.toml or with "
-            "--annotator and --verifier, or set the domain's parameter keys."
+            "differ in name, revision, temperature or seed in [roles] of memflow.toml, or "
+            "set the domain's parameter keys."
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from memflow.benchmarks.domain_names import DomainName
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, LOCOMO_F1, task
@@ -19,7 +20,6 @@ from memflow.benchmarks.memorybench.users.action_model import (
     calibrate,
     draw_actions,
 )
-from memflow.benchmarks.protocol import profile_in
 from memflow.fingerprint import seeded
 from memflow.records import FeedbackRound, PlayedRound, Probe
 
@@ -101,7 +101,7 @@ def _chance(domain: Domain, row: FeedbackRound, what: str) -> random.Random:
     # On-policy, a repeated case gets new actions.
     step = (row.checkpoint,) if isinstance(row, PlayedRound) else ()
     # Samples and profiles of a domain draw the same numbers, so differences between them are not due to chance.
-    name, _ = profile_in(domain.base)
+    name = DomainName.parse(domain.name).stem
     return random.Random(seeded(domain.seed, name, row.case_id, row.round, what, *step))
 
 

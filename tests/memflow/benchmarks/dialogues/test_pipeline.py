@@ -10,7 +10,6 @@ from factories import reply
 
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.dialogues.answers import Judged
 from memflow.benchmarks.dialogues.benchmark import Dialogues
 from memflow.benchmarks.dialogues.probes import is_unanswerable
 from memflow.benchmarks.dialogues.questions import abstains
@@ -280,18 +279,6 @@ async def test_judge_is_asked_only_if_no_gold_answer_is_given_literally(tmp_path
     without = [row for row in await verdicts(probes, answers) if row.metric == "judged_correct"]
     assert [row.value for row in without] == [1.0, None, None, 1.0]
     assert "no judge is configured" in (without[1].reason or "")
-
-
-async def test_several_judges_have_a_verdict_each_and_their_mean(tmp_path: Path) -> None:
-    _, probes = await rows(tmp_path, line({"question": "Where?", "gold": "Rome", "metric": "judge"}))
-
-    def deciding(correct: bool) -> ScriptedChat:
-        return ScriptedChat({"dialogues/judge": lambda request: Judged(correct=correct)})
-
-    found = await verdicts(probes, ["It is Rome"], judges={"one": deciding(True), "two": deciding(False)})
-    values = {(row.metric, row.variant): row.value for row in found}
-    assert values["judged_correct", "standard"] == values["answer_score", "standard"] == 0.5
-    assert values["judged_correct", "judge_one"] == 1.0 and values["judged_correct", "judge_two"] == 0.0
 
 
 async def test_gold_never_is_part_of_a_message_or_prompt_without_the_oracle(tmp_path: Path) -> None:

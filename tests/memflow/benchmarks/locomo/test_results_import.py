@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from memflow.benchmarks.locomo.recorded_answers import read_answers
 from memflow.benchmarks.locomo.results_import import MISSING, NO_LABEL, NOT_JUDGED, import_results
 from memflow.benchmarks.views import ImportedResults
 from memflow.errors import BadInput
@@ -265,39 +262,3 @@ def test_missing_file_and_missing_probes_are_rejected_with_the_next_step(
     (tmp_path / "latin.json").write_bytes(b'{"1": "\xe9"}')
     with pytest.raises(BadInput, match="cannot read"):
         import_results(reader(built.probes), built.domain, tmp_path / "latin.json")
-
-
-ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
-KEYS = st.sampled_from(
-    [
-        "question",
-        "answer",
-        "response",
-        "category",
-        "llm_score",
-        "golden_answer",
-        "grade",
-        "question_id",
-        "cutoff_results",
-    ]
-)
-ROWS = st.lists(st.dictionaries(KEYS, ANY, max_size=6) | ANY, max_size=4)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.dictionaries(
-        st.sampled_from(["0", "1", "locomo_experiment_user_3", "x", "evaluations", "metadata"]), ROWS | ANY
-    )
-)
-def test_random_content_is_read_or_rejected_with_a_message(tmp_path: Path, content: Any) -> None:
-    path = tmp_path / "random.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
-    try:
-        read_answers(path)
-    except BadInput as wrong:
-        assert str(path) in str(wrong)

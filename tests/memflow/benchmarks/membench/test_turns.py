@@ -73,22 +73,3 @@ def test_find_kind_accepts_published_kind_name_and_rejects_unknown_name():
     assert find_kind("RecMultiSession") is KINDS["rec_multi_session"]
     with pytest.raises(BadInput, match="unknown question kind 'hard'"):
         find_kind("hard")
-
-
-def test_numbers_of_question_kinds_and_scenarios_match_paper():
-    """Count the pairs of question kind and scenario, including `noisy`, which the paper's tables omit."""
-    pairs = {
-        (scene, level): sum(
-            len([name for name in each.scenarios(scene) if name != "emotion"])
-            for each in KINDS.values()
-            if each.level == level
-        )
-        for scene in ("participation", "observation")
-        for level in ("factual", "reflective")
-    }
-    assert pairs == {
-        ("participation", "factual"): 18,
-        ("participation", "reflective"): 6,
-        ("observation", "factual"): 28,
-        ("observation", "reflective"): 3,
-    }

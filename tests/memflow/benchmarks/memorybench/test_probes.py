@@ -3,17 +3,12 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from memflow.benchmarks.api import States
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import DIALOGUES, select
 from memflow.benchmarks.memorybench.tasks.catalog import LOCOMO_F1
 from memflow.benchmarks.memorybench.turns import turns
 from memflow.benchmarks.registry import find_domain
-from memflow.chat.scripted import ScriptedChat
-from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
 from memflow.metrics.text import locomo_f1
 from memflow.records import Record
@@ -129,15 +124,3 @@ def test_query_parameter_selects_full_prompt_as_recall_query(sample: list[Record
         assert recalled.fields["notes"] == "what is known" and with_gold.fields["notes"] == "the gold"
         if probe.metric == LOCOMO_F1:
             assert bare.query != probe.question
-
-
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [({"query": "all"}, "parameter query: .*'question' or 'prompt'"), ({"k": 5}, "parameter k")],
-)
-async def test_invalid_domain_parameter_is_rejected_when_turns_are_built(
-    sample: list[Record], parameters: dict[str, object], said: str
-) -> None:
-    wrong = replace(DEMO, parameters=parameters)
-    with pytest.raises(BadSettings, match=f"domain memorybench_demo, {said}"):
-        await MemoryBench().turns(wrong, sample, States([], [], []), ScriptedChat({}))

@@ -8,10 +8,9 @@ import json
 import pytest
 from memory_helpers import build, give, requests, said, sources
 
-from memflow.chat.requests import ChatRequest, schema_of
+from memflow.chat.requests import ChatRequest
 from memflow.errors import RecallFailed
 from memflow.memories.entries import Item
-from memflow.memories.mem_gpt.answers import Acts, Saves, Searches
 from memflow.memories.mem_gpt.context import QUEUE, SUMMARY, WORKING
 from memflow.memories.mem_gpt.memory import WARNING, MemGpt
 from memflow.memories.mem_gpt.storage import ARCHIVAL, RECALL, day_of
@@ -276,21 +275,6 @@ async def test_read_keeps_earlier_results_if_a_later_round_fails() -> None:
     assert recall.entries[0].sources == ("m0",)
     [reason] = recall.failed
     assert "mem_gpt/search" in reason and "JSON" in reason
-
-
-async def test_frozen_read_cannot_call_writing_functions() -> None:
-    schema = json.dumps(schema_of(Searches))
-    for name in ("working_append", "working_replace", "archival_insert"):
-        assert name not in schema
-        assert name in json.dumps(schema_of(Acts)) and name in json.dumps(schema_of(Saves))
-    assert MemGpt.prompt("search").output is Searches and MemGpt.prompt("act").output is Acts
-    memory = mem_gpt()
-    await give(memory, said(*texts("a", "b", "c", "d", "e", "f")))
-    version = memory.store.version
-    answer_with(memory, "search", [append("a lie", 1)])
-    with pytest.raises(RecallFailed, match="working_append"):
-        await memory.read("a?")
-    assert memory.store.version == version
 
 
 @pytest.mark.parametrize("evil", ["__import__('os').system('rm x')", 'recall_search("a"); $room {room} %s'])

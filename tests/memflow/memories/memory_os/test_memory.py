@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from memory_helpers import build, give, requests, said, sources
+from memory_helpers import build, give, requests, sources
 
 from memflow.chat.requests import ChatRequest
 from memflow.errors import RecallFailed
@@ -323,19 +323,6 @@ async def test_full_mid_term_memory_evicts_the_coldest_segment_with_its_pages() 
     assert "m2" not in {source for item in memory.store.live() for source in item.sources}
 
 
-async def test_frozen_read_does_not_change_segment_heat() -> None:
-    memory = memory_os(short=1, segments=1)
-    await converse(memory, "tea", "cars", "the end")
-    version, pages = memory.store.version, memory.store.live(PAGE)
-    frozen = await memory.read("tea")
-    assert memory.store.version == version
-    memory.store.advance(1)
-    assert await memory.read("tea", frozen=False) == frozen
-    assert (heat(memory, "tea"), heat(memory, "cars")) == ((1, 1, 7), (0, 1, 6))
-    assert memory.store.live(PAGE) == pages
-    assert HEAT in memory.bookkeeping_kinds and all(item.sources == () for item in memory.store.live(HEAT))
-
-
 def test_search_returns_the_nearest_pages_of_the_nearest_segments() -> None:
     store = EntryStore()
     mid = MidTerm(store, SegmentHeat(store, 1, 1, 1, 300), theta=0.6, capacity=9)
@@ -373,11 +360,3 @@ async def test_page_is_stored_verbatim_if_link_and_segment_requests_fail() -> No
     assert first.meta["segment"] == second.meta["segment"] == held.entry_id
     assert memory.store.live(CHAIN) == []
     assert (await memory.read("tea")).entries[:2] == (first, second)
-
-
-async def test_scripted_chat_fills_the_profile_and_finds_segments_by_keywords() -> None:
-    memory = build(MemoryOs, short=1, tau=1.5)
-    await give(memory, said("My name is Mei.", "I like travel.", "I hate camping.", "The end."))
-    lines = [item.text for item in memory.store.live(PROFILE)]
-    assert lines == ["- name: Mei", "- travel: high (I like travel.)", "- camping: low (I hate camping.)"]
-    assert "Profile of the user:\n- name: Mei" in (await memory.read("Which travel does Mei like?")).notes

@@ -42,7 +42,7 @@ def mirror(store: EntryStore) -> Mirror:
 
 
 @given(stream=exports)
-@examples(200)
+@examples(100)
 def test_entries_of_each_moment_are_the_items_of_its_export(stream: list[list[WireItem]]) -> None:
     store = EntryStore()
     following = mirror(store)
@@ -55,7 +55,7 @@ def test_entries_of_each_moment_are_the_items_of_its_export(stream: list[list[Wi
 
 
 @given(stream=exports)
-@examples(100)
+@examples(50)
 def test_mirror_of_a_restored_store_continues_like_the_first(stream: list[list[WireItem]]) -> None:
     whole, parts = EntryStore(), EntryStore()
     following = mirror(whole)
@@ -69,7 +69,7 @@ def test_mirror_of_a_restored_store_continues_like_the_first(stream: list[list[W
 
 
 @given(exported=answers)
-@examples(100)
+@examples(50)
 def test_restored_items_are_the_exported_ones(exported: list[WireItem]) -> None:
     store = EntryStore()
     mirror(store).add_exported(exported)
@@ -79,7 +79,7 @@ def test_restored_items_are_the_exported_ones(exported: list[WireItem]) -> None:
 
 
 @given(before=answers, found=answers)
-@examples(100)
+@examples(50)
 def test_frozen_lookup_changes_nothing_and_returns_each_item(
     before: list[WireItem], found: list[WireItem]
 ) -> None:

@@ -14,6 +14,7 @@ from valid_rows import valid_rows
 from memflow.errors import MissingData
 from resources.lake.garbage_collection import collect, collectable
 from resources.lake.lake import Lake
+from resources.lake.past import PastLake
 from resources.lake.snapshots import snapshot_of
 from resources.lake.storage.object_cache import ObjectCache
 from resources.lake.storage.object_store import ObjectStorage
@@ -120,7 +121,7 @@ def test_no_interleaving_loses_a_write_or_shows_rows_that_nobody_wrote(tmp_path_
         assert value(lake, partition) == versions[0].facts.fingerprint
         assert all(after.since > before.since for after, before in pairwise(versions))
         for version in versions[:2]:  # the current rows, and those before them, are never removed
-            assert value(lake.as_of(version.since), partition) == version.facts.fingerprint
+            assert value(PastLake(lake, version.since), partition) == version.facts.fingerprint
     assert len(lake.read(TABLE, "count")) == 4
 
 

@@ -43,11 +43,6 @@ class NameMapping:
         """
         return WORD.sub(lambda word: self._written.get(word[0], self._small.get(word[0], word[0])), text)
 
-    @property
-    def back(self) -> "NameMapping":
-        """The inverse mapping, from replaced names to original names."""
-        return NameMapping({new: old for old, new in self.instead.items()})
-
     @cached_property
     def _written(self) -> Mapping[str, str]:
         return {**self.instead, **{old.upper(): new.upper() for old, new in self.instead.items()}}

@@ -6,6 +6,7 @@ import { DomainTags } from "../components/tag.jsx";
 import { Term } from "../components/term.jsx";
 import { load, records } from "../data.js";
 import { count, score } from "../format.js";
+import { Headroom } from "../leaderboard/headroom.jsx";
 import { Overview } from "../leaderboard/overview.jsx";
 import { Ranking } from "../leaderboard/ranking.jsx";
 import { Checkpoints, SliceMap } from "../leaderboard/slices.jsx";
@@ -31,8 +32,8 @@ import {
 
 export default function Leaderboard({ site, params, go }) {
   const state = useData(async () => {
-    const [scores, costs] = await Promise.all([load("scores"), load("costs")]);
-    return { scores: records(scores), costs };
+    const [scores, costs, headroom] = await Promise.all([load("scores"), load("costs"), load("headroom")]);
+    return { scores: records(scores), costs, headroom };
   }, []);
   const name = params.domain ?? (site.domains.length === 1 ? site.domains[0].name : null);
   const domain = name && findDomain(site, name);
@@ -43,9 +44,9 @@ export default function Leaderboard({ site, params, go }) {
   }
   return (
     <Loaded state={state}>
-      {({ scores, costs }) =>
+      {({ scores, costs, headroom }) =>
         domain ? (
-          <OneDomain site={site} domain={domain} scores={scores} costs={costs} params={params} go={go} />
+          <OneDomain {...{ site, domain, scores, costs, headroom, params, go }} />
         ) : (
           <AllDomains site={site} scores={scores} go={go} />
         )
@@ -73,7 +74,7 @@ function AllDomains({ site, scores, go }) {
   );
 }
 
-function OneDomain({ site, domain, scores, costs, params, go }) {
+function OneDomain({ site, domain, scores, costs, headroom, params, go }) {
   const inDomain = scores.filter((row) => row.domain === domain.name);
   const metrics = metricOptions(site, domain, inDomain);
   const names = metrics.flatMap(({ options }) => options.map(({ value }) => value));
@@ -132,6 +133,7 @@ function OneDomain({ site, domain, scores, costs, params, go }) {
           <Tradeoffs site={site} metric={metric} rows={rows} />
           <Checkpoints metric={metric} rows={ofVariant} names={ranked} />
           <SliceMap domain={domain} metric={metric} rows={ofVariant} names={ranked} variant={params.variant} />
+          <Headroom domain={domain} found={headroom} names={ranked} chosen={params.searched} onChoose={(searched) => set({ searched })} />
           <Usage domain={domain} rows={costs.usage} names={ranked} />
         </>
       )}

@@ -3,13 +3,11 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.api import Annotators, States
 from memflow.benchmarks.comem.annotation.rounds import annotate
 from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review
 from memflow.benchmarks.comem.benchmark import CoMem
@@ -18,12 +16,10 @@ from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQu
 from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
-from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.benchmarks.step_values import Annotators
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
-from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings, BudgetSpent
 from memflow.records import GoldLabel, Probe, Record
-from resources.ledger.sql_ledger import SqlLedger
 
 Made = Callable[..., Context]
 DOMAIN = Domain("d", "comem", (), "")
@@ -153,16 +149,6 @@ def test_annotator_answer_unknown_equals_the_i_do_not_know_option(context: Made)
     assert {request.fields["told"] for request in second.asked} == {"D. I don't know."}
 
 
-def test_unanswerable_question_is_dropped_or_gets_not_enough_information_option(context: Made):
-    made = context(8, [asked("q", ("a", "b"))])
-    early = {("q", 2): UNKNOWN_CHOICE}
-    keys = keys_of(made, Planted("1", early), Planted("2", early))
-    assert dropped(keys) == {"c/q": "no option is correct at checkpoint 1, where the answer is unknown"}
-    assert probes_from(made, keys) == []
-    keys = keys_of(made, Planted("1", early), Planted("2", early), unknown="option")
-    assert [probe.gold for probe in probes_from(made, keys, unknown="option")] == ["3", "3", "1", "1", "1"]
-
-
 letters = st.sampled_from(["A", "B", "C", "D", UNKNOWN_CHOICE])
 planted = st.dictionaries(st.tuples(st.sampled_from(["p", "q", "r"]), st.sampled_from([2, 4, 6, 8])), letters)
 
@@ -202,67 +188,6 @@ def test_annotation_rejects_same_model_as_annotator_and_verifier(context: Made):
     with pytest.raises(BadSettings, match="domain d: annotator and verifier are the same model"):
         keys_of(context(8, [asked("q")]), first, Planted("1"))
     assert not first.asked
-
-
-def test_annotation_resumes_after_budget_stop_without_repeated_requests(context: Made, tmp_path: Path):
-    made = context(8, [asked(f"q{number}") for number in range(20)])
-    accounts: list[list[tuple[str, int, int]]] = []
-    requests: list[ChatRequest] = []
-    ticks: list[int] = []
-
-    def run(lasts: int) -> list[GoldLabel]:
-        first, second = Planted("1", lasts=lasts), Planted("2")
-        with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-            chats = [
-                LedgeredChat(each, ledger, RequestContext(run=str(len(accounts)), role=role))
-                for each, role in ((first, "annotator"), (second, "verifier"))
-            ]
-
-            def expect(total: int) -> Callable[[], None]:
-                ticks.append(0)
-
-                def tick() -> None:
-                    ticks[-1] += 1
-                    assert ticks[-1] <= total == 80
-
-                return tick
-
-            try:
-                return asyncio.run(annotate(DOMAIN, [made], CoMemConfig(), Annotators(*chats, expect)))
-            finally:
-                requests.extend((*first.asked, *second.asked))
-                rows = ledger.usage(("role",), runs=[str(len(accounts))])
-                accounts.append([(row.by["role"], row.requests, row.cache_hits) for row in rows])
-
-    with pytest.raises(BudgetSpent):
-        run(30)
-    assert accounts == [
-        [("annotator", 30, 0), ("verifier", 30, 0)]
-    ]  # who was first is verified: it was in flight
-    keys = run(1_000_000)
-    assert accounts[1] == [("annotator", 50, 30), ("verifier", 50, 30)]
-    assert ticks == [30, 80] and len(keys) == 160
-    assert len({request.digest("") for request in requests}) == len(requests) == 160
-
-
-def test_scripted_annotators_disagree_on_4_of_22_demo_questions(bench: CoMem, records: list[Record]):
-    domain, chat = find_domain("comem_demo_annotated"), ScriptedChat(CoMem().handlers())
-
-    async def build() -> tuple[list[GoldLabel], list[Probe]]:
-        keys = await bench.gold_labels(domain, records, [], Annotators(chat, chat))
-        return keys, await bench.probes(domain, records, States(), [], chat, keys)
-
-    keys, probes = asyncio.run(build())
-    assert len(keys) == 2 * 4 * 22 and not [key for key in keys if key.reason]
-    assert dropped(keys) == {
-        "tom/travel": "annotator and verifier disagree at checkpoint 2, 3",
-        "house/mirawork": "annotator and verifier disagree at checkpoint 1, 2",
-        "house/lyon": "annotator and verifier disagree at checkpoint 1, 2, 3",
-        "lin/trip": "annotator and verifier disagree at checkpoint 1, 2, 3",
-    }
-    assert len(probes) == 5 * 18 and not [probe for probe in probes if probe.reason]
-    assert [probe.gold for probe in probes if probe.question_id == "ana/work"] == ["1", "1", "3", "2", "2"]
-    assert [probe.gold for probe in probes if probe.question_id == "lin/work"] == ["1", "1", "1", "2", "2"]
 
 
 def test_annotated_domain_without_annotator_models_is_rejected(bench: CoMem, records: list[Record]):

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -123,21 +122,6 @@ def test_comem_label_equals_amemgym_gold_at_end_of_each_period(
 ):
     path = published_users(tmp_path, users=3, periods=5, questions=3) / FILE
     assert _agrees_with_amemgym(bench, path) == 3 * 3 * 5
-
-
-def test_published_amemgym_questions_have_labels_at_each_checkpoint(bench: CoMem, rows: Callable[..., Any]):
-    folder = os.environ.get("MEMFLOW_DATA")
-    if not folder or not (Path(folder) / FILE).is_file():
-        pytest.skip(f"set MEMFLOW_DATA to a data folder with {FILE}")
-    path = Path(folder) / FILE
-    records = bench.records(SET, {FILE: path})
-    held = rows(records).labels
-    assert len(held) == 4 * 10 * len(records)
-    assert not [key for key in held if key.reason or key.dropped]
-    assert {key.checkpoint for key in held if key.answer == "unknown"} == {1}
-    assert _agrees_with_amemgym(bench, path) == 10 * sum(
-        len(json.loads(record.content)["periods"]) for record in records
-    )
 
 
 def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from personamem_files import COLUMNS, CONTEXTS, OPTIONS, PERSONA, QUESTIONS, TALK, read, row, shared, table
+from personamem_files import PERSONA, TALK, read, row, shared, table
 
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.load import load_contexts
@@ -15,7 +15,6 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 from memflow.records import Record
-from tests.reader_faults import reported_faults
 
 DOMAIN = replace(find_domain("comem_personamem_32k"), parameters={"keys": "published"})
 SHARED = shared({"c1": TALK})
@@ -98,72 +97,6 @@ def test_question_with_duplicated_gold_option_is_quarantined(build: Callable[...
 def test_question_before_first_message_is_quarantined(build: Callable[..., Any], tmp_path: Path, end: int):
     *_, probes = build(DOMAIN, read(tmp_path, table([row(end_index_in_shared_context=end)]), SHARED))
     assert {probe.reason for probe in probes} == {f"no message precedes it: its end is {end}"}
-
-
-OLD = ("question_id", "question", "stereotypical", "num_irrelevant_tokens", "shared_context_id")
-MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, strict=True)]
-
-
-@pytest.mark.parametrize(
-    ("questions", "complaint"),
-    [
-        (table([row()], OLD), "the columns are those of a pre-release version, which is not supported"),
-        (
-            table([row()], [name for name in COLUMNS if name != "all_options"]),
-            "the header lacks the columns all_options",
-        ),
-        (table([row(), row("q2")])[:-3], "line 3: at end_index_in_shared_context"),
-        (table([row()])[:-20], "line 2: the row has"),
-        (table([row()]).rstrip() + ",1\r\n", "line 2: the row has"),
-        (table([row(question_type="guess_a_number")]), "'guess_a_number' is an unknown question type"),
-        (table([row(), row("q2", correct_answer="(e)")]), "line 3: at correct_answer"),
-        (table([row(correct_answer="b")]), "line 2: at correct_answer"),
-        (
-            table([row(options=OPTIONS[:3])]),
-            "line 2: at all_options: Value error, the list of options has the length 3 instead of 4",
-        ),
-        (table([row(options=(*OPTIONS, "Rum."))]), "the list of options has the length 5 instead of 4"),
-        (table([row(all_options="{'a': 1}")]), "the list of options has the length 0 instead of 4"),
-        (table([row(all_options="__import__('os')")]), "is not a Python list of texts (ValueError)"),
-        (table([row(all_options="['(a) Tea")]), "is not a Python list of texts (SyntaxError)"),
-        (table([row(all_options="(" * 5000)]), "is not a Python list of texts"),
-        (
-            table([row(all_options="[" + "1," * 20_000 + "]")]),
-            "the list of options has 40,002 characters; the maximum is 20,000",
-        ),
-        (table([row(all_options=repr(list(OPTIONS)))]), "option a is empty or does not start with (a)"),
-        (table([row(all_options=repr(MARKED[::-1]))]), "option a is empty or does not start with (a)"),
-        (
-            table([row(all_options=repr([*MARKED[:3], "(d)  "]))]),
-            "option d is empty or does not start with (d)",
-        ),
-        (table([row(all_options=repr([*MARKED[:3], 4]))]), "option d is empty or does not start with (d)"),
-        (table([row(user_question_or_message=" ")]), "line 2: at user_question_or_message"),
-        (table([row(end_index_in_shared_context="many")]), "line 2: at end_index_in_shared_context"),
-        (table([row(question_id="a/b")]), "line 2: at question_id"),
-        (table([row(topic="x" * 200_000)]), "line 2: the row is invalid CSV (field larger than field limit"),
-    ],
-)
-def test_personamem_reader_reports_fault_in_question_table(tmp_path: Path, questions: str, complaint: str):
-    faults = reported_faults(lambda: read(tmp_path, questions, SHARED))
-    assert complaint in faults and f"{QUESTIONS}: " in faults
-
-
-@pytest.mark.parametrize(
-    ("contexts", "complaint"),
-    [
-        (shared({"c0": TALK, "c1": [("system", PERSONA), ("tool", "x")]}), "line 2: at c1.1.role"),
-        ('{"c1": [{"role": "user"}]}', "line 1: at c1.0.content"),
-        ('{"c1": [{"role": "user", "content": null}]}', "line 1: at c1.0.content"),
-        ('{"c1": []}', "line 1: at c1: List should have at least 1 item"),
-        ("{}", "line 1: at the top level: Dictionary should have at least 1 item"),
-        ('{"a": [{"role": "user", "content": "x"}], "b": []}', "line 1: at"),
-        ("[]", "line 1: at the top level"),
-    ],
-)
-def test_personamem_reader_reports_fault_in_contexts_file(tmp_path: Path, contexts: str, complaint: str):
-    faults = reported_faults(lambda: read(tmp_path, table([row()]), contexts))
-    assert complaint in faults and f"{CONTEXTS}: " in faults
 
 
 def test_only_the_personamem_question_after_the_end_of_its_context_is_quarantined(tmp_path: Path):

@@ -1,6 +1,5 @@
 """Properties of PersonaMem: tables are read as written, and no memory sees messages after a question."""
 
-import ast
 import asyncio
 import math
 from collections.abc import Sequence
@@ -17,7 +16,6 @@ from profiles import examples
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.benchmark import CoMem
-from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
 from memflow.memories.entries import EntryStore
@@ -68,24 +66,6 @@ def recorded(files: Published) -> list[Record]:
     rows, contexts = files
     with TemporaryDirectory() as folder:
         return read(Path(folder), table(rows), shared(contexts))
-
-
-@given(published())
-def test_personamem_reader_returns_messages_and_questions_of_any_table_unchanged(files: Published):
-    rows, contexts = files
-    found = {context.context_id: context for context in load_contexts(DOMAIN, recorded(files))}
-    assert {name: [line.text for line in context.messages] for name, context in found.items()} == {
-        name: [content for _, content in said] for name, said in contexts.items()
-    }
-    asked = {asked.question_id: asked for context in found.values() for asked in context.questions}
-    for each in rows:
-        question = asked[each["question_id"]]
-        assert question.question == each["user_question_or_message"]
-        assert question.end == each["end_index_in_shared_context"]
-        assert [f"({letter}) {option}" for letter, option in zip("abcd", question.options, strict=True)] == [
-            *ast.literal_eval(each["all_options"])
-        ]
-        assert f"({'abcd'[question.answer - 1]})" == each["correct_answer"]
 
 
 @given(

@@ -12,7 +12,6 @@ from membench_generation import Made, make
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.examination import examiner
 from memflow.benchmarks.membench.examination.examiner import Examination, examine
 from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.kinds import SCENES
@@ -193,17 +192,6 @@ def test_probe_without_known_cue_words_counts_as_not_examined_and_not_as_wrong()
     assert quarantined.outcome == "not examined"
 
 
-def test_probe_with_a_correction_without_cue_word_counts_as_not_examined():
-    generated = made("participation", "en")
-    probe = next(each for each in generated.probes if each.category == "knowledge_update")
-    turns = [
-        replace(turn, text=turn.text.replace("Sorry, I got that wrong earlier. ", ""))
-        for turn in generated.turns
-    ]
-    [found] = examine([probe], turns)
-    assert found.outcome == "not examined" and "no correction is read" in found.reason
-
-
 def test_examiner_reads_free_wordings_of_facts():
     generated = made("participation", "en")
     probe = next(each for each in generated.probes if kind_of(each) == ("simple", "roles"))
@@ -219,30 +207,3 @@ def test_examiner_reads_free_wordings_of_facts():
     text = "Can you believe that my niece Ada Finch, of all people, is already 28 years old? Time flies."
     reworded = [replace(turns[0], text=text), *turns[2:]]
     assert examine([asked], reworded) == [Examination("right")]
-
-
-def test_message_with_several_values_of_an_attribute_is_not_examined_instead_of_wrong():
-    generated = made("participation", "en")
-    probe = next(each for each in generated.probes if kind_of(each) == ("simple", "roles"))
-    turn = next(turn for turn in generated.turns if turn.episode_id == probe.episode_id)
-    asked = replace(
-        probe,
-        question="So, how old is my niece these days?",
-        options=["31 years old", "28 years old", "29 years old", "82 years old"],
-        gold="2",
-        revealed="28 years old",
-        evidence=[turn.message_id],
-    )
-    text = "I turned out to be 31 years old at last, and my niece Ada Finch is 28 years old."
-    [found] = examine([asked], [replace(turn, text=text)])
-    assert found.outcome == "not examined" and "has several values of the age of niece" in found.reason
-
-
-def test_examination_package_does_not_use_plans_layouts_or_sentence_templates():
-    forbidden = ("plans", "planning", "layout", "templates", "questions", "dialogues", "values", "scripted")
-    folder = examiner.__file__.rpartition("/")[0]
-    import pathlib
-
-    for path in pathlib.Path(folder).glob("*.py"):
-        used = re.findall(r"membench\.generation\.(\w+)", path.read_text(encoding="utf-8"))
-        assert not [name for name in used if name.endswith(forbidden)], path.name

@@ -20,7 +20,6 @@ from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
 from memflow.records import Record
 from resources.data.library import Library
-from tests.reader_faults import reported_faults
 
 DOMAIN = find_domain("membench_memdaily")
 NAME = "memdaily/messages_and_QAs/01_simple_roles.json"
@@ -45,48 +44,6 @@ def test_memdaily_message_ends_with_place_and_time(tmp_path: Path):
     assert found.steps[0].sent_at == "2024年04月01日 周一 08:25"
     assert (found.language, found.scene) == ("zh", "observation")
     assert found.questions[0].evidence == ("observation/simple/roles/0/0.0u",)
-
-
-def folder_of(name: str) -> str:
-    return f"memdaily/messages_and_QAs/{name}.json"
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "complaint"),
-    [
-        ("01_simple_roles", {"roles": []}, "is not a JSON list of trajectories"),
-        ("01_simple_roles", [], "is not a JSON list of trajectories"),
-        ("01_simple_roles", [DAILY, {**DAILY, "tid": "x"}], "trajectory 1: at tid"),
-        ("01_simple_roles", [{**DAILY, "message_list": []}], "trajectory 0: at message_list"),
-        ("01_simple_roles", [{**DAILY, "message_list": [{**MESSAGE, "message": ""}]}], "at message_list.0.message"),
-        ("01_simple_roles", [{**DAILY, "question_list": []}], "at question_list"),
-        ("roles", [DAILY], "does not have the form NUMBER_KIND_SCENARIO, for example 01_simple_roles.json"),
-        ("01_easy_roles", [DAILY], "unknown question kind 'easy'"),
-        ("03_comparative_items", [DAILY], "comparative has no scenario 'items'; its scenarios are roles, events"),
-        ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; its scenarios are none"),
-    ],
-)  # fmt: skip
-def test_memdaily_reader_reports_fault_in_file(tmp_path: Path, name: str, content: Any, complaint: str):
-    faults = reported_faults(lambda: read("memdaily", {folder_of(name): content}, tmp_path))
-    assert complaint in faults and f"{folder_of(name)}: " in faults
-
-
-@pytest.mark.parametrize(
-    ("question", "fault"),
-    [
-        ({**QUESTION, "choices": "60岁"}, "at choices: Value error, the choices are a single text"),
-        ({**QUESTION, "answer": None}, "at answer"),
-        ({**QUESTION, "ground_truth": None}, "at ground_truth"),
-        (None, "at the top level"),
-    ],
-)
-def test_invalid_question_is_quarantined_without_its_trajectory(tmp_path: Path, question: Any, fault: str):
-    content = [{**DAILY, "question_list": [QUESTION, question]}]
-    (record,) = read("memdaily", {folder_of("01_simple_roles"): content}, tmp_path)
-    found = trajectory(record)
-    assert found.reason is None and len(found.steps) == len(DAILY["message_list"])
-    assert [each.reason is None for each in found.questions] == [True, False]
-    assert fault in str(found.questions[1].reason)
 
 
 # What is published: 13 of its 26 files, as they were counted by hand.

@@ -4,11 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from membench_files import read
 
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
-from tests.reader_faults import reported_faults
 
 SOURCE = "memdaily/graphs.json"
 USER = {"性别": "女性", "关系": "self", "姓名": "林一", "年龄": "38岁", "护照号码": "X1", "联系电话": "000"}
@@ -41,23 +39,3 @@ def test_memdaily_user_graph_becomes_profile_and_entity_rows(tmp_path: Path):
     assert attributes["item"] == {"item_type": "鞋", "review": "很好"}
     assert attributes["place"] == {"place_type": "小区", "review": "安静"}
     assert attributes["self"] == {"gender": "女性", "age": "38岁", "phone": "000", "passport": "X1"}
-
-
-@pytest.mark.parametrize(
-    ("content", "complaint"),
-    [
-        ({}, "the file is not a JSON list of graphs"),
-        ([{**GRAPH, "gid": "x"}], "graph 0: at gid"),
-        ([{**GRAPH, "items": None}], "graph 0: at items"),
-        (
-            [{**GRAPH, "items": [{"关系": "使用"}]}],
-            "graph 0: items lacks the field 物品名称, which contains the name",
-        ),
-        (
-            [{**GRAPH, "user_profile": {}}],
-            "graph 0: user_profile lacks the field 姓名, which contains the name",
-        ),
-    ],
-)
-def test_memdaily_reader_reports_fault_in_graph_file(tmp_path: Path, content: Any, complaint: str):
-    assert complaint in reported_faults(lambda: read("memdaily", {SOURCE: content}, tmp_path))

@@ -10,7 +10,6 @@ from membench_files import (
     messages,
     question,
     read,
-    round_of,
     sampled,
     sessions,
     time,
@@ -20,7 +19,6 @@ from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench.load import trajectory
 from memflow.benchmarks.membench.turns import Trajectory, is_noise, turn_rows
 from memflow.errors import BadInput
-from tests.reader_faults import reported_faults
 
 PARTICIPATION = "membench/data2test/0-10k/FirstAgentDataLowLevel_multiple_0.json"
 OBSERVATION = "membench/data2test/0-10k/ThirdAgentDataLowLevel_multiple_0.json"
@@ -130,74 +128,7 @@ def test_merged_raw_file_is_read_as_one_record_per_trajectory(tmp_path: Path):
     assert ids(read("membench_participation_raw", files, tmp_path)) == names
 
 
-def changed(**changes: Any) -> dict[str, Any]:
-    return {"simple": {"roles": [{**sampled("participation"), **changes}]}}
-
-
 GOOD = {"simple": {"roles": [sampled("participation")]}}
-DAMAGED: list[tuple[Any, str]] = [
-    ([sampled("participation")], "the JSON is empty or not an object"),
-    ({}, "the JSON is empty or not an object"),
-    ({"simple": {"roles": {"0": {}}}}, "simple, roles: the value is not a JSON list of trajectories"),
-    (
-        {"simple": {"roles": []}, "noisy": []},
-        "the value of 'noisy' is not a JSON object that maps scenarios to trajectories",
-    ),
-    ({"Preference": {"movie": []}}, "unknown question kind 'Preference'"),
-    (
-        {"simple": {"movie": [1]}},
-        "simple has no scenario 'movie' in participation; its scenarios are roles, events",
-    ),
-    (
-        {"roles": [sampled("participation")]},
-        "unknown question kind 'FirstAgentDataLowLevel_multiple_0'",
-    ),
-    ({"simple": {"roles": ["text"]}}, "simple, roles, trajectory 0: at the top level"),
-    (changed(tid="first"), "simple, roles, trajectory 0: at tid"),
-    (changed(tid=None), "trajectory 0: at tid"),
-    (changed(message_list=[]), "the field `message_list` is empty"),
-    (changed(message_list=[[]]), "the field `message_list` is empty"),
-    (changed(message_list="text"), "trajectory 0: at message_list"),
-    (
-        changed(message_list=[{"user": "Hello."}]),
-        "the step has neither `message` alone nor both `user` and `assistant`",
-    ),
-    (changed(message_list=[{"user": "Hello.", "agent": " "}]), "at message_list.0.0.agent"),
-    (changed(message_list=[{"user": "Hello.", "agent": 3}]), "at message_list.0.0.agent"),
-    (changed(message_list=["Hello."]), "steps that do not belong to the scene participation"),
-    (changed(message_list=[[round_of(0, "Hello.")], round_of(1, "Hello.")]), "at message_list.1"),
-    (
-        changed(message_list=[{**round_of(0, "Hello."), "place": None}]),
-        "the step has `place` without `time`",
-    ),
-    (
-        {"simple": {"roles": [sampled("participation")] * 2}},
-        "the record id participation/simple/roles/0 occurs twice",
-    ),
-]
-
-
-@pytest.mark.parametrize(("content", "complaint"), DAMAGED, ids=[complaint for _, complaint in DAMAGED])
-def test_membench_reader_reports_fault_in_file(content: Any, complaint: str, tmp_path: Path):
-    faults = reported_faults(lambda: read("membench_participation", {PARTICIPATION: content}, tmp_path))
-    assert complaint in faults and f"{PARTICIPATION}: " in faults
-
-
-@pytest.mark.parametrize(
-    ("asked", "fault"),
-    [
-        (None, "at the top level"),
-        ({}, "at question"),
-        (question(["first"]), "at target_step_id.0.0"),
-        (question([0], choices="A or B"), "the choices are a single text"),
-        (question([0], choices=["60", "61"]), "at choices"),
-        (question([0], answer=None), "at answer"),
-    ],
-)
-def test_invalid_question_is_quarantined_without_its_trajectory(tmp_path: Path, asked: Any, fault: str):
-    found = one(tmp_path, PARTICIPATION, changed(QA=asked))
-    assert found.reason is None and found.steps
-    assert fault in str(found.questions[0].reason)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.registry import find_domain
-from tests.reader_faults import reported_faults
 
 ACADEMIC, OPEN = find_domain("memorybench_academic"), find_domain("memorybench_open")
 CHAT, QA, SUMMARIES, HEURISTIC, COMPLETION = (
@@ -69,24 +68,6 @@ def test_hellobench_case_has_checklist_as_gold(read_files) -> None:
     assert json.loads(case.gold) == {"checklist": ["Is it long?", "Ok?"]}
     assert case.revealed == "- Is it long?\n- Ok?"
     assert pool.task.metric == "checklist"
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "the file contains no instructions"),
-        ([line("a", "Sport", instruction=" ")], "line 1: at instruction"),
-        (
-            [{"id": "a", "category": "Sport", "instruction": "b"}],
-            "line 1: at formatted_checklists: Field required",
-        ),
-        ([line("a", "Sport", formatted_checklists="[{")], "line 1: at formatted_checklists: Invalid JSON"),
-        ([line("a", "Sport", formatted_checklists="[]")], "line 1: at formatted_checklists"),
-    ],
-)
-def test_hellobench_reader_reports_fault_in_file(read_files, content: Any, message: str) -> None:
-    faults = reported_faults(lambda: read_files("hellobench_qa", {QA: content, CHAT: CHATS}))
-    assert "hellobench/" in faults and message in faults
 
 
 @pytest.mark.parametrize(

@@ -3,24 +3,16 @@
 import csv
 import io
 import json
-import os
-import re
-from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case
-from memflow.benchmarks.registry import find_dataset
 from memflow.records import Record
-from tests.reader_faults import reported_faults
 
 
 def table(*rows: Mapping[str, Any]) -> str:
@@ -149,39 +141,6 @@ def test_limitgen_case_has_paper_text_as_question_and_planted_kind_as_category(r
     assert one.revealed == "No ablation of the rope."
 
 
-def without(row: Mapping[str, Any], field: str) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != field}
-
-
-@pytest.mark.parametrize(
-    ("name", "source", "content", "complaint"),
-    [
-        ("lexeval_qa", LEXEVAL_FILE, [without(LEXEVAL, "answer")], "line 1: at answer"),
-        ("lexeval_qa", LEXEVAL_FILE, [{**LEXEVAL, "input": " "}], "line 1: at input"),
-        ("lexeval_qa", LEXEVAL_FILE, "[1]\n", "line 1: at the top level"),
-        ("judge", JUDGE_FILE, [without(JUDGE, "fd")], "line 1: at fd"),
-        ("scitechnews", NEWS_FILE, [without(NEWS, "pr-summary")], "line 1: at pr-summary"),
-        ("scitechnews", NEWS_FILE, [{**NEWS, "sc-title": None}], "line 1: at sc-title"),
-        ("ideabench", TARGETS, table(without(TARGET, "title")), "the header has neither"),
-        ("ideabench", TARGETS, table({**TARGET, "paperId": ""}), "line 2: at paperId"),
-        ("ideabench", TARGETS, table(TARGET) + "p2,A title\n", "line 3: the row has 2 fields"),
-        ("ideabench", TARGETS, table(TARGET) + "p2,a,b,c\n", "line 3: the row has 4 fields"),
-        ("ideabench", TARGETS, "", "the header has neither"),
-        ("ideabench", TARGETS, "paperId,title,abstract\n" + "x" * 140_000, "is invalid CSV"),
-        ("limitgen", ANNOTATED, json.dumps(without(PAPER, "sections")), "at sections"),
-        ("limitgen", ANNOTATED, "[]", "at the top level"),
-        ("limitgen", LABELS, json.dumps({"a": {"element": "x"}}), "paper a: at ground_truth"),
-        ("limitgen", "limitgen_syn/annotated/new/a.json", "{}", "'new' is not a limitation kind"),
-    ],
-)
-def test_legal_or_academic_task_reader_reports_fault_in_file(
-    read_files: Any, name: str, source: str, content: Any, complaint: str
-) -> None:
-    faults = reported_faults(lambda: read_files(name, {**SMALL[name], source: content}))
-    assert re.search(complaint, faults)
-    assert any(each in faults for each in (source, *SMALL[name]))
-
-
 def test_published_lexeval_task_5_4_has_500_unique_questions(read_published: Any) -> None:
     records = read_published("lexeval_qa")
     found = cases(records)
@@ -189,34 +148,6 @@ def test_published_lexeval_task_5_4_has_500_unique_questions(read_published: Any
     assert len(found) == len({case.question for case in found}) == 500
     (selected,) = select(Domain("legal", "memorybench", ("lexeval_qa",), "a test"), records)
     assert (len(selected.test), len(selected.train)) == (50, 200)
-
-
-def test_every_published_document_of_judge_data_set_becomes_a_case(read_published: Any) -> None:
-    records = read_published("judge")
-    found = cases(records)
-    assert len(found) in (300, 501, 2505)
-    assert all("判决" in case.gold and case.language == "zh" for case in found)
-
-
-def test_every_published_limitgen_paper_has_a_limitation_label(read_published: Any) -> None:
-    records = read_published("limitgen")
-    labels = {r.record_id: json.loads(r.content) for r in records if r.record_id.startswith("sections/")}
-    assert set(labels) == {f"sections/{kind}" for kind in ASPECTS}
-    assert sum(len(label) for label in labels.values()) == 1000
-    found = cases(records)
-    assert len(found) in (55, 1000) and all(case.reason is None for case in found)
-    assert set(Counter(case.category for case in found)) == set(ASPECTS)
-
-
-def test_published_ideabench_papers_without_references_are_quarantined() -> None:
-    """Read the published target papers, which have no references, and check the quarantine reasons."""
-    source = "ideabench/ablation_target_papers.csv"
-    path = Path(os.environ.get("MEMFLOW_DATA", ""), source)
-    if not path.is_file():
-        pytest.skip(f"set MEMFLOW_DATA to a data folder that has {source}")
-    found = cases(MemoryBench().records(find_dataset("ideabench"), {source: path}))
-    assert len(found) == 461
-    assert all(case.reason and "no abstract of a reference" in case.reason for case in found)
 
 
 LABELS_OF_TWO = {"2403.1v1": LABEL, "2403.2v1": LABEL}

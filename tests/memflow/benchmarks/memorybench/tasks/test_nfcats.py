@@ -2,12 +2,9 @@
 
 from collections import Counter
 
-import pytest
-
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.registry import find_domain
-from tests.reader_faults import reported_faults
 
 FILE, OPEN = "nfcats/test.csv", find_domain("memorybench_open")
 TWO = b'annotated_by,category,question\r\nx,REASON,Why is it so?\r\nx,DEBATE,"Is it\nso, or not?"\r\n'
@@ -18,18 +15,6 @@ def test_nfcats_cases_have_categories_and_empty_gold(read_files) -> None:
     assert [(case.case_id, case.category, case.question, case.gold) for case in pool.cases] == [
         ("0", "REASON", "Why is it so?", "{}"), ("1", "DEBATE", "Is it\nso, or not?", "{}"),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"category,question\nREASON\n", "line 2: the row has 1 fields, but the header has 2"),
-        (b"category,question\nREASON,Why?\n,Why?\n", "line 3: at category"),
-    ],
-)
-def test_nfcats_reader_reports_fault_in_file(read_files, content: bytes, message: str) -> None:
-    faults = reported_faults(lambda: read_files("nfcats", {FILE: content}))
-    assert FILE in faults and message in faults
 
 
 def test_published_nfcats_file_gives_published_split(read_published) -> None:

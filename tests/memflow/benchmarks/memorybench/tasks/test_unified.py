@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,14 +21,13 @@ from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.benchmarks.memorybench.tasks.readers import READERS, build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA
-from memflow.benchmarks.memorybench.tasks.unified_row import MAX_LITERAL_LENGTH, parse_literal
+from memflow.benchmarks.memorybench.tasks.unified_row import parse_literal
 from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, MissingData
 from memflow.records import Record
 from resources.data.library import Library
 from resources.settings.settings import load
-from tests.reader_faults import reported_faults
 
 TALK = {
     "speaker_a": "Ann",
@@ -326,9 +324,7 @@ def test_every_task_has_an_original_and_a_unified_data_set() -> None:
 
 
 ROW = ROWS["judge"][0]
-WHOLE = arrow(*ROWS["judge"])
 PLACE = "memorybench/dataset/JuDGE/train/data-00000-of-00001.arrow"
-LIMITS = "memorybench/dataset/LimitGen-Syn/train/data-00000-of-00001.arrow"
 CORPUS = "memorybench/corpus/Locomo-0.jsonl"
 
 
@@ -336,67 +332,6 @@ def one(**changed: Any) -> dict[str, bytes]:
     """One row with something else in it; a field that is None is not there."""
     given = {name: value for name, value in {**ROW, **changed}.items() if value is not None}
     return {PLACE: arrow(given)}
-
-
-@pytest.mark.parametrize(
-    ("task", "files", "complaint"),
-    [
-        ("judge", {PLACE: WHOLE[:-8]}, "no end marker"),
-        ("judge", {PLACE: WHOLE[:-60]}, "truncated"),
-        ("judge", {PLACE: b""}, "truncated or not a valid arrow file"),
-        ("judge", {PLACE: b"\xff\xfe text"}, "truncated or not a valid arrow file"),
-        (
-            "judge",
-            {PLACE.replace(".arrow", ".parquet"): parquet(ROW)[:-9]},
-            "truncated or not a valid parquet file",
-        ),
-        ("judge", {PLACE.replace(".arrow", ".jsonl"): lines(ROW)[:-9]}, "line 1: the line is truncated"),
-        ("judge", {PLACE.replace(".arrow", ".jsonl"): b"\xff\xfe"}, "not UTF-8"),
-        ("judge", {PLACE.replace(".arrow", ".jsonl"): b""}, "the file has no rows"),
-        ("judge", {PLACE.replace(".arrow", ".pickle"): b"x"}, "the file suffix '.pickle' is not .arrow"),
-        ("judge", {PLACE: arrow(ROW, ROW)}, "the record id JuDGE/0 occurs twice"),
-        ("judge", one(info=None), "row 1: at info"),
-        ("judge", one(info="{'golden_answer': 'a'"), "row 1: at info"),
-        ("judge", one(info="__import__('os').getcwd()"), "row 1: at info"),
-        ("judge", one(info="'" + "x" * MAX_LITERAL_LENGTH + "'"), "the maximum is"),
-        ("judge", one(info="{}"), "the field `info` does not match JuDGE"),
-        ("judge", one(info="[]"), "row 1: at info"),
-        ("judge", one(info="{'golden_answer': None}"), "the field `info` does not match JuDGE"),
-        ("judge", one(input_chat_messages=None), "row 1: the row has neither input_prompt"),
-        ("judge", one(input_chat_messages="[{'role': 'user'}]"), "row 1: at input_chat_messages"),
-        ("judge", one(test_idx=-1), "row 1: at test_idx"),
-        ("judge", one(test_idx=None), "row 1: at test_idx"),
-        ("judge", one(lang="de"), "row 1: at lang"),
-        ("judge", one(dataset_name="JRE-L"), "row 1: the row belongs to the data set JRE-L, not JuDGE"),
-        (
-            "limitgen",
-            {LIMITS: arrow({**ROWS["limitgen"][0], "id": None})},
-            "does not match LimitGen-Syn .*`id` of the row is empty",
-        ),
-        (
-            "limitgen",
-            {LIMITS: arrow({**ROWS["limitgen"][0], "info": "{'ground_truth': 'a', 'category': 'new'}"})},
-            "'new' is not a limitation kind",
-        ),
-        ("locomo", {CORPUS: lines({"text": "{}"})}, "the text is not a corpus of Locomo"),
-        ("locomo", {CORPUS: lines({"words": "x"})}, "line 1: at text"),
-        ("locomo", {CORPUS: b""}, "the file has 0 corpora instead of one"),
-        ("locomo", {CORPUS: lines({"text": TEXTS["Locomo-0"]}) * 2}, "the file has 2 corpora instead of one"),
-        (
-            "dialsim_friends",
-            {"memorybench/corpus/DialSim-friends.jsonl": lines({"text": "x"})},
-            "not a corpus",
-        ),
-    ],
-)
-def test_unified_reader_reports_fault_in_file(
-    tmp_path: Path, task: str, files: Mapping[str, bytes], complaint: str
-) -> None:
-    given = {name: content for name, content in unified(task).items() if "/train/" not in name}
-    library = write_files(tmp_path, {**unified(task), **files} if task != "judge" else {**given, **files})
-    faults = reported_faults(lambda: records(library, f"unified_{task}"))
-    assert re.search(complaint, faults)
-    assert any(name in faults for name in files)
 
 
 def test_unified_reader_rejects_missing_corpus_file(tmp_path: Path) -> None:
@@ -408,13 +343,6 @@ def test_unified_reader_rejects_missing_corpus_file(tmp_path: Path) -> None:
     del files[CORPUS]
     with pytest.raises(MissingData, match="corpus"):
         records(write_files(tmp_path / "none", files), "unified_locomo")
-
-
-PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False, allow_infinity=False),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=10,
-)
 
 
 @given(st.text(max_size=60))

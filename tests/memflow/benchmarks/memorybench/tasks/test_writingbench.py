@@ -9,7 +9,6 @@ import pytest
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.registry import find_domain
-from tests.reader_faults import reported_faults
 
 WHOLE, SUBSET = (f"writingbench/{name}.jsonl" for name in ("benchmark_all", "length_subset"))
 OPEN = find_domain("memorybench_open")
@@ -56,45 +55,6 @@ def test_writingbench_case_has_criteria_with_score_levels_as_gold(read_files) ->
     }  # fmt: skip
     assert form["name"] == "Form"
     assert case.revealed == "- Tone: Tone fits.\n- Form: Form fits."
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ([line(1, "Politics & Law", query="")], "line 1: at query"),
-        ([line(1, "Politics & Law", lang="fr")], "line 1: at lang"),
-        ([line(1, "Politics & Law", checklist=[])], "line 1: at checklist"),
-        (
-            [line(1, "Politics & Law", checklist=[{"name": "Tone"}])],
-            "line 1: at checklist.0.criteria_description",
-        ),
-        (
-            [line(1, "Politics & Law", checklist=[{**criterion(), "5-6": ""}])],
-            "line 1: at checklist.0.5-6",
-        ),
-    ],
-)
-def test_writingbench_reader_reports_fault_in_file(read_files, content: Any, message: str) -> None:
-    faults = reported_faults(lambda: read_files("writingbench_law", {WHOLE: content}))
-    assert WHOLE in faults and message in faults
-
-
-@pytest.mark.parametrize(
-    ("name", "strata"),
-    [
-        ("writingbench_law", {"Politics & Law": 41}),
-        ("writingbench_academic", {"Academic & Engineering": 27}),
-        ("writingbench_creative", {"Literature & Arts": 56, "Education": 32, "Advertising & Marketing": 41}),
-    ],
-)
-def test_writing_subset_has_expected_domain_counts(read_published, name: str, strata: dict[str, int]) -> None:
-    records = read_published(name)
-    if records[0].source != SUBSET:
-        pytest.skip("MEMFLOW_DATA has the whole benchmark, of which these are not the counts")
-    (pool,) = build_pools(records)
-    assert Counter(case.stratum for case in pool.cases) == strata
-    assert {len(json.loads(case.gold)["criteria"]) for case in pool.cases} == {5}
-    assert {case.language for case in pool.cases} == {"en", "zh"}
 
 
 def test_writingbench_test_split_has_one_fifth_of_each_domain_rounded_up(read_files) -> None:

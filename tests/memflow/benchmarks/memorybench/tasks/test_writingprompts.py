@@ -4,13 +4,11 @@ import io
 from typing import Any
 
 import pyarrow
-import pytest
 from pyarrow import parquet
 
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.registry import find_domain
-from tests.reader_faults import reported_faults
 
 FILE, OPEN = "writingprompts/test.parquet", find_domain("memorybench_open")
 
@@ -40,17 +38,3 @@ def test_writingprompts_reader_reads_first_2000_rows_and_split_samples_250(read_
     assert len(records) == 2_000 and records[-1].record_id == "1999"
     (selected,) = select(OPEN, records)
     assert (len(selected.test), len(selected.train)) == (50, 200)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (table(prompt=["a"]), "the file lacks the columns story"),
-        (table(prompt=["a", " "], story=["b", "c"]), "row 2: at prompt"),
-        (table(prompt=["a", "b"], story=["b", None]), "row 2: at story"),
-        (table(prompt=["[WP] "], story=["b"]), "row 1: the prompt has no text after its tag"),
-    ],
-)
-def test_writingprompts_reader_reports_fault_in_file(read_files, content: bytes, message: str) -> None:
-    faults = reported_faults(lambda: read_files("writingprompts", {FILE: content}))
-    assert FILE in faults and message in faults

@@ -1,15 +1,16 @@
 """Exchange of speaker names: a permutation without fixed points, and its inverse."""
 
-from collections.abc import Callable
-
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
-from memflow.benchmarks.comem.sources.dialsim.names import NameMapping, rename_people, shuffle_names
-from memflow.records import Record
+from memflow.benchmarks.comem.sources.dialsim.names import NameMapping, rename_people
 
 RING = NameMapping({"Ann": "Bo", "Bo": "Geller", "Geller": "Ann"})
+
+
+def inverse(mapping: NameMapping) -> NameMapping:
+    return NameMapping({new: old for old, new in mapping.instead.items()})
 
 
 def test_speaker_names_are_replaced_only_as_whole_words():
@@ -22,7 +23,7 @@ pieces = st.lists(st.one_of(known, st.text(max_size=4)))
 
 @given(pieces, pieces)
 def test_inverse_name_mapping_restores_every_text_and_option(one: list[str], other: list[str]):
-    for exchange, back in ((RING.text, RING.back.text), (RING.option, RING.back.option)):
+    for exchange, back in ((RING.text, inverse(RING).text), (RING.option, inverse(RING).option)):
         assert back(exchange("".join(one))) == "".join(one)
         assume("".join(one) != "".join(other))
         assert exchange("".join(one)) != exchange("".join(other))
@@ -40,14 +41,4 @@ def test_rename_people_replaces_names_in_messages_speakers_and_questions():
     assert new.questions[0].question == "Whose is Bo's?"
     assert new.questions[0].options == ("Geller", "Mrs. ann", "I don't know.")
     assert new.questions[0].true_of == ("Geller", "Mrs. Ann", "") and new.questions[0].answer == 1
-    assert rename_people(new, RING.back) == context
-
-
-def test_inverse_name_mapping_restores_published_show(real: list[Record], made: Callable[..., list[Context]]):
-    few = {"who_said": 2, "said_last": 1}
-    plain, other = made(real, **few), made(real, **few, names="shuffled")
-    exchange = shuffle_names([line for context in plain for line in context.messages], 42, "friends")
-    assert {"Ross", "Rachel", "Monica", "Chandler", "Joey", "Phoebe", "Geller", "Green"} <= set(
-        exchange.instead
-    )
-    assert [rename_people(context, exchange.back) for context in other] == plain
+    assert rename_people(new, inverse(RING)) == context

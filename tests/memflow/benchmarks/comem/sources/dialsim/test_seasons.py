@@ -1,16 +1,12 @@
 """Dates and the seasons inferred from them: hand-computed values, properties, and the published script."""
 
-from collections import Counter
-from collections.abc import Callable
 from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.sources.dialsim.seasons import day, days, seasons
-from memflow.records import Record
 
 
 @pytest.mark.parametrize(
@@ -58,17 +54,3 @@ def test_season_numbers_of_any_dates_increase_by_at_most_one(shown: list[str]):
     told = seasons(shown)
     assert len(told) == len(shown)
     assert all(later - sooner in (0, 1) for sooner, later in zip([1, *told], told, strict=False))
-
-
-def test_published_friends_script_has_five_seasons(real: list[Record], made: Callable[..., list[Context]]):
-    contexts = made(real, scenes="shown")
-    assert [context.context_id for context in contexts] == [f"friends_s0{season}" for season in range(1, 6)]
-    sessions = [list(dict.fromkeys(line.session for line in context.messages)) for context in contexts]
-    assert [len(held) for held in sessions] == [169, 158, 168, 145, 148]
-    # May 26, 1995; May 30, 1996; May 19, 1997; May 20, 1998; May 23, 1999.
-    assert [held[-1] for held in sessions] == [169, 327, 495, 640, 788]
-    assert [session for held in sessions for session in held] == list(range(1, 789))
-    assert [len(context.messages) for context in contexts] == [3936, 3744, 4015, 3587, 3371]
-    assert {
-        context.context_id: Counter(asked.category for asked in context.questions) for context in contexts
-    } == {f"friends_s0{season}": {"who_said": 36, "said_last": 12} for season in range(1, 6)}

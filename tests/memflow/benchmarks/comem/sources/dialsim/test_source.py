@@ -1,9 +1,7 @@
 """Conversion of DialSim's files to contexts: pickle, script, and invalid files."""
 
 import pickle
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ import pytest
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.registry import find_domain
 from memflow.records import Record
-from tests.reader_faults import reported_faults
 
 Read = Callable[[Mapping[str, bytes]], list[Record]]
 Made = Callable[..., list[Context]]
@@ -124,39 +121,3 @@ def test_probes_of_rule_questions_reveal_the_labeled_speaker(build: Callable[...
 
 
 NUMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-
-
-SILENT = scene("May 1, 1995", "")
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (pickle.dumps(EPISODES)[:300], "truncated or not a pickle"),
-        (b"", "truncated or not a pickle"),
-        (OrderedDict(EPISODES), "contains the class collections.OrderedDict"),
-        ({"S01E01": Path}, "contains the class pathlib"),
-        ({}, "the DialSim file contains no scenes"),
-        ([EPISODES], "the whole file is not a Python dict"),
-        ({"S01E01": [SILENT]}, "episode S01E01: the value is not a Python dict"),
-        (
-            {"The Kite": {1: SILENT}},
-            "episode The Kite, scene 1: the episode's name 'The Kite' does not start",
-        ),
-        ({"S01E01": {"one": SILENT}}, "scene one: the scene number 'one' is not an integer"),
-        ({"S01E01": {1: {"date": "May 1, 1995"}}}, "episode S01E01, scene 1: at script"),
-        (
-            {"S01E01": {1: {**SILENT, "hard_q": {"past": "Who?"}}}},
-            "hard_q, past: the value is not a Python dict",
-        ),
-        ({"S01E01": {1: {**SILENT, "date": ""}}}, "scene 1: at date"),
-        (
-            {"S01E01": {1: {**SILENT, "easy_q": {"ans_w_time": {3: {"answer": "Ann"}}}}}},
-            "scene 1, easy_q, ans_w_time 3: at questions",
-        ),
-    ],
-)
-def test_dialsim_reader_reports_fault_in_pickle(read: Read, content: Any, said: str):
-    data = content if isinstance(content, bytes) else pickle.dumps(content)
-    faults = reported_faults(lambda: read({PICKLE: data}))
-    assert said in faults and f"{PICKLE}: " in faults

@@ -1,0 +1,78 @@
+"""The scores of all assistants: comparisons, leaderboard and history, and memflow.duckdb, which publishes the lake."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+
+from assets.automation import when_scores_settle
+from assets.metadata import RowSummary, data_docs_link, report_link
+from assets.step_assets import StepAssets, WrittenTable, upstream_of, write_table
+from memflow.pipeline import WRITERS
+from memflow.scoring.comparison_table import comparison_markdown
+from memflow.scoring.completeness import INCOMPLETE, gap_lines
+from memflow.scoring.markdown import leaderboard_markdown
+from resources.lake.facts import RUN
+from resources.lake.lake import Lake
+from resources.process import release_after_growth
+from resources.publishing.leaderboard import CachedScores
+from resources.publishing.partition_scores import published_primary_scores
+from resources.publishing.publication import COMPARISONS, HISTORY, LEADERBOARD, publication
+from resources.publishing.score_cache import NAME as SCORES
+from resources.publishing.score_history import PARTITION, add_to_history
+from resources.publishing.warehouse import Warehouse
+from resources.settings.settings import Settings
+
+
+def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
+    """Return the assets score/comparisons, score/leaderboard and score/history."""
+    step, settings = WRITERS[LEADERBOARD], factory.settings
+
+    @factory.multi_asset(step, when_scores_settle(upstream_of(COMPARISONS)))
+    def leaderboard(
+        context: dg.AssetExecutionContext,
+        lake: dg.ResourceParam[Lake],
+        warehouse: dg.ResourceParam[Warehouse],
+    ) -> Iterator[dg.MaterializeResult]:
+        # Partitions that another run writes from here on make the rows stale, whether they are read or not.
+        fingerprint, view = factory.fingerprints.step(step), lake.listing_view()
+        cached = CachedScores(settings.home / SCORES, factory.fingerprints.scoring)
+        rows = publication(settings, view, warehouse, context.run.run_id, cached)
+        written = _write(settings, lake, rows, fingerprint, context.run.run_id)
+        release_after_growth()
+        duckdb = dg.MetadataValue.path(str(warehouse.publish()))
+        for table in written:
+            yield table.result(duckdb=duckdb, **_shown(table.table, settings, lake))
+
+    return [leaderboard]
+
+
+def _write(
+    settings: Settings, lake: Lake, rows: Mapping[str, Sequence[Any]], fingerprint: str, run: str
+) -> list[WrittenTable]:
+    """Write the tables of a publication. The history is last, because it depends on whose leaderboard is stored."""
+    meta = {RUN: run}
+    written = [
+        write_table(lake, table, PARTITION, rows[table], fingerprint, meta)
+        for table in (COMPARISONS, LEADERBOARD)
+    ]
+    summary = RowSummary()
+    history = list(summary.observe(rows[HISTORY]))
+    facts = add_to_history(settings, lake, history, fingerprint=fingerprint, meta=meta)
+    return [*written, WrittenTable(HISTORY, facts, summary)]
+
+
+def _shown(table: str, settings: Settings, lake: Lake) -> dict[str, Any]:
+    """Return a preview that reads as the result, and what is left out."""
+    if table == COMPARISONS:
+        return {"preview": dg.MetadataValue.md(comparison_markdown(lake.read(table, PARTITION)))}
+    if table == HISTORY:
+        return {}
+    gaps = gap_lines(lake.columns(table, PARTITION, ("domain", "assistant", INCOMPLETE)))
+    text = "\n".join(f"* {line}" for line in gaps)
+    return {
+        "preview": dg.MetadataValue.md(leaderboard_markdown(published_primary_scores(settings, lake))),
+        **report_link(settings.home, "leaderboard"),
+        **data_docs_link(settings.home, table, PARTITION),
+        **({INCOMPLETE: dg.MetadataValue.md(text)} if text else {}),
+    }

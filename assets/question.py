@@ -1,0 +1,36 @@
+"""Stage `question`: the gold labels per checkpoint and the probes, one domain per partition.
+
+The probes state which data of their domain is missing.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import dagster as dg
+
+from assets.automation import when_models_change
+from assets.step_assets import PartitionRun, StepAssets
+from memflow.scoring.completeness import INCOMPLETE
+from resources.publishing.completeness import all_gaps, domain_gaps
+
+PROBES = "question.probes"
+
+
+def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
+    """Return the assets question/keys and question/probes."""
+    return [
+        factory.of_partitions("question.keys", when_models_change),
+        factory.of_partitions(PROBES, when_models_change, stored=stored_gaps, shown=shown_gaps),
+    ]
+
+
+def stored_gaps(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
+    """Return what is missing in the tables that the probes are built from."""
+    gaps = domain_gaps(run.domain, run.lake, run.data)
+    return {INCOMPLETE: gaps} if gaps else {}
+
+
+def shown_gaps(run: PartitionRun, table: str) -> dict[str, str]:
+    """Return what is missing in the domain, quarantined probes included."""
+    gaps = all_gaps(run.lake.intact_facts(table, run.key), None)
+    return {INCOMPLETE: gaps} if gaps else {}

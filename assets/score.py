@@ -1,0 +1,76 @@
+"""Stage `score`: verdicts, attributions, claims and health, one domain and assistant per partition.
+
+leaderboard.py and drift.py have the scores over all partitions.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import dagster as dg
+
+from assets.automation import when_inputs_settle
+from assets.evaluation_inputs import inputs_meta, judges_meta
+from assets.metadata import report_link, score_metadata
+from assets.step_assets import PartitionRun, StepAssets, upstream_of
+from memflow.scoring.completeness import INCOMPLETE
+from memflow.scoring.health.markdown import health_markdown
+from resources.publishing.completeness import all_gaps, assistant_gaps
+from resources.publishing.health import stored_health
+from resources.publishing.partition_scores import partition_scores
+from resources.settings.protocol_values import protocol_meta
+
+
+def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
+    """Return the assets score/verdicts, score/attributions, score/claims, score/health and score/retrieval.
+
+    Nothing but its own job requests score/retrieval.
+    """
+    metadata_of: dict[str, dict[str, Any]] = {
+        "score.verdicts": {"stored": verdict_inputs, "shown": shown_gaps},
+        "score.attributions": {},
+        "score.claims": {"stored": claim_judges},
+        "score.health": {"shown": health_metadata},
+    }
+    return [
+        factory.of_partitions(table, when_inputs_settle(upstream_of(table)), **metadata)
+        for table, metadata in metadata_of.items()
+    ] + [factory.of_partitions("score.retrieval", None, kinds=("lancedb", "parquet", "duckdb"))]
+
+
+def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
+    """Return what the verdicts depend on: missing data, the protocol, the inputs of the evaluation, and the judges."""
+    gaps = assistant_gaps(run.domain.name, run.assistant, run.lake)
+    return {
+        **({INCOMPLETE: gaps} if gaps else {}),
+        **protocol_meta(table, run.settings, run.domain, run.assistant),
+        **inputs_meta(run.fingerprints, run.domain, run.assistant),
+        **judges_meta(run.settings, run.domain, rows),
+    }
+
+
+def claim_judges(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
+    """Return the judges of the claims."""
+    return judges_meta(run.settings, run.domain, rows)
+
+
+def shown_gaps(run: PartitionRun, table: str) -> dict[str, Any]:
+    """Return what is missing in the assistant's results, and the address of its page in the report."""
+    facts = run.lake.intact_facts
+    gaps = all_gaps(facts("question.probes", run.domain.name), facts(table, run.key))
+    link = report_link(run.settings.home, "probes", domain=run.domain.name, assistant=run.assistant)
+    return {**({INCOMPLETE: gaps} if gaps else {}), **link}
+
+
+def health_metadata(run: PartitionRun, table: str) -> dict[str, Any]:
+    """Return the state of the memory, and its primary scores, because those of a faulty memory have no value."""
+    name, assistant = run.domain.name, run.assistant
+    health = stored_health(run.lake, name, assistant)
+    if health is None:
+        return {}
+    return {
+        "health": health.state,
+        "statement": health.statement,
+        **score_metadata(partition_scores(run.domain, assistant, run.lake, run.warehouse)),
+        **report_link(run.settings.home, "health", domain=name, assistant=assistant),
+        "preview": dg.MetadataValue.md(health_markdown(run.lake.read(table, run.key))),
+    }

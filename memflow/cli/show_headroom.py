@@ -1,0 +1,139 @@
+"""`memflow show headroom`: which read failures of a memory would a better search over its entries have avoided?"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import RenderableType
+
+from memflow.cli.front import front_of
+from memflow.cli.options import EmbedderOption, EmbedderUrlOption
+from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, heading, message, note, table
+from memflow.cli.selection import select
+from memflow.cli.stored_names import assistants_of, check_names
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from memflow.scoring.comparison import PairedDifference
+    from memflow.scoring.headroom import Headroom
+    from resources.lake.lake import Lake
+    from resources.settings.settings import Settings
+
+ATTRIBUTIONS = "score.attributions"
+RANKINGS = ("memory", "vector", "text", "hybrid", "random")
+COLUMNS = ("assistant", "k", "tokens", *RANKINGS, "best", "gain", "read failures", "avoided")
+EXPLANATION = (
+    "\nMean share of the evidence that is recalled with the memory's own number of entries and tokens. best: for each "
+    "episode, the search that recalls most in the other episodes. gain: best minus memory. avoided: share of the "
+    "memory's read failures that best would have avoided, in brackets the share of random orders. Square brackets are "
+    "95 % intervals."
+)
+NEXT = "\nNothing is measured yet. `memflow show headroom DOMAIN` searches the stored entries again."
+
+
+def headroom(
+    ctx: typer.Context,
+    domain: Annotated[
+        str | None, typer.Argument(metavar="DOMAIN", help="Measure and show the assistants of this domain.")
+    ] = None,
+    assistant: Annotated[
+        str | None, typer.Argument(metavar="ASSISTANT", help="Measure and show this assistant.")
+    ] = None,
+    embedder: EmbedderOption = None,
+    embedder_url: EmbedderUrlOption = None,
+    form: SheetOption = Sheet.text,
+) -> None:
+    """Show which read failures of a memory a better search over the same entries would have avoided.
+
+    With a domain, the stored entries are first searched again where that is missing or outdated, by vector, text and
+    both: without a chat model, at most as many entries and tokens as the memory recalled. Without, what was measured is
+    shown.
+    """
+    from resources.publishing.headroom import stored_headroom
+
+    front = front_of(ctx)
+    settings, lake = front.load(), front.lake()
+    if domain is not None and front.as_of is None:
+        check_names("the lake", "domain with attributed failures", [domain], _domains(lake))
+        names = assistants_of(lake, ATTRIBUTIONS, domain)
+        check_names(domain, "assistant with attributed failures", [assistant] if assistant else None, names)
+        chosen = [assistant] if assistant else names
+        settings = select(
+            ctx,
+            domains=[domain],
+            assistants=chosen,
+            bounds=False,
+            embedder=embedder,
+            embedder_url=embedder_url,
+        ).settings
+        _measure(settings, domain, chosen)
+    rows = [
+        row
+        for row in stored_headroom(settings, lake)
+        if domain in (None, row.domain) and assistant in (None, row.assistant)
+    ]
+    answer_rows(
+        form,
+        [row.values for row in rows],
+        [{name: value for name, value in row.values.items() if name != "curves"} for row in rows],
+        *_tables(rows),
+        note(EXPLANATION if rows else NEXT),
+    )
+
+
+def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> None:
+    """Materialize score/retrieval of the assistants where it is missing or outdated. Raises BadInput for a failure."""
+    from assets.fingerprints import Fingerprints
+    from memflow.pipeline import RETRIEVAL_JOB, WRITERS, partition_key
+
+    fingerprints = Fingerprints.of(settings)
+    step, stale = WRITERS["score.retrieval"], []
+    for name in assistants:
+        facts = fingerprints.lake.intact_facts("score.retrieval", partition_key(domain, name))
+        if facts is None or facts.fingerprint != fingerprints.step(step, domain, name):
+            stale.append(name)
+    if not stale:
+        return
+    from memflow.cli.executor import open_executor
+    from memflow.cli.planned_runs import PlannedRun
+    from resources.runs.added_partitions import add_partitions
+
+    add_partitions(settings, settings, (domain,), tuple(stale))
+    with open_executor(settings, fingerprints, lambda context, done, total: None, None) as executor:
+        for name in stale:
+            message(f"Searching the entries of {name} in {domain} again.")
+            _, reason = executor.run(PlannedRun("domain x assistant", domain, name), RETRIEVAL_JOB)
+            if reason:
+                raise BadInput(f"the entries of {name} in {domain} cannot be searched again: {reason}")
+
+
+def _tables(rows: Sequence["Headroom"]) -> Iterator[RenderableType]:
+    """Yield a table of the recall of each ranking by domain, and a sentence for each assistant."""
+    for domain in dict.fromkeys(row.domain for row in rows):
+        of_domain = [row for row in rows if row.domain == domain]
+        cells = []
+        for row in of_domain:
+            values = row.values
+            random = "" if row.avoided_by_random is None else f" ({row.avoided_by_random:.2f})"
+            avoided = f"{_interval(row.avoided)}{random}"
+            k, tokens = (None if values[name] is None else round(values[name]) for name in ("k", "tokens"))
+            recall = [values[name] for name in (*RANKINGS, "best")]
+            gain = _interval(row.gain, "+.2f")
+            cells.append([row.assistant, k, tokens, *recall, gain, values["read_failures"], avoided])
+        yield heading(f"{domain}: {max(row.probes for row in of_domain):,} probes with evidence")
+        yield table("", COLUMNS, cells, right=COLUMNS[1:], optional=("tokens", "random"))
+        for row in of_domain:
+            yield Text(f"{row.assistant}: {row.statement}")
+
+
+def _interval(found: "PairedDifference | None", form: str = ".2f") -> str:
+    """Return a difference with its interval as text, such as `0.18 [0.16 0.19]`."""
+    if found is None or found.difference is None:
+        return ""
+    if found.low is None or found.high is None:
+        return f"{found.difference:{form}}"
+    return f"{found.difference:{form}} [{found.low:{form}} {found.high:{form}}]"
+
+
+def _domains(lake: "Lake") -> set[str]:
+    return {partition.partition("/")[0] for partition in lake.partitions(ATTRIBUTIONS)}

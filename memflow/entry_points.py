@@ -1,0 +1,45 @@
+"""Entry points of installed packages: benchmarks, memories and metrics, memflow's own among them.
+
+An entry point is imported at its first use, so that a list of names costs no import of the code.
+"""
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from memflow.errors import BadSettings
+
+BENCHMARKS, MEMORIES, METRICS = "memflow.benchmarks", "memflow.memories", "memflow.metrics"
+"""The groups. An entry point of BENCHMARKS names a `BenchmarkSpec`; of MEMORIES, a class or a `System`; of METRICS, a
+`Metric` or an iterable of them."""
+OURS = "memflow"
+"""The distribution whose names have priority over the same names in other packages."""
+
+
+@cache
+def installed(group: str) -> tuple[EntryPoint, ...]:
+    """Return the entry points of a group without duplicates, memflow's own first, and then by name.
+
+    Raises BadSettings if memflow's own are not registered.
+    """
+    points = {(point.name, point.value, distribution(point)): point for point in entry_points(group=group)}
+    if not any(is_ours(point) for point in points.values()):
+        raise BadSettings(
+            f"memflow's own entry points of {group} are not registered: the installed metadata of memflow is "
+            "missing or older than the code. Reinstall memflow with `pip install -e .` in the repository."
+        )
+    return tuple(sorted(points.values(), key=lambda point: (not is_ours(point), point.name)))
+
+
+def distribution(point: EntryPoint) -> str:
+    """Return the name of the package that declares an entry point; empty if it is unknown."""
+    return point.dist.name if point.dist else ""
+
+
+def is_ours(point: EntryPoint) -> bool:
+    """Return whether memflow itself declares an entry point."""
+    return distribution(point) == OURS
+
+
+def package_of(point: EntryPoint) -> str:
+    """Return the name and the version of the package that declares an entry point."""
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "of unknown name"

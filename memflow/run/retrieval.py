@@ -1,0 +1,112 @@
+"""The step `retrieval`: the stored entries are searched again for each probe with evidence, without a chat model.
+
+memflow/scoring/retrieval.py compares the searches with what the memory itself recalled.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from memflow.errors import MemflowError
+from memflow.memories.memory import Recall
+from memflow.memories.search import fuse, fusion_depth
+from memflow.records import Entry, FailureAttribution, Probe, ProbeRetrieval, Reply
+from memflow.run.answer import EpisodeHistory
+from memflow.run.context import EntrySearch, StepContext, Tables
+from memflow.run.transcripts import episode_histories
+from memflow.scoring.attribution import given_messages, received_evidence
+from memflow.scoring.retrieval import HYBRID, TEXT, VECTOR, ProbeEntries, retrieval_rows, unmeasured_row
+
+EPISODES_AT_ONCE = 64
+"""Episodes whose entries are in memory and in one index."""
+
+
+async def measure_retrieval(context: StepContext) -> Tables:
+    """Search the stored entries again for each probe with evidence, and compare with what the memory recalled."""
+    attributions: dict[str, list[FailureAttribution]] = defaultdict(list)
+    for row in context.stream("score.attributions"):
+        if row.evidence:
+            attributions[row.episode_id].append(row)
+    probes = {probe.probe_id: probe for probe in context.test_probes()}
+    given = given_messages(context.stream("memory.transcripts")) if attributions else {}
+    rows: list[ProbeRetrieval] = []
+    episodes = list(attributions)
+    for start in range(0, len(episodes), EPISODES_AT_ONCE):
+        some = {name: attributions[name] for name in episodes[start : start + EPISODES_AT_ONCE]}
+        rows += await _measure(context, some, probes, given)
+    return {"score.retrieval": rows}
+
+
+async def _measure(
+    context: StepContext,
+    attributions: Mapping[str, Sequence[FailureAttribution]],
+    probes: Mapping[str, Probe],
+    given: Mapping[str, int],
+) -> list[ProbeRetrieval]:
+    """Return the rows of some episodes, in the order of their attributions."""
+    flat = [row for of_episode in attributions.values() for row in of_episode]
+    # Without an export of the memory server, or with a failed reply, there is nothing to compare.
+    measured = [row for row in flat if row.stored is not None and row.recalled is not None]
+    rows = {row.probe_id: [unmeasured_row(row, row.reason or "no recall")] for row in flat}
+    if not measured:
+        return [row for of_probe in rows.values() for row in of_probe]
+    ignored = context.memory.system.kinds_without_evidence
+    stored = list(context.stream("memory.indexes", episodes=attributions))
+    pasts = episode_histories(
+        stored,
+        context.stream("memory.transcripts", episodes=attributions),
+        [probes[row.probe_id] for row in measured],
+    )
+    replies = {row.probe_id: row for row in context.stream("answer.replies", episodes=attributions)}
+    entries = await _with_vectors(context, [row for row in stored if row.kind not in ignored])
+    queries = [_query(context, probes[row.probe_id]) for row in measured]
+    vectors = await (await context.models.embedder()).embed(queries)
+    with context.index(entries) as search:
+        for row, query, vector in zip(measured, queries, vectors, strict=True):
+            probe, past = probes[row.probe_id], pasts[row.episode_id]
+            of_probe = _entries_of(row, probe, past, replies[row.probe_id], given, ignored)
+            rankings = _rankings(search, of_probe, past.sequence(probe), query, vector.tolist())
+            rows[row.probe_id] = retrieval_rows(of_probe, rankings)
+    return [row for of_probe in rows.values() for row in of_probe]
+
+
+def _entries_of(
+    row: FailureAttribution,
+    probe: Probe,
+    past: EpisodeHistory,
+    reply: Reply,
+    given: Mapping[str, int],
+    ignored: frozenset[str],
+) -> ProbeEntries:
+    at = past.sequence(probe)
+    items = {item.entry_id: item for item in past.items if item.kind not in ignored and item.alive(at)}
+    recalled = [name for name in dict.fromkeys(reply.recalled) if name in items]
+    return ProbeEntries(row, received_evidence(probe, at, given), items, recalled)
+
+
+def _rankings(
+    search: EntrySearch, probe: ProbeEntries, at: int, query: str, vector: Sequence[float]
+) -> dict[str, Sequence[str]]:
+    """Return the rankings of a probe's entries by each mode of search, as long as its k and tokens may need."""
+    episode, depth = probe.attribution.episode_id, fusion_depth(probe.k)
+    by_text, by_vector = search(episode, at, query, depth), search(episode, at, vector, depth)
+    scores = fuse([by_text, by_vector])
+    fused = sorted(scores, key=lambda name: (-scores[name], name))
+    return {HYBRID: fused, VECTOR: by_vector, TEXT: by_text}
+
+
+async def _with_vectors(context: StepContext, entries: list[Entry]) -> list[Entry]:
+    """Return the entries with vectors: their own, or those of the configured embedder."""
+    missing = [row.text for row in entries if row.vector is None]
+    vectors: Iterator[list[float]] = iter(())
+    if missing:
+        vectors = iter((await (await context.models.embedder()).embed(missing)).tolist())
+    return [row if row.vector is not None else replace(row, vector=next(vectors)) for row in entries]
+
+
+def _query(context: StepContext, probe: Probe) -> str:
+    """Return the text that a memory is read with for a probe."""
+    try:
+        return context.benchmark.question(context.domain, probe, Recall(), None).query
+    except (MemflowError, KeyError):
+        return probe.question  # its reply has the reason

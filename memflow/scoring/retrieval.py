@@ -1,0 +1,138 @@
+"""Retrieval headroom of one probe: what another search over the stored entries recalls, with equal k and tokens.
+
+memflow/run/retrieval.py searches the entries; headroom.py summarizes the rows of an assistant.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memflow.fingerprint import digest
+from memflow.memories.entries import Item
+from memflow.metrics.diagnosis import attribute_by_evidence
+from memflow.records import FailureAttribution, ProbeRetrieval
+from memflow.tokens import estimate
+
+OWN, HYBRID, VECTOR, TEXT, RANDOM = "memory", "hybrid", "vector", "text", "random"
+MODES = (HYBRID, VECTOR, TEXT)
+"""The searches that are compared with the memory's own. Of equally good ones, the first is chosen."""
+DRAWS = 20
+"""Random orders of the entries of each probe, over which the baseline is averaged."""
+
+
+@dataclass(frozen=True)
+class ProbeEntries:
+    """What a memory stored and recalled when a probe was asked, without bookkeeping and summaries of everything.
+
+    `evidence` are the messages that the memory had received by then.
+    """
+
+    attribution: FailureAttribution
+    evidence: frozenset[str]
+    items: Mapping[str, Item]
+    recalled: Sequence[str]
+
+    @property
+    def k(self) -> int:
+        """The number of entries that the memory recalled."""
+        return len(self.recalled)
+
+    @property
+    def tokens(self) -> int:
+        """The estimated tokens of these entries."""
+        return sum(estimate(self.items[name].text) for name in self.recalled)
+
+    def within(self, ranking: Iterable[str]) -> list[str]:
+        """Return the best entries of a ranking within the memory's own k and tokens.
+
+        An entry that is longer than the rest of the tokens is passed over.
+        """
+        k, left = self.k, self.tokens
+        chosen: list[str] = []
+        for name in ranking:
+            if len(chosen) == k:
+                break
+            if (size := estimate(self.items[name].text)) <= left:
+                chosen.append(name)
+                left -= size
+        return chosen
+
+    def messages(self, names: Iterable[str]) -> frozenset[str]:
+        """Return the evidence messages that entries came from."""
+        return self.evidence.intersection(source for name in names for source in self.items[name].sources)
+
+    def ranks(self, ranking: Sequence[str]) -> list[float]:
+        """Return the rank of the first entry of each evidence message that a ranking has, in ascending order."""
+        first: dict[str, int] = {}
+        for rank, name in enumerate(ranking, start=1):
+            for source in self.evidence.intersection(self.items[name].sources):
+                first.setdefault(source, rank)
+        return [float(rank) for rank in sorted(first.values())]
+
+    def read_failure(self, recalled: frozenset[str]) -> float | None:
+        """Return the part of the loss that is a read failure with these evidence messages recalled."""
+        loss = self.attribution.loss
+        if loss is None:
+            return None
+        return attribute_by_evidence(self.evidence, self.messages(self.items), recalled, loss).read
+
+
+def retrieval_rows(probe: ProbeEntries, rankings: Mapping[str, Sequence[str]]) -> list[ProbeRetrieval]:
+    """Return the rows of a probe: of the memory itself, of each ranking by mode, and of random orders."""
+    draws = [probe.messages(probe.within(order)) for order in _random_orders(probe)]
+    return [
+        _row(probe, OWN, [probe.messages(probe.recalled)], probe.ranks(probe.recalled)),
+        *(
+            _row(probe, mode, [probe.messages(probe.within(ranking))], probe.ranks(ranking))
+            for mode, ranking in rankings.items()
+        ),
+        _row(probe, RANDOM, draws, []),
+    ]
+
+
+def unmeasured_row(attribution: FailureAttribution, reason: str) -> ProbeRetrieval:
+    """Return the row of a probe whose recall cannot be compared, with the reason."""
+    return ProbeRetrieval(**_columns(attribution), ranking=OWN, evidence=attribution.evidence, reason=reason)
+
+
+def _row(
+    probe: ProbeEntries,
+    ranking: str,
+    recalled: Sequence[frozenset[str]],
+    ranks: list[float],
+) -> ProbeRetrieval:
+    """Return the row of a ranking: `recalled` are the evidence messages that it recalls, in each of its draws."""
+    read = probe.read_failure(probe.messages(probe.recalled))
+    rest = [failure for each in recalled if (failure := probe.read_failure(each)) is not None]
+    return ProbeRetrieval(
+        **_columns(probe.attribution),
+        ranking=ranking,
+        evidence=len(probe.evidence),
+        stored=len(probe.messages(probe.items)),
+        entries=len(probe.items),
+        k=probe.k,
+        tokens=probe.tokens,
+        recalled=sum(map(len, recalled)) / len(recalled),
+        ranks=ranks,
+        read=read,
+        avoided=read - sum(rest) / len(rest) if read is not None and rest else None,
+    )
+
+
+def _columns(row: FailureAttribution) -> dict[str, Any]:
+    names = ("domain", "assistant", "probe_id", "episode_id", "checkpoint")
+    return {name: getattr(row, name) for name in names}
+
+
+def _random_orders(probe: ProbeEntries) -> Iterator[Iterable[str]]:
+    """Yield random orders of a probe's entries, the same ones in each run."""
+    names = [*probe.items]
+    if probe.k >= len(names):
+        yield names
+        return
+    seed = int(digest(probe.attribution.domain, probe.attribution.probe_id)[:8], 16)
+    rng = np.random.default_rng(seed)
+    for _ in range(DRAWS):
+        yield [names[number] for number in rng.permutation(len(names))]

@@ -1,0 +1,27 @@
+"""The rows of a publication: the comparisons, the leaderboard and the history of all scores."""
+
+from typing import Any
+
+from memflow.scoring.comparisons import with_ranks
+from memflow.scoring.noise import with_difference_noise
+from resources.lake.lake import Lake
+from resources.publishing.comparisons import comparison_rows
+from resources.publishing.leaderboard import CachedScores, leaderboard_rows
+from resources.publishing.score_history import history_rows
+from resources.publishing.warehouse import Warehouse
+from resources.settings.settings import Settings
+
+COMPARISONS, LEADERBOARD, HISTORY = "score.comparisons", "score.leaderboard", "score.history"
+
+
+def publication(
+    settings: Settings, lake: Lake, warehouse: Warehouse, run: str, cached: CachedScores | None = None
+) -> dict[str, list[Any]]:
+    """Return the rows of the tables that a run publishes, computed from the lake, by table."""
+    comparisons = comparison_rows(settings, lake, cached)
+    scores = with_ranks(leaderboard_rows(settings, lake, warehouse, cached), comparisons)
+    return {
+        COMPARISONS: with_difference_noise(comparisons, scores),
+        LEADERBOARD: scores,
+        HISTORY: history_rows(settings, lake, run, scores),
+    }
