@@ -135,6 +135,7 @@ def _is_answer(message: StoredMessage, following: StoredMessage) -> bool:
 
 
 def _speaker_prefix(line: str) -> str:
+    """Return the name of the speaker with which a line begins, with the colon; empty without a name."""
     head = _HEAD.match(line)
     return head[0] if head else ""
 

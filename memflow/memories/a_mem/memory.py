@@ -104,12 +104,10 @@ class AMem(ModelWrittenMemory):
 
     k: int = parameter(10, "Number of notes found by the query.", low=1)
     linked: int = parameter(10, "Maximum number of linked notes that are recalled, too.")
-    k_links: int = parameter(
-        5, "Number of older notes that a new note is compared with, and can be linked to."
-    )
+    k_links: int = parameter(5, "Number of older notes that a new note may be linked to.")
     query: str = parameter(
         "question",
-        "The query of the search: the question, or its keywords.",
+        "The text searched for: the question, or its keywords.",
         choices=("question", "keywords"),
     )
 

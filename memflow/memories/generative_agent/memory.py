@@ -110,9 +110,7 @@ class GenerativeAgent(ModelWrittenMemory):
         choices=("min_max", "none"),
     )
     threshold: int = parameter(150, "Sum of importance that triggers a reflection.", low=1)
-    recent: int = parameter(
-        100, "Number of newest memories in the request for a reflection's questions.", low=1
-    )
+    recent: int = parameter(100, "Number of newest memories that a reflection's questions cover.", low=1)
     questions: int = parameter(
         MOST_QUESTIONS, "Number of questions per reflection.", low=1, high=MOST_QUESTIONS
     )

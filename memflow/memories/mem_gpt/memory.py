@@ -41,13 +41,11 @@ class MemGpt(ModelWrittenMemory):
     working: float = parameter(0.25, "Share of the budget for the working context.", high=1)
     warning_threshold: float = parameter(0.7, "Share of the budget above which the model is warned.")
     flush_threshold: float = parameter(1.0, "Share of the budget above which messages are evicted.")
-    flush_evicted: float = parameter(
-        0.5, "Share of the queue's tokens that is evicted, oldest first.", high=1
-    )
+    flush_evicted: float = parameter(0.5, "Share of the queue's tokens that is evicted.", high=1)
     k: int = parameter(5, "Number of entries per page of search results.", low=1)
     steps: int = parameter(
         10,
-        "Maximum number of rounds of function calls, while a call requests a heartbeat; 1 in MemBench.",
+        "Maximum rounds of function calls, each on request of a heartbeat; 1 in MemBench.",
         low=1,
     )
 

@@ -101,7 +101,7 @@ class MemoryBank(ModelWrittenMemory):
         choices=("none", "curve", "published_code"),
     )
     coefficient: float = parameter(
-        5.0, "Days in which the retention of a memory of strength 1 falls to 37 %.", low=0.1
+        5.0, "Days after which a memory of strength 1 is retained with 37 %.", low=0.1
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=2, embed_read=1, per="message")
@@ -184,6 +184,7 @@ class MemoryBank(ModelWrittenMemory):
         return date
 
     def _end_day(self, day: list[Item]) -> list[Item]:
+        """End the current day with an entry that dates it. Return its messages."""
         self.store.add(DAY, day[0].meta["date"] or "", sources=())
         return day
 

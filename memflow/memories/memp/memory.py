@@ -76,9 +76,7 @@ class Memp(ModelWrittenMemory):
     failure, and `reflection` also rewrites retrieved procedures after a failure. An unclear outcome is no failure.
     """
 
-    size: int = parameter(
-        2000, "Maximum number of tokens of a trajectory, into which messages are split.", low=1
-    )
+    size: int = parameter(2000, "Maximum tokens of a trajectory; longer exchanges are split.", low=1)
     k: int = parameter(10, "Number of recalled procedures.", low=1)
     threshold: float = parameter(0.5, "Minimum cosine of a recalled procedure and the query.", low=-1)
     build: str = parameter(

@@ -44,9 +44,7 @@ class ScMemory(ModelWrittenMemory):
     flash: int = parameter(3, "Number of newest messages in flash memory.", low=1)
     k: int = parameter(3, "Number of activated older messages.", low=1)
     decay: float = parameter(0.995, "Factor of the recency per message.", high=1)
-    budget: int = parameter(
-        1_400, "Maximum number of recalled tokens (estimated): about 1,024 English words.", low=1
-    )
+    budget: int = parameter(1_400, "Maximum recalled tokens (estimated): about 1,024 English words.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=1, chat_read=2, embed_write=1, embed_read=1, per="message")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS}

@@ -38,9 +38,9 @@ def _with_config(rule: Callable[[AMemGymConfig], Rule]) -> PerDomain:
 
 
 def _changes_by_config(
-    find_violations: Callable[[AMemGymConfig, Sequence[Change]], Collection[int]], but: float = 0.0
+    find_violations: Callable[[AMemGymConfig, Sequence[Change]], Collection[int]], tolerance: float = 0.0
 ) -> PerDomain:
-    return _with_config(lambda config: WholeTable(partial(find_violations, config), but))
+    return _with_config(lambda config: WholeTable(partial(find_violations, config), tolerance))
 
 
 def _probes_by_config(find_violations: Callable[..., Collection[int]]) -> PerDomain:
@@ -52,9 +52,9 @@ def _turns_and_changes(find_violations: Callable[..., Collection[int]]) -> Acros
 
 
 def _probes_and_table(
-    find_violations: Callable[..., Collection[int]], beside: str = "state.changes"
+    find_violations: Callable[..., Collection[int]], table: str = "state.changes"
 ) -> AcrossTables:
-    return AcrossTables(("question.probes", beside), find_violations)
+    return AcrossTables(("question.probes", table), find_violations)
 
 
 def _if_generated(rule: Rule) -> PerDomain:
