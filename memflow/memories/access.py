@@ -29,15 +29,15 @@ class AccessLog:
 
     def last(self, item: Item) -> int | None:
         """Return the time of an entry's last access; None if it was never accessed."""
-        self._follow()
+        self._process_changes()
         return self._last.get(item.entry_id)
 
     def times(self, item: Item) -> int:
         """Return how often an entry was accessed."""
-        self._follow()
+        self._process_changes()
         return self._times[item.entry_id]
 
-    def _follow(self) -> None:
+    def _process_changes(self) -> None:
         if self._version == self.store.version:
             return
         for change in self.store.changes(self._version):

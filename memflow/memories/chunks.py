@@ -31,7 +31,7 @@ class MessagePart:
     def line(self) -> str:
         """Return the text of the part; the first part of a message begins with the speaker's name."""
         text = self.message.item.text
-        return (_head(text) if self.start else "") + text[self.start : self.end]
+        return (_speaker_prefix(text) if self.start else "") + text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +134,19 @@ def _is_answer(message: StoredMessage, following: StoredMessage) -> bool:
     return following.item.role == "assistant" and not new_session
 
 
-def _head(line: str) -> str:
+def _speaker_prefix(line: str) -> str:
+    """Return the name of the speaker with which a line begins, with the colon; empty without a name."""
     head = _HEAD.match(line)
     return head[0] if head else ""
 
 
 def _words(line: str, limit: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each word of a line; words longer than `most` quarters of a token are split.
+    """Yield the start and end of each word of a line; words longer than `limit` quarters of a token are split.
 
     A word includes the space after it; the first word includes the speaker's name before it.
     """
     start = 0
-    for end in [word.end() for word in _WORD.finditer(line, len(_head(line)))] or [len(line)]:
+    for end in [word.end() for word in _WORD.finditer(line, len(_speaker_prefix(line)))] or [len(line)]:
         if quarters(line[start:end]) > limit:
             for position in range(start + 1, end):
                 if quarters(line[start : position + 1]) > limit:

@@ -57,7 +57,7 @@ class EvolvingMemory(Memory):
     )
     cadence: str = parameter(
         "period",
-        "When the policy evolves: after every period, or after every play of the episode.",
+        "The policy evolves after every period, or after every play of the episode.",
         choices=CADENCES,
     )
     cycles: int = parameter(

@@ -334,8 +334,8 @@ class ModelWrittenMemory(Memory):
     """The base class of memories whose entries a chat model writes. Its parameters limit the answers."""
 
     max_text: int = parameter(
-        TEXT.size, "Maximum number of characters of a text in an answer, against endless answers.", low=1
+        TEXT.size, "Maximum characters of a text in an answer, against endless answers.", low=1
     )
     max_items: int = parameter(
-        ITEMS.size, "Maximum number of items of a list in an answer, against endless answers.", low=1
+        ITEMS.size, "Maximum items of a list in an answer, against endless answers.", low=1
     )

@@ -10,7 +10,7 @@ _MINE = re.compile(r"\b[Mm]y ([\w' -]+?)(?= (?:is|are|was)\b|[,.;:!?]|$)")
 
 
 def statements(lines: str, *, speaker: str | None = None) -> list[str]:
-    """Return the sentences of `speaker: text` lines that are no questions; with `of`, only those of this speaker."""
+    """Return the sentences of `speaker: text` lines that are no questions, of one `speaker` or of all."""
     sentences = []
     for line in lines.splitlines():
         match = _LINE.match(line)

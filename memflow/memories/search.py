@@ -143,7 +143,7 @@ class SearchIndex(ABC, Generic[D]):
     def _retire(self, entry_id: str, item: Item) -> None:
         number = self._documents.numbers.pop(entry_id)
         self._documents.retired.append(number)
-        self._drop(number, item)
+        self._remove_statistics(number, item)
 
     def _rebuild(self, items: list[Item]) -> None:
         """Index only these entries. The documents stay the same object, which `_share` may have offered."""
@@ -160,7 +160,7 @@ class SearchIndex(ABC, Generic[D]):
         """Add an entry to the index under a document number that is larger than all former numbers."""
 
     @abstractmethod
-    def _drop(self, number: int, item: Item) -> None:
+    def _remove_statistics(self, number: int, item: Item) -> None:
         """Remove a retired entry from the statistics of the index."""
 
     def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
@@ -255,7 +255,7 @@ class Bm25(SearchIndex[_WordDocuments]):
             postings.counts.append(count)
             postings.living += 1
 
-    def _drop(self, number: int, item: Item) -> None:
+    def _remove_statistics(self, number: int, item: Item) -> None:
         length, counts = _word_counts(item.text)
         self._documents.total -= length
         for word, _ in counts:
@@ -304,7 +304,7 @@ class Dense(SearchIndex[_VectorDocuments]):
             raise BadInput(self._misfit(f"entry {item.entry_id}", item.vector))
         documents.matrix[number] = item.vector
 
-    def _drop(self, number: int, item: Item) -> None:
+    def _remove_statistics(self, number: int, item: Item) -> None:
         """Do nothing, since this index has no statistics."""
 
     def _misfit(self, owner: str, vector: Vector) -> str:

@@ -72,7 +72,7 @@ def evolves(config: MemoryConfig, benchmark: Benchmark) -> bool:
 def count_events(config: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
     """Return the number of events that play processes, over all episodes and evolution cycles."""
     event_count = sum(len(episode.events) for episode in episodes)
-    return event_count * (1 + _cycles(config)) if evolves(config, benchmark) else event_count
+    return event_count * (1 + _cycle_count(config)) if evolves(config, benchmark) else event_count
 
 
 async def play_assistant(
@@ -116,7 +116,7 @@ async def play_assistant(
     return list(await asyncio.gather(*(evolution().run(episode) for episode in episodes)))
 
 
-def _cycles(config: MemoryConfig) -> int:
+def _cycle_count(config: MemoryConfig) -> int:
     return int(config.values["cycles"]) if config.values["cadence"] == "episode" else 0
 
 
@@ -139,7 +139,7 @@ class _Evolution:
         if self.config.values["cadence"] == "period":
             last = max((event.checkpoint for event in episode.events), default=0)
             return await self._play(add_checkpoints(episode, self._evolve_at, before=last), self.observer)
-        for cycle in range(1, 1 + _cycles(self.config)):
+        for cycle in range(1, 1 + _cycle_count(self.config)):
             answered: list[tuple[Probe, Reply]] = []
             await self._play(add_checkpoints(episode, self._collect(answered)))
             step = await self._evolve(self.steps[-1].kinds, answered)

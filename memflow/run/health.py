@@ -44,7 +44,7 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
 
     observations = []
     for episodes in episode_batches(messages.starts):
-        lines = _by_episode(context, episodes)
+        lines = _messages(context, episodes)
         histories = episode_histories(
             context.stream("memory.indexes", vectors=False, episodes=episodes),
             chain(*lines.values()),
@@ -81,7 +81,7 @@ def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Ma
     ignored = context.memory.system.kinds_without_evidence
     hits: dict[str, bool] = {}
     for episodes in episode_batches(reads_by_moment):
-        lines = _by_episode(context, episodes)
+        lines = _messages(context, episodes)
         histories = episode_histories(
             context.stream("memory.indexes", vectors=False, episodes=episodes), chain(*lines.values()), ()
         )
@@ -113,7 +113,7 @@ def _as_item(line: TranscriptMessage) -> Item:
     )
 
 
-def _by_episode(context: StepContext, episodes: Collection[str]) -> dict[str, list[TranscriptMessage]]:
+def _messages(context: StepContext, episodes: Collection[str]) -> dict[str, list[TranscriptMessage]]:
     lines: dict[str, list[TranscriptMessage]] = defaultdict(list)
     for line in context.stream("memory.transcripts", episodes=episodes):
         if line.reason is None and line.episode_id in episodes:

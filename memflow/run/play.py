@@ -280,8 +280,8 @@ class _EpisodePlay:
         """Write messages to the memory. The sequence number already includes the first `already_counted` messages."""
         sequence = self.memory.store.sequence - already_counted
         # A probe that follows a message within the write sees the memory before the write.
-        following = [self.queries.messages.get(spoken.message.message_id, ()) for spoken in messages]
-        await self.announce([query for texts in following[:-1] for query in texts])
+        queries_after = [self.queries.messages.get(spoken.message.message_id, ()) for spoken in messages]
+        await self.announce([query for queries in queries_after[:-1] for query in queries])
         for index, spoken in enumerate(messages):
             played = PlayedMessage(
                 spoken.message,
@@ -299,7 +299,7 @@ class _EpisodePlay:
             self.lines[-1] = replace(
                 self.lines[-1], models_s=timer.models, own_s=timer.own, model_calls=timer.calls
             )
-        await self.announce(following[-1])
+        await self.announce(queries_after[-1])
 
     async def _recall(self, query: str, *, frozen: bool = True) -> Recall:
         """Return the recall of the memory. Raises RecallFailed if the memory or its embedder fails."""
@@ -411,11 +411,9 @@ async def _play(
 def _checkpoints(events: Sequence[Event]) -> Iterator[tuple[int, int, list[Event]]]:
     """Yield (checkpoint, next checkpoint, events of the checkpoint) for each checkpoint."""
     groups = [(number, list(group)) for number, group in groupby(events, key=lambda event: event.checkpoint)]
-    # An episode without events has no group, and LAST alone follows.
-    for (number, group), following in zip(
-        groups, [*(number for number, _ in groups[1:]), LAST], strict=False
-    ):
-        yield number, following, group
+    following = [*(number for number, _ in groups[1:]), LAST]  # one more than groups if there are no events
+    for (number, group), next_number in zip(groups, following, strict=False):
+        yield number, next_number, group
 
 
 async def play_all(

@@ -90,7 +90,7 @@ class RecordedMessage(_Shape):
 def recording_text(run: RecordedRun, transcript: Iterable[TranscriptMessage]) -> str:
     """Return the text of a recorded run's file. Raises BadInput if the transcript has no message."""
     transcript = list(transcript)
-    lines = [_line(row) for row in transcript if row.reason is None]
+    lines = [_recorded_message(row) for row in transcript if row.reason is None]
     if not lines:
         raise BadInput(
             f"the assistant {run.assistant} has no messages in the domain {run.domain}. Rerun the domain with a "
@@ -147,7 +147,7 @@ def scripted_meta(records: Iterable[Record]) -> dict[str, str]:
     return {SCRIPTED: "yes"} if header is not None and header.scripted else {}
 
 
-def _line(row: TranscriptMessage) -> RecordedMessage:
+def _recorded_message(row: TranscriptMessage) -> RecordedMessage:
     return RecordedMessage(
         episode_id=row.episode_id,
         checkpoint=row.checkpoint,

@@ -64,10 +64,10 @@ class _RecallContent:
     def empty(self) -> bool:
         return not (self.messages or self.texts)
 
-    def beyond(self, other: "_RecallContent") -> str:
+    def minus(self, other: "_RecallContent") -> str:
         """Return the first lines that only this recall has, or its error, shortened for a message."""
         other_lines = set(other._lines())
-        return _short(self.error or "\n".join(line for line in self._lines() if line not in other_lines))
+        return _shorten(self.error or "\n".join(line for line in self._lines() if line not in other_lines))
 
     def _lines(self) -> list[str]:
         turns = [message.content for message in self.messages]
@@ -118,7 +118,7 @@ class RestoredMemoryCheck:
         """Read the playing memory after the first event of an episode, if it is sampled."""
         if episode_id == self.first_episode and not memory.calls.chat_read:
             query = next(query for (episode, _), query in self.queries.items() if episode == episode_id)
-            await self._record(memory, episode_id, None, query)
+            await self._record_read(memory, episode_id, None, query)
 
     async def at_checkpoint(self, memory: Memory, episode_id: str, checkpoint: int) -> None:
         """Read the playing memory at the end of a checkpoint, if it is sampled, and compare an earlier one once."""
@@ -128,7 +128,7 @@ class RestoredMemoryCheck:
         if episode_id in self._reads and episode_id not in self._compared_early:
             self._compared_early.add(episode_id)  # a run with paid models should fail early
             await self._compare(memory, self._reads[episode_id][0])
-        await self._record(memory, episode_id, checkpoint, query)
+        await self._record_read(memory, episode_id, checkpoint, query)
         if not self._isolated:
             self._isolated = True
             await self._check_isolation(memory, self._reads.get(episode_id, [])[-1:])
@@ -139,7 +139,7 @@ class RestoredMemoryCheck:
             await self._compare(memory, sampled)
         self._indexes.pop(episode_id, None)
 
-    async def _record(self, memory: Memory, episode_id: str, checkpoint: int | None, query: str) -> None:
+    async def _record_read(self, memory: Memory, episode_id: str, checkpoint: int | None, query: str) -> None:
         content = await _read(memory, query)
         if content is not None:
             read = _SampledRead(episode_id, checkpoint, memory.store.sequence, query, content)
@@ -153,10 +153,10 @@ class RestoredMemoryCheck:
         self.compared += 1
         if content != sampled.content:
             await self._require_repeatable(restored, content, sampled)
-            raise self._differs(
-                f"for the query {_short(sampled.query)} ({sampled.moment}), what only the playing memory recalled is "
-                f"{sampled.content.beyond(content)}, and what only the memory restored from its entries recalled is "
-                f"{content.beyond(sampled.content)}"
+            raise self._difference_error(
+                f"for the query {_shorten(sampled.query)} ({sampled.moment}), what only the playing memory recalled is "
+                f"{sampled.content.minus(content)}, and what only the memory restored from its entries recalled is "
+                f"{content.minus(sampled.content)}"
             )
 
     def _restored_store(self, memory: Memory, sampled: _SampledRead) -> EntryStore:
@@ -171,9 +171,9 @@ class RestoredMemoryCheck:
                 empty.tools = replace(empty.tools, chat=None)
             content = await _read(empty, sampled.query)
             if content is not None and not content.empty:
-                raise self._differs(
-                    f"a new memory without entries recalls {content.beyond(_RecallContent())} for the query "
-                    f"{_short(sampled.query)} ({sampled.moment})"
+                raise self._difference_error(
+                    f"a new memory without entries recalls {content.minus(_RecallContent())} for the query "
+                    f"{_shorten(sampled.query)} ({sampled.moment})"
                 )
             if memory.calls == Calls():  # else a write would call a model
                 await self._check_copies(memory, sampled)
@@ -190,8 +190,8 @@ class RestoredMemoryCheck:
             await second.write([Message("memflow-isolation-test", "user", CANARY)])
         after = await _read(third, CANARY)
         if before is not None and after is not None and after != before:
-            raise self._differs(
-                f"after a message was written to one copy of it, another copy also recalls {after.beyond(before)} "
+            raise self._difference_error(
+                f"after a message was written to one copy of it, another copy also recalls {after.minus(before)} "
                 f"({sampled.moment})"
             )
 
@@ -200,12 +200,12 @@ class RestoredMemoryCheck:
         if await _read(memory, read.query) != content:
             raise RestoredMemoryDiffers(
                 f"the memory {self.name} recalls other text each time it is read, as for the query "
-                f"{_short(read.query)} ({read.moment}), so its scores are refused. Remove randomness and clocks "
+                f"{_shorten(read.query)} ({read.moment}), so its scores are refused. Remove randomness and clocks "
                 "from `read` (time is `self.store.sequence`), and run a service that changes meanwhile as a memory "
                 "server (docs/how-to/memory_server.md)."
             )
 
-    def _differs(self, difference: str) -> RestoredMemoryDiffers:
+    def _difference_error(self, difference: str) -> RestoredMemoryDiffers:
         return RestoredMemoryDiffers(
             f"the memory {self.name} keeps state outside its EntryStore: {difference}. Probes are asked of restored "
             "memories, so its answers would use other messages than those before their checkpoint, and its scores are "
@@ -279,9 +279,8 @@ def sample_checkpoints(
         (moment[0] for moment, following in spans.items() if query(*moment, following) is not None), None
     )
     of_first = sample((moment for moment in spans if moment[0] == first_episode), first)
-    return dict(sorted(of_first.items())) | sample(
-        (moment for moment in spans if moment[0] != first_episode), others
-    )
+    of_others = sample((moment for moment in spans if moment[0] != first_episode), others)
+    return dict(sorted(of_first.items())) | of_others
 
 
 async def _read(memory: Memory, query: str) -> _RecallContent | None:
@@ -297,6 +296,6 @@ async def _read(memory: Memory, query: str) -> _RecallContent | None:
     return _RecallContent(recall.notes, recall.messages, tuple(entry.text for entry in recall.entries))
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     text = visible(" ".join(text.split()))
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...") if text else "nothing"

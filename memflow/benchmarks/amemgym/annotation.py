@@ -22,7 +22,7 @@ from memflow.fingerprint import seeded
 from memflow.records import TranscriptMessage, Turn
 
 
-def _exposure(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
+def _exposure_candidates(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     for history, turn in _exposing_openings(tables):
         previous_state = history.periods[turn.checkpoint - 1] if turn.checkpoint else {}
         items = []
@@ -36,7 +36,7 @@ def _exposure(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
         yield Candidate(_message_unit(config, turn, items))
 
 
-def _exposure_blind(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
+def _blind_candidates(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     for history, turn in _exposing_openings(tables):
         items, gold = [], {}
         for variable, value in exposed_values(turn).items():
@@ -48,7 +48,7 @@ def _exposure_blind(config: KindConfig, tables: DomainTables) -> Iterator[Candid
         yield Candidate(_message_unit(config, turn, items), gold)
 
 
-def _integrity(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
+def _integrity_candidates(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     """Yield each session with at least two user messages, with all current states of the user."""
     histories_by_user = histories(tables.states)
     sessions: dict[tuple[str, int], list[TranscriptMessage]] = {}
@@ -81,7 +81,7 @@ def _integrity(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
         yield Candidate(_unit(f"{episode}/{event}", episode, parts, items))
 
 
-def _reliability(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
+def _reliability_candidates(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     """Yield one item for each question and gold option: the first probe of the question with this gold."""
     seen_variants: set[tuple[str, str, str]] = set()
     for probe in sorted(tables.probes, key=lambda probe: (probe.episode_id, probe.checkpoint)):
@@ -105,10 +105,10 @@ _CONFIGS = read_kind_configs("memflow.benchmarks.amemgym")
 KINDS: dict[str, Kind] = {
     name: Kind(name, "amemgym", _CONFIGS[name], candidates)
     for name, candidates in {
-        "exposure": _exposure,
-        "exposure_blind": _exposure_blind,
-        "integrity": _integrity,
-        "reliability": _reliability,
+        "exposure": _exposure_candidates,
+        "exposure_blind": _blind_candidates,
+        "integrity": _integrity_candidates,
+        "reliability": _reliability_candidates,
     }.items()
 }
 

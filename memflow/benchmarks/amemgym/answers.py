@@ -234,7 +234,7 @@ def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
 
 
 def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updates]:
-    """Return Updates of `fewest` to `most` of these variables, to these values."""
+    """Return Updates of `min_changes` to `max_changes` of these variables, to these values."""
     moves: list[tuple[str, CoreSchema]] = []
     definitions: dict[str, dict[str, Any]] = {}
     for name, values in schema.items():

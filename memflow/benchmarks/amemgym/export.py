@@ -73,30 +73,32 @@ def export_users(states: States, turns: Sequence[Turn], probes: Sequence[Probe])
         if reason is not None:
             omitted.append(OmittedItem(user_id, None, reason))
             continue
-        questions, omitted_questions = _questions(user_probes, len(histories_by_user[user_id].periods))
+        questions, omitted_questions = _question_json(user_probes, len(histories_by_user[user_id].periods))
         omitted += omitted_questions
         if not questions:
             omitted.append(OmittedItem(user_id, None, "the user has no valid question"))
             continue
-        users.append(_user(histories_by_user[user_id], openings, questions))
+        users.append(_user_json(histories_by_user[user_id], openings, questions))
     return UserExport(users, omitted)
 
 
-def _user(history: History, turns: Sequence[Turn], questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _user_json(
+    history: History, turns: Sequence[Turn], questions: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     return {
         "id": history.profile.user_id,
         "start_time": history.profile.start_date,
-        "user_profile": _profile(history),
+        "user_profile": _profile_json(history),
         "state_schema": {name: list(choices) for name, choices in history.schema.items()},
         "periods": [
-            _period(history, period, [turn for turn in turns if turn.checkpoint == period])
+            _period_json(history, period, [turn for turn in turns if turn.checkpoint == period])
             for period in range(len(history.periods))
         ],
         "qas": list(questions),
     }
 
 
-def _profile(history: History) -> dict[str, Any]:
+def _profile_json(history: History) -> dict[str, Any]:
     """Return the profile with the traits parsed from its lines. A missing trait is null."""
     lines: dict[str, str] = {}
     other_lines = []
@@ -120,7 +122,7 @@ def _profile(history: History) -> dict[str, Any]:
     return {"uuid": history.profile.user_id, **traits, "formatted_str": history.profile.profile}
 
 
-def _period(history: History, period: int, turns: Sequence[Turn]) -> dict[str, Any]:
+def _period_json(history: History, period: int, turns: Sequence[Turn]) -> dict[str, Any]:
     counts = Counter(row.variable for rows in history.changes[1:] for row in rows)
     state = history.periods[period]
     if missing := [name for name in history.schema if name not in state]:
@@ -132,14 +134,14 @@ def _period(history: History, period: int, turns: Sequence[Turn]) -> dict[str, A
         "period_start": history.end(period - 1) if period else None,
         "period_end": history.end(period),
         "period_summary": history.changes[period][0].summary,
-        "sessions": [_session(history, turn) for turn in turns],
+        "sessions": [_session_json(history, turn) for turn in turns],
         "state": {name: state[name] for name in history.schema},
         "updates": {row.variable: {"old": row.old, "new": row.value} for row in history.changes[period]},
         "update_cnts": {name: counts[name] for name in history.schema},
     }
 
 
-def _session(history: History, turn: Turn) -> dict[str, Any]:
+def _session_json(history: History, turn: Turn) -> dict[str, Any]:
     exposes = exposed_values(turn)
     time_line = with_time(turn.sent_at or "", "")
     if not turn.text.startswith(time_line):
@@ -157,7 +159,7 @@ def _session(history: History, turn: Turn) -> dict[str, Any]:
     }
 
 
-def _questions(probes: Sequence[Probe], periods: int) -> tuple[list[dict[str, Any]], list[OmittedItem]]:
+def _question_json(probes: Sequence[Probe], periods: int) -> tuple[list[dict[str, Any]], list[OmittedItem]]:
     by_question: dict[str, list[Probe]] = {}
     for probe in probes:
         by_question.setdefault(probe.question, []).append(probe)

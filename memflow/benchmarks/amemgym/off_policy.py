@@ -96,7 +96,7 @@ class _RecordedRun:
         self.users = _user_ids(domain, user_records(domain, records))
         dialogue_records = [record for record in records if record.record_id.startswith(PREFIX)]
         self.dataset = dialogue_records[0].dataset
-        self.read_dialogues: dict[tuple[str, int], tuple[str, RecordedDialogue]] = {}
+        self.dialogues: dict[tuple[str, int], tuple[str, RecordedDialogue]] = {}
         self.quarantined: dict[str, str] = {}
         for record in dialogue_records:
             if record.reason is not None:
@@ -104,23 +104,23 @@ class _RecordedRun:
                 self.quarantined.setdefault(user, f"{record.source}, {record.reason}")
             elif record.record_id != HEADER:
                 dialogue = RecordedDialogue.model_validate_json(record.content)
-                self.read_dialogues[dialogue.user, dialogue.period] = record.source, dialogue
-        self.recorded = list(dict.fromkeys([*(user for user, _ in self.read_dialogues), *self.quarantined]))
+                self.dialogues[dialogue.user, dialogue.period] = record.source, dialogue
+        self.recorded_users = list(dict.fromkeys([*(user for user, _ in self.dialogues), *self.quarantined]))
 
     def reason(self, user: str, period: int) -> str | None:
         """Return the reason why the dialogue of a user and period is quarantined, or None."""
-        if user not in self.quarantined or (user, period) in self.read_dialogues:
+        if user not in self.quarantined or (user, period) in self.dialogues:
             return None
         return f"the recorded dialogue is quarantined: {self.quarantined[user]}"
 
     def check_users(self, domain_periods: Collection[tuple[str, int]]) -> None:
         """Raise BadInput if the run has users or periods that the domain lacks.
 
-        `played` are the users and periods of the domain within its limit. The periods of other users are not checked.
+        `domain_periods` are the users and periods of the domain within its limit. Other users are not checked.
         """
-        unknown_users = dict.fromkeys(user for user, _ in self.read_dialogues if user not in self.users)
+        unknown_users = dict.fromkeys(user for user, _ in self.dialogues if user not in self.users)
         selected_users = {user for user, _ in domain_periods}
-        for (user, period), (source, _) in self.read_dialogues.items():
+        for (user, period), (source, _) in self.dialogues.items():
             location = f"{self.dataset}: {source}: "
             if user in unknown_users:
                 raise BadInput(
@@ -137,17 +137,17 @@ class _RecordedRun:
         self, user: str, period: int, openings: Sequence[Turn]
     ) -> Mapping[str, Sequence[RecordedMessage]]:
         """Return the recorded sessions of a user and period. The key is the id of the session's first message."""
-        if user not in self.recorded:
+        if user not in self.recorded_users:
             raise BadInput(
-                f"{self.dataset}: the run has no dialogue of user {user}; it has {len(self.recorded)} "
-                f"users. Use --limit {len(self.recorded)}, or record more users."
+                f"{self.dataset}: the run has no dialogue of user {user}; it has {len(self.recorded_users)} "
+                f"users. Use --limit {len(self.recorded_users)}, or record more users."
             )
-        if (user, period) not in self.read_dialogues:
+        if (user, period) not in self.dialogues:
             raise BadInput(
                 f"{self.dataset}: the run has no dialogue of user {user} in period {period}. Record the "
                 "whole run again."
             )
-        source, dialogue = self.read_dialogues[user, period]
+        source, dialogue = self.dialogues[user, period]
         location = f"{self.dataset}: {source}: user {user}, period {period}"
         if len(dialogue.sessions) != len(openings):
             raise BadInput(

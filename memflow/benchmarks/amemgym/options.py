@@ -65,13 +65,11 @@ async def generated_options(domain: Domain, history: History, simulator: Chat) -
     config = parse_config(domain)
     writer = OptionWriter(domain, config, history, simulator)
     options = await asyncio.gather(*(writer.write(question) for question in history.questions))
-    failed = next(
-        (written_options for written_options in options if written_options.reason is not None), None
-    )
+    failed = next((item for item in options if item.reason is not None), None)
     if config.quarantine == "item" or failed is None:
         return options
     reason = f"the user is dropped: question {failed.question!r}: {failed.reason}"
-    return [replace(written_options, reason=written_options.reason or reason) for written_options in options]
+    return [replace(item, reason=item.reason or reason) for item in options]
 
 
 @dataclass
@@ -87,15 +85,15 @@ class OptionWriter:
         """Return the question with one option per variant, or with a reason if an option failed."""
         variables = self.history.questions[question]
         variants = self._variants(question, variables)
-        values_by_variant = [dict(zip(variables, variant, strict=True)) for variant in variants]
+        named = [dict(zip(variables, variant, strict=True)) for variant in variants]
         fields = {
             "question": question,
-            "variants": _variant_list(values_by_variant),
-            "count": len(values_by_variant),
+            "variants": _variant_list(named),
+            "count": len(named),
         }
         answer = await ask(
             self.simulator,
-            prompt("answers", answers_of(len(values_by_variant)), self.config.language),
+            prompt("answers", answers_of(len(named)), self.config.language),
             fields,
             check=_duplicate_answers,
         )
@@ -103,10 +101,7 @@ class OptionWriter:
             return QuestionOptions(question, variables, variants, [], answer.reason)
         drafts = enumerate(answer.value.answers)
         recovered = await asyncio.gather(
-            *(
-                self._refine_until_recovered(question, values_by_variant, index, text)
-                for index, text in drafts
-            )
+            *(self._refine_until_recovered(question, named, index, text) for index, text in drafts)
         )
         contradictions = [reason for _, reason in recovered if reason is not None]
         return QuestionOptions(
@@ -134,7 +129,7 @@ class OptionWriter:
     async def _refine_until_recovered(
         self, question: str, variants: Sequence[Mapping[str, str]], index: int, text: str
     ) -> tuple[str, str | None]:
-        """Return `text`, rewritten until the simulator recovers variant `at` from the text alone.
+        """Return `text`, rewritten until the simulator recovers variant `index` from the text alone.
 
         The second item is a reason if the simulator never recovers the variant, otherwise None.
         """
@@ -161,8 +156,8 @@ class OptionWriter:
         )
 
 
-def _variant_list(named_variants: Sequence[Mapping[str, str]]) -> str:
-    return number_options([json.dumps(variant, ensure_ascii=False) for variant in named_variants])
+def _variant_list(variants: Sequence[Mapping[str, str]]) -> str:
+    return number_options([json.dumps(variant, ensure_ascii=False) for variant in variants])
 
 
 def _duplicate_answers(answers: AnswerTexts) -> str | None:

@@ -155,9 +155,9 @@ def _compare_assistant(on: Side, off: Side, assistant: str, metric: str) -> Comp
     _, separator, model = assistant.partition("@")
     value_maps: list[Mapping[str, float]] = []
     for side in (on, off):  # the assistant and its upper bound on-policy, then off-policy
-        value_maps.append(_values(side.answered[assistant]))
+        value_maps.append(_accuracies(side.answered[assistant]))
         oracle = side.answered.get(f"oracle{separator}{model}")
-        value_maps.append({} if oracle is None else _values(oracle))
+        value_maps.append({} if oracle is None else _accuracies(oracle))
     lacks_oracle = metric == "memory_score" and not (value_maps[1] and value_maps[3])
     required = value_maps if metric == "memory_score" else value_maps[::2]
     scored = [probe for probe in choices if all(probe.probe_id in by_probe for by_probe in required)]
@@ -166,7 +166,7 @@ def _compare_assistant(on: Side, off: Side, assistant: str, metric: str) -> Comp
     intervals = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE)
     reason = NO_ORACLE if lacks_oracle else sample.shortage("probes of both domains")
     if reason is None:
-        sums = [_sums(scored, users, *value_maps[:2]), _sums(scored, users, *value_maps[2:])]
+        sums = [_counts(scored, users, *value_maps[:2]), _counts(scored, users, *value_maps[2:])]
         statistics = [counts.memory_score if metric == "memory_score" else counts.accuracy for counts in sums]
         intervals = paired_intervals(statistics[0], statistics[1], len(users), seed=on.domain.seed)
         if metric == "accuracy":
@@ -178,7 +178,7 @@ def _compare_assistant(on: Side, off: Side, assistant: str, metric: str) -> Comp
     return Compared(metric, assistant, *intervals, sample.n, sample.episodes, sample.coverage, reason=reason)
 
 
-def _values(results: Answered) -> dict[str, float]:
+def _accuracies(results: Answered) -> dict[str, float]:
     return {
         row.probe_id: row.value
         for row in results.verdicts
@@ -186,7 +186,7 @@ def _values(results: Answered) -> dict[str, float]:
     }
 
 
-def _sums(
+def _counts(
     probes: Sequence[Probe], users: Sequence[str], correct: Mapping[str, float], bound: Mapping[str, float]
 ) -> PolicyCounts:
     periods = sorted({probe.checkpoint for probe in probes})

@@ -70,7 +70,7 @@ class _RebuiltUser:
 
     def content(self) -> dict[str, Any]:
         """Return the user in the published format. Raises BadInput for missing or contradictory results."""
-        variables, schema = self._variables()
+        variables, schema = self._variables_and_schema()
         states = [self._state(period, variables, schema) for period in self._periods()]
         sessions = [self._sessions(period) for period in range(len(states))]
         ends = [period_sessions[-1]["session_time"][:DAY] for period_sessions in sessions]
@@ -115,7 +115,7 @@ class _RebuiltUser:
                 raise BadInput(f"the recorded run has no {content} of period {missing[0]}")
         return periods
 
-    def _variables(self) -> tuple[dict[int, list[str]], dict[str, list[str]]]:
+    def _variables_and_schema(self) -> tuple[dict[int, list[str]], dict[str, list[str]]]:
         """Return the variables of each question, and the possible values of each variable."""
         variables: dict[int, list[str]] = {}
         schema: dict[str, list[str]] = {}

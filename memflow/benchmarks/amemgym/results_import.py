@@ -89,12 +89,12 @@ class _Answers:
         for probe in self.probes:
             if probe.kind == "choice":
                 choice = choices.get((probe.episode_id, probe.checkpoint, probe.question))
-                yield self._missing(probe) if choice is None else self._choice(probe, choice)
+                yield self._missing_reply(probe) if choice is None else self._choice_reply(probe, choice)
             else:
                 number = numbers.get((probe.episode_id, questions.get(probe.parent or "", "")))
                 states = self.users[probe.episode_id].states if probe.episode_id in self.users else {}
                 state = None if number is None else states.get((probe.checkpoint, number))
-                yield self._missing(probe) if state is None else self._state(probe, state)
+                yield self._missing_reply(probe) if state is None else self._state_reply(probe, state)
 
     def verdicts(self, replies: Sequence[Reply]) -> list[Verdict]:
         """Return the verdicts on the replies. A recorded answer with `json_error` counts as unparsed."""
@@ -103,10 +103,10 @@ class _Answers:
             for row in make_verdicts(self.domain, self.probes, replies)
         ]
 
-    def _choice(self, probe: Probe, result: ChoiceResult) -> Reply:
+    def _choice_reply(self, probe: Probe, result: ChoiceResult) -> Reply:
         usage = result.llm_usage_statistics
         reply = replace(
-            self._reply(probe, result.raw_response),
+            self._empty_reply(probe, result.raw_response),
             attempts=1,
             prompt_tokens=usage.input_tokens,
             completion_tokens=usage.answer_tokens,
@@ -122,8 +122,8 @@ class _Answers:
             self.unparsed.add(probe.probe_id)
         return replace(reply, parsed=str(1 + probe.options.index(result.response_choice)))
 
-    def _state(self, probe: Probe, result: StateResult) -> Reply:
-        reply = replace(self._reply(probe, result.raw_response), attempts=1)
+    def _state_reply(self, probe: Probe, result: StateResult) -> Reply:
+        reply = replace(self._empty_reply(probe, result.raw_response), attempts=1)
         if result.truth != json.loads(probe.gold):
             return replace(reply, reason="the true values in the recorded answer are not those of the probe")
         if any((row.answer_state == row.response_state) != (row.score == 1) for row in result.results):
@@ -132,10 +132,10 @@ class _Answers:
             self.unparsed.add(probe.probe_id)
         return replace(reply, parsed=json.dumps(result.stated, ensure_ascii=False))
 
-    def _missing(self, probe: Probe) -> Reply:
-        return self._reply(probe, None, "the recorded run has no valid answer")
+    def _missing_reply(self, probe: Probe) -> Reply:
+        return self._empty_reply(probe, None, "the recorded run has no valid answer")
 
-    def _reply(self, probe: Probe, text: str | None, reason: str | None = None) -> Reply:
+    def _empty_reply(self, probe: Probe, text: str | None, reason: str | None = None) -> Reply:
         return Reply(
             domain=self.domain.name,
             assistant=self.assistant,

@@ -249,7 +249,7 @@ def _advice(vocabulary: ScriptVocabulary, variant: dict[str, str]) -> str:
 
 
 def _split(rng: random.Random, names: list[T], max_size: int) -> list[list[T]]:
-    """Return `names` in random order, split into groups of 1 to `most` names."""
+    """Return `names` in random order, split into groups of 1 to `max_size` names."""
     remaining, groups = rng.sample(names, len(names)), []
     while remaining:
         size = rng.randint(1, max_size)

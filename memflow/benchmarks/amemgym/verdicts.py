@@ -37,7 +37,7 @@ def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Rep
     def verdicts_of(probe: Probe) -> Iterator[Verdict]:
         grade = grades[probe.probe_id]
         yield verdict(probe, probe.metric, grade)
-        yield verdict(probe, UNPARSED, _unparsed(probe, replies_by_probe.get(probe.probe_id), grade))
+        yield verdict(probe, UNPARSED, _unparsed_grade(probe, replies_by_probe.get(probe.probe_id), grade))
         if probe.kind == "choice":
             for metric, share in _failure_grades(attributions[probe.probe_id]).items():
                 yield verdict(probe, metric, share)
@@ -54,7 +54,7 @@ def _grade(probe: Probe, reply: Reply | None) -> _Grade:
     return _Grade(float(json.loads(reply.parsed) == json.loads(probe.gold)))
 
 
-def _unparsed(probe: Probe, reply: Reply | None, grade: _Grade) -> _Grade:
+def _unparsed_grade(probe: Probe, reply: Reply | None, grade: _Grade) -> _Grade:
     if probe.reason is not None or reply is None or reply.text is None:
         return _Grade(None, grade.reason)  # There is no reply to parse.
     return _Grade(float(grade.value is None))

@@ -25,7 +25,7 @@ from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdic
 
 
 class LoCoMo(Benchmark):
-    """The implementation of LoCoMo's pipeline steps. Its conversations are given, and nothing is simulated."""
+    """The implementation of LoCoMo's pipeline steps. Its conversations are published; no step calls a simulator."""
 
     name = "locomo"
     judged_metrics = frozenset(CONTRACTS)

@@ -20,7 +20,7 @@ MAX_UNLABELED = 0.01
 """The largest share of verdicts of a judge without a value."""
 
 
-def _categories(domain_categories: Sequence[int]) -> Rule:
+def _category_rule(domain_categories: Sequence[int]) -> Rule:
     allowed = {str(category) for category in domain_categories}
     return each_valid_row(lambda probe: probe.category in allowed)
 
@@ -51,7 +51,7 @@ EXPECTED = (
     Expectation(
         "question.probes",
         "category_selected_in_domain",
-        PerDomain(lambda domain: _categories(parse_config(domain).categories)),
+        PerDomain(lambda domain: _category_rule(parse_config(domain).categories)),
         text="The category of each probe is one of the domain's parameter categories.",
     ),
     Expectation(

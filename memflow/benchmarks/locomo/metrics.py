@@ -14,7 +14,7 @@ _VARIANTS = {
 }
 
 
-def _j(metric: str, title: str, description: str, source: str = "") -> Metric:
+def _contract_metric(metric: str, title: str, description: str, source: str = "") -> Metric:
     return Metric(
         metric, title, "higher", description, source=source, proportion=True, variants=_VARIANTS
     ).primary_in(NAME)
@@ -23,19 +23,19 @@ def _j(metric: str, title: str, description: str, source: str = "") -> Metric:
 _LOCOMO_F1 = next(metric for metric in MEMORYBENCH_METRICS if metric.name == LOCOMO_F1)
 
 METRICS = (
-    _j(
+    _contract_metric(
         "j_2025",
         "J (2025)",
         "Share of the answers that a generous judge labels CORRECT: on the topic of the gold answer.",
         _MEM0,
     ),
-    _j(
+    _contract_metric(
         "j_2026",
         "J (2026)",
         "Share of the answers that a more generous judge labels CORRECT: one item of a list, a date within 14 days.",
         "Mem0, memory-benchmarks (2026)",
     ),
-    _j(
+    _contract_metric(
         "j_strict",
         "J, strict",
         "Share of the answers that a strict judge labels CORRECT: all of the gold answer, and no contradiction.",

@@ -125,14 +125,14 @@ class _Matches:
         """Yield the label and the computed metrics of each reply."""
         for probe, reply in zip(self.probes, replies, strict=True):
             reason = missing_answer(probe, reply)
-            yield from self._labels(probe, reason)
+            yield from self._label_verdicts(probe, reason)
             if reason is not None:
-                yield from (self._row(probe, metric, None, reason) for metric in WORD_METRICS)
+                yield from (self._verdict(probe, metric, None, reason) for metric in WORD_METRICS)
                 continue
             for value in word_values(probe, reply.parsed or ""):
-                yield self._row(probe, value.metric, value.value, None)
+                yield self._verdict(probe, value.metric, value.value, None)
 
-    def _labels(self, probe: Probe, reason: str | None) -> Iterator[Verdict]:
+    def _label_verdicts(self, probe: Probe, reason: str | None) -> Iterator[Verdict]:
         """Yield the recorded label, and the variant in which a failed judgment counts as wrong."""
         label = None
         label_reason = unlabeled_reason = reason
@@ -142,9 +142,11 @@ class _Matches:
             if label is None:
                 label_reason = NO_LABEL if answer.judged else NOT_JUDGED
                 unlabeled_reason = None if answer.judged else NOT_JUDGED
-        yield self._row(probe, self.contract, label, label_reason)
+        yield self._verdict(probe, self.contract, label, label_reason)
         label_or_wrong = 0.0 if label is None and unlabeled_reason is None else label
-        yield replace(self._row(probe, self.contract, label_or_wrong, unlabeled_reason), variant=UNLABELED)
+        yield replace(
+            self._verdict(probe, self.contract, label_or_wrong, unlabeled_reason), variant=UNLABELED
+        )
 
-    def _row(self, probe: Probe, metric: str, value: float | None, reason: str | None) -> Verdict:
+    def _verdict(self, probe: Probe, metric: str, value: float | None, reason: str | None) -> Verdict:
         return verdict_row(self.domain, self.assistant, probe, metric, value, reason)

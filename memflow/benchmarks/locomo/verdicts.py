@@ -66,7 +66,7 @@ async def make_verdicts(
             )
         )
         values: list[_Value] = []
-        for index, contract in enumerate(contracts):
+        for index, contract in enumerate(contracts):  # the judgments are ordered by contract, then by judge
             runs = judgments[index * len(judges) : (index + 1) * len(judges)]
             values += _contract_values(contract, dict(zip(judges, runs, strict=True)))
         return [*values, *word_values(probe, answer)]
@@ -111,6 +111,7 @@ def _f1_gold(probe: Probe) -> str:
 
 
 def _variants(runs: int) -> Iterator[str]:
+    """Yield the variants of a contract's metric, in the order of its values."""
     yield STANDARD
     yield UNLABELED
     if runs > 1:
@@ -148,13 +149,11 @@ def _judge_values(contract: Contract, runs: Sequence[Judgment]) -> list[_Value]:
     with_wrong = [
         judgment._replace(value=0.0, reason=None) if judgment.unlabeled else judgment for judgment in runs
     ]
-    values = [
-        _mean_value(contract.metric, STANDARD, runs),
-        _mean_value(contract.metric, UNLABELED, with_wrong),
-    ]
+    metric = contract.metric
+    values = [_mean_value(metric, STANDARD, runs), _mean_value(metric, UNLABELED, with_wrong)]
     if len(runs) > 1:
         values += [
-            _Value(contract.metric, f"run_{number}", judgment.value, judgment.reason, judgment.completion)
+            _Value(metric, f"run_{number}", judgment.value, judgment.reason, judgment.completion)
             for number, judgment in enumerate(runs, 1)
         ]
     return values

@@ -79,13 +79,13 @@ class NoteLinks:
 
     def around(self, item: Item) -> list[Item]:
         """Return the live notes that `item` links to, in order, then the live notes that link to `item`."""
-        self._follow()
+        self._process_changes()
         targets = [target for link in item.meta["links"] if (target := self.store.latest(link)) is not None]
         # Sorted, because a restored store yields notes in the order of their last versions.
         linking_numbers = sorted(self._linked_by.get(item.meta["number"], ()))
         return [*targets, *(self._notes[number] for number in linking_numbers)]
 
-    def _follow(self) -> None:
+    def _process_changes(self) -> None:
         for item in self.store.changes(self._version):
             if item.kind != NOTE or item.until is not None:
                 continue
@@ -104,12 +104,10 @@ class AMem(ModelWrittenMemory):
 
     k: int = parameter(10, "Number of notes found by the query.", low=1)
     linked: int = parameter(10, "Maximum number of linked notes that are recalled, too.")
-    k_links: int = parameter(
-        5, "Number of older notes that a new note is compared with, and can be linked to."
-    )
+    k_links: int = parameter(5, "Number of older notes that a new note may be linked to.")
     query: str = parameter(
         "question",
-        "The query of the search: the question, or its keywords.",
+        "The text searched for: the question, or its keywords.",
         choices=("question", "keywords"),
     )
 
@@ -192,7 +190,7 @@ class AMem(ModelWrittenMemory):
 
 
 def _evolve(neighbors: Sequence[Item], changes: Sequence[Evolved], message_id: str) -> dict[int, Note]:
-    """Return the changed versions of similar notes, by position in `near`, without notes that did not change."""
+    """Return the changed versions of similar notes, by position in `neighbors`, without notes that did not change."""
     versions = {
         change.note - 1: replace(Note.of(neighbors[change.note - 1]).described(change), evolved_by=message_id)
         for change in changes

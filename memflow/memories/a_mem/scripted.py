@@ -56,7 +56,7 @@ def _connect(request: ChatRequest) -> Decision:
 
 
 def _with_first(tags: list[str], other_tags: list[str]) -> list[str]:
-    """Return the tags with the first tag of `others` added, or an empty list if no tag can be added."""
+    """Return the tags with the first tag of `other_tags` added, or an empty list if no tag can be added."""
     return [*tags, other_tags[0]] if other_tags and other_tags[0] not in tags and len(tags) < 4 else []
 
 

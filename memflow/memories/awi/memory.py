@@ -53,7 +53,7 @@ class Awi(ModelWrittenMemory):
         store_messages(self.store, messages, BUFFER)
         leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
         for start in range(0, len(leaving), self.freq):
-            await self._update(leaving[start : start + self.freq])
+            await self._update_facts(leaving[start : start + self.freq])
         retire_messages(self.store, leaving, BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
@@ -67,7 +67,7 @@ class Awi(ModelWrittenMemory):
         """Return the kinds of information that the memory currently stores."""
         return self.kinds
 
-    async def _update(self, messages: Sequence[StoredMessage]) -> None:
+    async def _update_facts(self, messages: Sequence[StoredMessage]) -> None:
         facts = {item.meta["label"]: item for item in self.store.live(FACT)}
         sources = [source for message in messages for source in message.item.sources]
         fields = {

@@ -110,9 +110,7 @@ class GenerativeAgent(ModelWrittenMemory):
         choices=("min_max", "none"),
     )
     threshold: int = parameter(150, "Sum of importance that triggers a reflection.", low=1)
-    recent: int = parameter(
-        100, "Number of newest memories in the request for a reflection's questions.", low=1
-    )
+    recent: int = parameter(100, "Number of newest memories that a reflection's questions cover.", low=1)
     questions: int = parameter(
         MOST_QUESTIONS, "Number of questions per reflection.", low=1, high=MOST_QUESTIONS
     )
@@ -144,7 +142,7 @@ class GenerativeAgent(ModelWrittenMemory):
             self.store.add(
                 OBSERVATION, draft.text, sources=draft.sources, role=draft.role, vector=vector, meta=rating
             )
-        if self._unreflected() >= self.threshold:
+        if self._unreflected_importance() >= self.threshold:
             await self._reflect()
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
@@ -172,7 +170,7 @@ class GenerativeAgent(ModelWrittenMemory):
         ]
         return rank(candidates, ages, self.weights)
 
-    def _unreflected(self) -> int:
+    def _unreflected_importance(self) -> int:
         question_entries = self.store.live(QUESTIONS)
         last_order = question_entries[-1].order if question_entries else -1
         observations = self.store.live(OBSERVATION)
@@ -206,7 +204,7 @@ class GenerativeAgent(ModelWrittenMemory):
             for insight in (insights.insights[: self.insights] if insights else ())
         }
         await self._add_reflections(
-            [(insight, _cited(insight, memories)) for insight, memories in distinct.values()]
+            [(insight, _cited_memories(insight, memories)) for insight, memories in distinct.values()]
         )
 
     async def _add_reflections(self, insights: Sequence[tuple[Insight, Sequence[Item]]]) -> None:
@@ -220,7 +218,7 @@ class GenerativeAgent(ModelWrittenMemory):
             self.store.add(REFLECTION, insight.insight, sources=sources_of(cited), vector=vector, meta=meta)
 
 
-def _cited(insight: Insight, memories: Sequence[Item]) -> list[Item]:
+def _cited_memories(insight: Insight, memories: Sequence[Item]) -> list[Item]:
     return [memories[number - 1] for number in dict.fromkeys(insight.because)]
 
 

@@ -41,13 +41,11 @@ class MemGpt(ModelWrittenMemory):
     working: float = parameter(0.25, "Share of the budget for the working context.", high=1)
     warning_threshold: float = parameter(0.7, "Share of the budget above which the model is warned.")
     flush_threshold: float = parameter(1.0, "Share of the budget above which messages are evicted.")
-    flush_evicted: float = parameter(
-        0.5, "Share of the queue's tokens that is evicted, oldest first.", high=1
-    )
+    flush_evicted: float = parameter(0.5, "Share of the queue's tokens that is evicted.", high=1)
     k: int = parameter(5, "Number of entries per page of search results.", low=1)
     steps: int = parameter(
         10,
-        "Maximum number of rounds of function calls, while a call requests a heartbeat; 1 in MemBench.",
+        "Maximum rounds of function calls, each on request of a heartbeat; 1 in MemBench.",
         low=1,
     )
 
@@ -99,7 +97,7 @@ class MemGpt(ModelWrittenMemory):
                     raise
                 failed.append(str(error))
                 break
-            pages += await self._call(context, answer.calls)
+            pages += await self._run_calls(context, answer.calls)
             items = list({item.entry_id: item for page in pages for item in page.items}.values())
             if not any(call.request_heartbeat for call in answer.calls):
                 break
@@ -120,7 +118,7 @@ class MemGpt(ModelWrittenMemory):
                 "save", fields, sources=sources, check_item=context.find_error
             )
             calls = saves.calls if saves is not None else []
-            await self._call(context, calls)
+            await self._run_calls(context, calls)
             if not any(call.request_heartbeat for call in calls):
                 break
 
@@ -156,7 +154,7 @@ class MemGpt(ModelWrittenMemory):
         for warning in self.store.live(WARNING):
             self.store.retire(warning.entry_id)
 
-    async def _call(self, context: Context, calls: Iterable[Keeping | Searching]) -> list[SearchPage]:
+    async def _run_calls(self, context: Context, calls: Iterable[Keeping | Searching]) -> list[SearchPage]:
         """Execute the model's function calls in order, with one embedding request. Return the search results."""
         calls = list(calls)
         texts = {}
@@ -171,10 +169,10 @@ class MemGpt(ModelWrittenMemory):
             if isinstance(call, Searching):
                 pages.append(self.storages.search(call, vectors.get(index)))
             else:
-                self._keep(context, call, vectors.get(index))
+                self._write_entry(context, call, vectors.get(index))
         return pages
 
-    def _keep(self, context: Context, call: Keeping, vector: Vector | None) -> None:
+    def _write_entry(self, context: Context, call: Keeping, vector: Vector | None) -> None:
         sources = context.sources(call.rests_on)
         if isinstance(call, ArchivalInsert):
             self.store.add(ARCHIVAL, call.text, sources=sources, vector=vector)

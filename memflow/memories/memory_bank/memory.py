@@ -101,7 +101,7 @@ class MemoryBank(ModelWrittenMemory):
         choices=("none", "curve", "published_code"),
     )
     coefficient: float = parameter(
-        5.0, "Days in which the retention of a memory of strength 1 falls to 37 %.", low=0.1
+        5.0, "Days after which a memory of strength 1 is retained with 37 %.", low=0.1
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=2, embed_read=1, per="message")
@@ -116,14 +116,14 @@ class MemoryBank(ModelWrittenMemory):
         """Add the messages and summarize each day that has ended."""
         drafts = split_messages(messages, "message")
         vectors = await self.embed([draft.text for draft in drafts])
-        today, date = self._today(), self._date()
+        today, date = self._messages_of_day(), self._current_date()
         size = sum(estimate(item.text) for item in today)
         ended_days: list[list[Item]] = []
         for message, draft, vector in zip(messages, drafts, vectors, strict=True):
             previous_date, date = date, day_of(message.sent_at) or date
             tokens = estimate(draft.text)
             if today and (date != previous_date or size + tokens > LONGEST):
-                ended_days.append(self._end(today))
+                ended_days.append(self._end_day(today))
                 today, size = [], 0
             meta = {"day": self._day_number(), "date": date}
             item = self.store.add(
@@ -132,7 +132,7 @@ class MemoryBank(ModelWrittenMemory):
             today.append(item)
             size += tokens
         if date is None and (len(messages) > 2 or len(today) >= self.day):
-            ended_days.append(self._end(today))
+            ended_days.append(self._end_day(today))
         if ended_days:
             await self._summarize_days(ended_days)
 
@@ -173,17 +173,18 @@ class MemoryBank(ModelWrittenMemory):
     def _day_number(self) -> int:
         return len(self.store.live(DAY))
 
-    def _today(self) -> list[Item]:
+    def _messages_of_day(self) -> list[Item]:
         ends = self.store.live(DAY)
         since = ends[-1].order if ends else -1
         return [item for item in self.store.live(MESSAGE) if item.order > since]
 
-    def _date(self) -> str | None:
+    def _current_date(self) -> str | None:
         messages = self.store.live(MESSAGE)
         date: str | None = messages[-1].meta["date"] if messages else None
         return date
 
-    def _end(self, day: list[Item]) -> list[Item]:
+    def _end_day(self, day: list[Item]) -> list[Item]:
+        """End the current day with an entry that dates it. Return its messages."""
         self.store.add(DAY, day[0].meta["date"] or "", sources=())
         return day
 

@@ -198,8 +198,8 @@ class MemoryOs(ModelWrittenMemory):
         sections = {
             "Profile of the assistant": self.agent_profile,
             "Profile of the user": join_texts(profile),
-            "Knowledge of the user": _in_order(user),
-            "Knowledge of the assistant": _in_order(assistant),
+            "Knowledge of the user": _texts_by_age(user),
+            "Knowledge of the assistant": _texts_by_age(assistant),
             "Earlier in the conversation": "\n".join(lines),
         }
         notes = "\n\n".join(f"{title}:\n{text}" for title, text in sections.items() if text)
@@ -214,7 +214,7 @@ class MemoryOs(ModelWrittenMemory):
         )
 
 
-def _in_order(facts: Sequence[SearchHit]) -> str:
+def _texts_by_age(facts: Sequence[SearchHit]) -> str:
     return join_texts(sorted((hit.item for hit in facts), key=lambda item: item.order))
 
 

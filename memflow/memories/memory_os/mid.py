@@ -46,21 +46,21 @@ class SegmentHeat:
         """Record that a page was added to a segment, which may be new."""
         item = self._items().get(segment)
         if item is None:
-            self._write(None, segment, visits=0, length=1)
+            self._write_heat(None, segment, visits=0, length=1)
         else:
-            self._write(item, segment, visits=item.meta["visits"], length=item.meta["length"] + 1)
+            self._write_heat(item, segment, visits=item.meta["visits"], length=item.meta["length"] + 1)
 
     def visit(self, segments: Iterable[str]) -> None:
         """Record that a read found pages in these segments."""
         items = self._items()
         for segment in segments:
             meta = items[segment].meta
-            self._write(items[segment], segment, visits=meta["visits"] + 1, length=meta["length"])
+            self._write_heat(items[segment], segment, visits=meta["visits"] + 1, length=meta["length"])
 
     def reset(self, segment: str, *, visits: bool) -> None:
         """Record that a segment's pages were promoted: set its length and, if `visits`, its visits to 0."""
         item = self._items()[segment]
-        self._write(item, segment, visits=0 if visits else item.meta["visits"], length=0, touched=False)
+        self._write_heat(item, segment, visits=0 if visits else item.meta["visits"], length=0, is_visit=False)
 
     def forget(self, segment: str) -> None:
         """Delete the record of a segment's heat."""
@@ -74,10 +74,10 @@ class SegmentHeat:
         recency = math.exp(-age / self.mu)
         return self.alpha * item.meta["visits"] + self.beta * item.meta["length"] + self.gamma * recency
 
-    def _write(
-        self, item: Item | None, segment: str, *, visits: int, length: int, touched: bool = True
+    def _write_heat(
+        self, item: Item | None, segment: str, *, visits: int, length: int, is_visit: bool = True
     ) -> None:
-        last = self.store.sequence if touched or item is None else item.meta["last"]
+        last = self.store.sequence if is_visit or item is None else item.meta["last"]
         meta = {"segment": segment, "visits": visits, "length": length, "last": last}
         text = f"{segment}: {visits} visits, {length} pages, last at {last}"
         if item is None:

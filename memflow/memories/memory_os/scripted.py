@@ -84,12 +84,10 @@ def _keywords(request: ChatRequest) -> Keywords:
 
 def _knowledge(request: ChatRequest) -> Facts:
     sentences = _page_statements(str(request.fields["pages"]))
-    user = [
-        Fact(text=sentence[:160], page=page) for page, sentence, is_assistant in sentences if not is_assistant
-    ]
-    assistant = [
-        Fact(text=sentence[:160], page=page) for page, sentence, is_assistant in sentences if is_assistant
-    ]
+    user, assistant = (
+        [Fact(text=text[:160], page=page) for page, text, is_assistant in sentences if is_assistant == own]
+        for own in (False, True)
+    )
     return Facts(user=user[:5], assistant=assistant[:3])
 
 

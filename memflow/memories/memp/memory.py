@@ -76,9 +76,7 @@ class Memp(ModelWrittenMemory):
     failure, and `reflection` also rewrites retrieved procedures after a failure. An unclear outcome is no failure.
     """
 
-    size: int = parameter(
-        2000, "Maximum number of tokens of a trajectory, into which messages are split.", low=1
-    )
+    size: int = parameter(2000, "Maximum tokens of a trajectory; longer exchanges are split.", low=1)
     k: int = parameter(10, "Number of recalled procedures.", low=1)
     threshold: float = parameter(0.5, "Minimum cosine of a recalled procedure and the query.", low=-1)
     build: str = parameter(
@@ -146,15 +144,11 @@ class Memp(ModelWrittenMemory):
                 if answer is not None:
                     self.record(answer, trajectory.sources)
         # The outcome of the last trajectory counts for the procedures that were retrieved before the exchange.
-        outcome = _outcome(answer_pairs[-1][0])
+        outcome = _outcome_of(answer_pairs[-1][0])
         retrieved = self._count_outcome(retrieved, outcome)
-        await self._add_procedures(
-            [
-                (trajectory, procedure.value)
-                for trajectory, (_, procedure) in zip(trajectories, answer_pairs, strict=True)
-                if procedure and procedure.value
-            ]
-        )
+        procedures = zip(trajectories, (procedure for _, procedure in answer_pairs), strict=True)
+        built = [(trajectory, answer.value) for trajectory, answer in procedures if answer and answer.value]
+        await self._add_procedures(built)
         if self.update == "reflection" and outcome == FAILED and retrieved:
             await self._reflect(trajectories[-1], retrieved)
         retire_messages(self.store, messages, BUFFER)
@@ -168,7 +162,7 @@ class Memp(ModelWrittenMemory):
             outcome, procedure = await asyncio.gather(self._judge(trajectory, judge), self._build(trajectory))
             return outcome, procedure
         outcome = await self._judge(trajectory, judge)
-        return outcome, None if _outcome(outcome) == FAILED else await self._build(trajectory)
+        return outcome, None if _outcome_of(outcome) == FAILED else await self._build(trajectory)
 
     async def _judge(self, trajectory: Trajectory, requested: bool) -> Answer[Outcome] | None:
         fields = {"exchange": trajectory.text, "after": trajectory.after or "(nothing)"}
@@ -251,7 +245,7 @@ class Memp(ModelWrittenMemory):
                 )
 
 
-def _outcome(answer: Answer[Outcome] | None) -> str:
+def _outcome_of(answer: Answer[Outcome] | None) -> str:
     return answer.value.outcome if answer is not None and answer.value is not None else "unclear"
 
 

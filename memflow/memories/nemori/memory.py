@@ -133,7 +133,7 @@ class Nemori(ModelWrittenMemory):
             segments, sources, narrations, times, texts, vectors, strict=True
         ):
             # An episode without a narration consists of its messages, so it has no originals.
-            originals = [self._original(message) for message in segment] if narration is not None else []
+            originals = [self._add_original(message) for message in segment] if narration is not None else []
             retire_messages(self.store, segment, BUFFER)
             meta = {
                 "title": narration.title if narration is not None else None,
@@ -224,7 +224,7 @@ class Nemori(ModelWrittenMemory):
         for (text, source_ids), vector in zip(new_texts.items(), vectors, strict=True):
             self.store.add(STATEMENT, text, sources=source_ids, vector=vector)
 
-    def _original(self, message: StoredMessage) -> Item:
+    def _add_original(self, message: StoredMessage) -> Item:
         item = message.item
         meta = {"date": message.date}
         return self.store.add(ORIGINAL, message.note(), sources=item.sources, role=item.role, meta=meta)

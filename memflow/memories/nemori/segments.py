@@ -19,7 +19,7 @@ class Segments:
     closed: list[list[StoredMessage]] = field(default_factory=list)
 
     def undecided(self, new_count: int) -> range:
-        """Return the numbers of the `new` next messages that may start a segment; `open` begins with 1."""
+        """Return the numbers of the `new_count` next messages that may start a segment; `open` begins with 1."""
         open_count = len(self.open)
         return range(max(open_count, self.shortest) + 1, open_count + new_count + 1)
 
@@ -27,12 +27,12 @@ class Segments:
         """Add messages, and complete the segment before each message whose topic-change confidence exceeds `above`."""
         for number, message in enumerate(new, len(self.open) + 1):
             if confidences.get(number, 0.0) > above and len(self.open) >= self.shortest:
-                self._close()
+                self._complete()
             self.open.append(message)
             if len(self.open) >= self.longest:
-                self._close()
+                self._complete()
 
-    def _close(self) -> None:
+    def _complete(self) -> None:
         self.closed.append(self.open)
         self.open = []
 

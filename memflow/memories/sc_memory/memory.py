@@ -44,9 +44,7 @@ class ScMemory(ModelWrittenMemory):
     flash: int = parameter(3, "Number of newest messages in flash memory.", low=1)
     k: int = parameter(3, "Number of activated older messages.", low=1)
     decay: float = parameter(0.995, "Factor of the recency per message.", high=1)
-    budget: int = parameter(
-        1_400, "Maximum number of recalled tokens (estimated): about 1,024 English words.", low=1
-    )
+    budget: int = parameter(1_400, "Maximum recalled tokens (estimated): about 1,024 English words.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=1, chat_read=2, embed_write=1, embed_read=1, per="message")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS}
@@ -88,13 +86,13 @@ class ScMemory(ModelWrittenMemory):
         flash = newest_within(buffer, self.budget)
         if not self.store.live(MESSAGE):
             return flash
-        fields = {"flash": _lines(buffer[-len(flash.entries) :] if flash.entries else []), "query": query}
+        fields = {"flash": _notes(buffer[-len(flash.entries) :] if flash.entries else []), "query": query}
         activation: Activation = await self.ask_to_read("activate", fields)
         if not activation.needed:
             return flash
         activated = await self._activated(query)
         remaining_budget = self.budget - flash.injected_tokens
-        older_messages = recalled(self._summaries(activated), remaining_budget)
+        older_messages = recalled(self._summaries_of(activated), remaining_budget)
         fields_with_summaries = {**fields, "summaries": older_messages.notes or "(nothing)"}
         sufficiency: Sufficiency = await self.ask_to_read("suffice", fields_with_summaries)
         if not sufficiency.sufficient:
@@ -122,12 +120,12 @@ class ScMemory(ModelWrittenMemory):
         candidates.sort(key=lambda hit: (-score(hit.item, hit.score), hit.item.order))
         return [hit.item for hit in candidates[: self.k]]
 
-    def _summaries(self, activated: Sequence[Item]) -> list[Item]:
+    def _summaries_of(self, activated: Sequence[Item]) -> list[Item]:
         summaries = {item.meta["of"]: item for item in self.store.live(SUMMARY)}
         return [summaries.get(item.entry_id, item) for item in activated]
 
 
-def _lines(buffer: Sequence[StoredMessage]) -> str:
+def _notes(buffer: Sequence[StoredMessage]) -> str:
     return "\n".join(message.note() for message in buffer) or "(nothing)"
 
 

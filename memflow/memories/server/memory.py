@@ -60,7 +60,7 @@ class ServerMemory(ExternalMemory):
             meta = {"mode": mode, "episode": episode_id, "can": capabilities}
             note = ", reads change the memory" if mode == ASK_AT_ONCE and _reads_write(hello.can) else ""
             self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}{note}", sources=(), meta=meta)
-        writes = self._mirrored(hello.can).writes
+        writes = self._open_mirror(hello.can).writes
         state = state_of(writes)
         base = session.find(state) if writes else None
         try:
@@ -85,15 +85,9 @@ class ServerMemory(ExternalMemory):
             answers = await asyncio.gather(
                 *(self._read_at_once(query, capabilities, running) for query in unread)
             )
+            mirror, changes = self._open_mirror(capabilities), _reads_write(capabilities)
             for query, answer in zip(unread, answers, strict=True):
-                store_read(
-                    self.store,
-                    self._mirrored(capabilities),
-                    query,
-                    answer,
-                    self.k,
-                    changes=_reads_write(capabilities),
-                )
+                store_read(self.store, mirror, query, answer, self.k, changes=changes)
 
     async def on_end(self, is_base: bool) -> None:
         """Close the space, unless another episode or a later read needs it."""
@@ -127,10 +121,10 @@ class ServerMemory(ExternalMemory):
             except ServerFailed as error:
                 write = SentWrite(write.number, write.messages, failed=True)
                 failures = [WriteFailure(why=str(error), sources=write.ids)]
-            self._mirrored(capabilities).add_write(write)
+            self._open_mirror(capabilities).add_write(write)
             self.store.add(WRITE, write.summary, sources=(), meta=write.meta())
             for failure in failures:
-                self._add_failure(failure, self._mirrored(capabilities))
+                self._add_failure(failure, self._open_mirror(capabilities))
             if not write.failed:
                 session.register(space, next_state(space.state, write))
         if capabilities.export != "none" and not space.broken:
@@ -139,7 +133,7 @@ class ServerMemory(ExternalMemory):
             except ServerFailed as error:
                 self.store.add(FAILURE, str(error), sources=())
             else:
-                self._mirrored(capabilities).add_exported(exported.items)
+                self._open_mirror(capabilities).add_exported(exported.items)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the items that the server returns for a query, now or as of the store's sequence number."""
@@ -153,7 +147,7 @@ class ServerMemory(ExternalMemory):
         session = self._session()
         capabilities = (await session.hello()).can
         self.ranks_entries = capabilities.ranked  # type: ignore[misc]
-        mirror = self._mirrored(capabilities)
+        mirror = self._open_mirror(capabilities)
         try:
             if self._space is not None:
                 answer = await read_space(session.connection, self._space, query, self.k)
@@ -167,7 +161,7 @@ class ServerMemory(ExternalMemory):
         return self._recall(items, answer.notes, capabilities)
 
     def _recall(self, items: Sequence[Item], notes: str, capabilities: Capabilities) -> Recall:
-        return recall_of(items, notes, self.budget, self._mirrored(capabilities))
+        return recall_of(items, notes, self.budget, self._open_mirror(capabilities))
 
     async def _read_at_once(
         self, query: str, capabilities: Capabilities, running: asyncio.Semaphore
@@ -221,10 +215,10 @@ class ServerMemory(ExternalMemory):
 
     def _state_reader(self, capabilities: Capabilities) -> StateReader:
         return StateReader(
-            self._session(), capabilities, self.store, self._mirrored(capabilities).writes, self._episode()
+            self._session(), capabilities, self.store, self._open_mirror(capabilities).writes, self._episode()
         )
 
-    def _mirrored(self, capabilities: Capabilities) -> Mirror:
+    def _open_mirror(self, capabilities: Capabilities) -> Mirror:
         if self._mirror is None:
             self._mirror = Mirror(self.store, capabilities, self.bookkeeping_kinds | self.global_kinds)
         return self._mirror

@@ -99,7 +99,7 @@ class Mirror:
         self.check(items)
         first_order = 1 + max((entry.order for entry in self.store), default=-1)
         return [
-            entry or self._unstored(item, first_order + index)
+            entry or self._unstored_entry(item, first_order + index)
             for index, (item, entry) in enumerate(zip(items, self._find(items), strict=True))
         ]
 
@@ -177,14 +177,14 @@ class Mirror:
     def _write_entry(self, item: WireItem, entry: Item | None, previous: Item | None = None) -> Item:
         """Return the entry of an item: `entry` if there is one, a revision of an earlier entry, or a new entry."""
         if entry is None:
-            text, sources, meta = item.text, self._sources(item), self._meta(item)
+            text, sources, meta = item.text, self._source_ids(item), self._meta(item)
             earlier = self._entry(item.id) or previous
             if earlier is None:
-                entry = self.store.add(self._kind(item), text, sources=sources, meta=meta)
+                entry = self.store.add(self._entry_kind(item), text, sources=sources, meta=meta)
             else:
                 self._forget(earlier)
                 entry = self.store.revise(
-                    earlier, text=text, sources=sources, meta=meta, kind=self._kind(item)
+                    earlier, text=text, sources=sources, meta=meta, kind=self._entry_kind(item)
                 )
         self._remember(entry, item.id)
         return entry
@@ -221,25 +221,25 @@ class Mirror:
         return entry.kind, entry.text, entry.sources, entry.meta.get("sent_at")
 
     def _content_of(self, item: WireItem) -> tuple[Any, ...]:
-        return self._kind(item), item.text, self._sources(item), item.sent_at
+        return self._entry_kind(item), item.text, self._source_ids(item), item.sent_at
 
-    def _unstored(self, item: WireItem, order: int) -> Item:
-        kind = self._kind(item)
+    def _unstored_entry(self, item: WireItem, order: int) -> Item:
+        kind = self._entry_kind(item)
         return Item(
             f"{UNSTORED}{kind}:{item.id}",
             kind,
             item.text,
-            self._sources(item),
+            self._source_ids(item),
             self.store.sequence,
             order=order,
             meta=self._meta(item),
         )
 
-    def _kind(self, item: WireItem) -> str:
+    def _entry_kind(self, item: WireItem) -> str:
         is_usable = _KIND.fullmatch(item.kind) and item.kind not in self.reserved_kinds
         return item.kind if is_usable else MEMORY
 
-    def _sources(self, item: WireItem) -> tuple[str, ...]:
+    def _source_ids(self, item: WireItem) -> tuple[str, ...]:
         """Return the ids of an item's source messages."""
         if self.can.sources == "none":
             return ()
@@ -256,7 +256,7 @@ class Mirror:
             meta["sent_at"] = item.sent_at
         if self.can.sources == "write":
             meta["writes"] = list(item.sources)
-        if self._kind(item) != item.kind:
+        if self._entry_kind(item) != item.kind:
             meta["kind"] = item.kind
         return meta
 

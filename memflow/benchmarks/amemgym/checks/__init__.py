@@ -33,31 +33,31 @@ MAX_EXPOSED = 3
 """Largest number of values that a published session exposes."""
 
 
-def _per_config(rule: Callable[[AMemGymConfig], Rule]) -> PerDomain:
+def _with_config(rule: Callable[[AMemGymConfig], Rule]) -> PerDomain:
     return PerDomain(lambda domain: rule(parse_config(domain)))
 
 
-def _changes(
-    find_violations: Callable[[AMemGymConfig, Sequence[Change]], Collection[int]], but: float = 0.0
+def _changes_by_config(
+    find_violations: Callable[[AMemGymConfig, Sequence[Change]], Collection[int]], tolerance: float = 0.0
 ) -> PerDomain:
-    return _per_config(lambda config: WholeTable(partial(find_violations, config), but))
+    return _with_config(lambda config: WholeTable(partial(find_violations, config), tolerance))
 
 
-def _questions(find_violations: Callable[..., Collection[int]]) -> PerDomain:
-    return _per_config(lambda config: _probes_and(partial(find_violations, config)))
+def _probes_by_config(find_violations: Callable[..., Collection[int]]) -> PerDomain:
+    return _with_config(lambda config: _probes_and_table(partial(find_violations, config)))
 
 
 def _turns_and_changes(find_violations: Callable[..., Collection[int]]) -> AcrossTables:
     return AcrossTables(("utterance.turns", "state.changes"), find_violations)
 
 
-def _probes_and(
-    find_violations: Callable[..., Collection[int]], beside: str = "state.changes"
+def _probes_and_table(
+    find_violations: Callable[..., Collection[int]], table: str = "state.changes"
 ) -> AcrossTables:
-    return AcrossTables(("question.probes", beside), find_violations)
+    return AcrossTables(("question.probes", table), find_violations)
 
 
-def _of_generated(rule: Rule) -> PerDomain:
+def _if_generated(rule: Rule) -> PerDomain:
     return PerDomain(lambda domain: rule if is_generated(domain) else None)
 
 
@@ -83,20 +83,22 @@ _ERRORS: dict[str, dict[str, Any]] = {
         "exposed_values_changed_in_period": _turns_and_changes(turns.turns_with_unchanged_values),
         "exposed_values_match_state_at_period_end": _turns_and_changes(turns.turns_with_wrong_values),
         "sessions_in_time_order_within_period": _turns_and_changes(turns.turns_out_of_order),
-        "generated_messages_state_only_exposed_values": _of_generated(
+        "generated_messages_state_only_exposed_values": _if_generated(
             AcrossTables(("utterance.turns", "state.variables"), examiner.examine_messages)
         ),
     },
     "question.probes": {
-        "gold_is_only_option_matching_user_state": _probes_and(probes.probes_without_unique_gold),
-        "gold_context_matches_user_state": _probes_and(probes.probes_with_wrong_state),
-        "option_values_in_state_schema": _probes_and(probes.probes_outside_schema, "state.variables"),
-        "options_have_distinct_states": _probes_and(probes.probes_with_duplicate_variants, "state.variables"),
-        "same_options_in_every_period": _probes_and(probes.probes_with_changed_options),
-        "one_probe_per_question_and_period": _probes_and(probes.questions_missing_in_periods),
+        "gold_is_only_option_matching_user_state": _probes_and_table(probes.probes_without_unique_gold),
+        "gold_context_matches_user_state": _probes_and_table(probes.probes_with_wrong_state),
+        "option_values_in_state_schema": _probes_and_table(probes.probes_outside_schema, "state.variables"),
+        "options_have_distinct_states": _probes_and_table(
+            probes.probes_with_duplicate_variants, "state.variables"
+        ),
+        "same_options_in_every_period": _probes_and_table(probes.probes_with_changed_options),
+        "one_probe_per_question_and_period": _probes_and_table(probes.questions_missing_in_periods),
         "gold_equals_answer_from_exposed_values": _golds_match(examiner.read_exposed),
-        "gold_equals_answer_from_message_texts": _of_generated(_golds_match(examiner.read_text)),
-        "every_question_variable_has_state_probe": _probes_and(probes.questions_without_state_probe),
+        "gold_equals_answer_from_message_texts": _if_generated(_golds_match(examiner.read_text)),
+        "every_question_variable_has_state_probe": _probes_and_table(probes.questions_without_state_probe),
     },
 }
 """Rules that block downstream steps, by table and name."""
@@ -104,16 +106,18 @@ _ERRORS: dict[str, dict[str, Any]] = {
 _WARNINGS: dict[str, dict[str, Any]] = {
     "state.variables": {
         "every_variable_used_by_a_question": EachRow(lambda row: bool(row.questions)),
-        "choice_count_per_variable_as_configured": _per_config(
+        "choice_count_per_variable_as_configured": _with_config(
             lambda config: EachRow(lambda row: len(row.choices) == config.choices_per_variable)
         ),
     },
     "state.changes": {
         "changes_after_period_0_have_event": EachRow(lambda row: (row.event is None) == (row.period == 0)),
-        "change_count_per_period_within_1_of_configured": _changes(states.changes_with_wrong_count),
-        "changes_per_variable_at_most_configured": _changes(states.changes_above_limit, MAX_EXCESS_CHANGES),
-        "period_count_as_configured": _changes(states.changes_in_wrong_last_period),
-        "period_end_dates_as_configured": _per_config(
+        "change_count_per_period_within_1_of_configured": _changes_by_config(states.changes_with_wrong_count),
+        "changes_per_variable_at_most_configured": _changes_by_config(
+            states.changes_above_limit, MAX_EXCESS_CHANGES
+        ),
+        "period_count_as_configured": _changes_by_config(states.changes_in_wrong_last_period),
+        "period_end_dates_as_configured": _with_config(
             lambda config: EachRow(lambda row: row.period_end == config.period_end(row.period).isoformat())
         ),
     },
@@ -128,10 +132,10 @@ _WARNINGS: dict[str, dict[str, Any]] = {
         "sessions_start_in_the_evening": _turns_and_changes(turns.turns_outside_evening),
     },
     "question.probes": {
-        "options_gold_in_some_period_come_first": _probes_and(probes.probes_with_unordered_options),
-        "option_count_as_configured": _questions(probes.probes_with_wrong_option_count),
-        "question_count_as_configured": _questions(probes.probes_with_wrong_question_count),
-        "variables_per_question_as_configured": _questions(probes.probes_with_wrong_variable_count),
+        "options_gold_in_some_period_come_first": _probes_and_table(probes.probes_with_unordered_options),
+        "option_count_as_configured": _probes_by_config(probes.probes_with_wrong_option_count),
+        "question_count_as_configured": _probes_by_config(probes.probes_with_wrong_question_count),
+        "variables_per_question_as_configured": _probes_by_config(probes.probes_with_wrong_variable_count),
     },
 }
 """Rules that only warn, by table and name."""

@@ -48,7 +48,7 @@ def examine_golds(
     reader: Reader, probes: Sequence[Probe], turns: Sequence[Turn], variables: Sequence[Variable]
 ) -> Findings:
     """Return the probes whose gold, contexts, evidence or options contradict the messages before their checkpoint."""
-    users = _users(reader, turns, variables)
+    users = _read_users(reader, turns, variables)
     findings, valid, examined = Findings(), 0, 0
     for position, probe in enumerate(probes):
         if probe.reason is not None or not probe.variables or probe.episode_id not in users:
@@ -60,17 +60,17 @@ def examine_golds(
         examined += 1
         if faults := [*_faults(user, probe), *(_option_faults(user, probe) if reader is read_text else ())]:
             findings[position] = "; ".join(faults)
-    findings.note = _share(examined, valid, "probes")
+    findings.note = _examined_share(examined, valid, "probes")
     return findings
 
 
 def examine_messages(turns: Sequence[Turn], variables: Sequence[Variable]) -> Findings:
     """Return the messages that are sent too early, or state a value that is neither exposed nor a previous value."""
-    users = _users(read_text, turns, variables)
+    users = _read_users(read_text, turns, variables)
     findings, exposed, examined = Findings(), 0, 0
     for position, turn in enumerate(turns):
         user = users.get(turn.episode_id)
-        if user is None or not _is_read(turn):
+        if user is None or not _states_values(turn):
             continue
         before, stated, declared = (
             user.before[turn.message_id],
@@ -88,7 +88,7 @@ def examine_messages(turns: Sequence[Turn], variables: Sequence[Variable]) -> Fi
             faults.append(f"it is sent at {turn.sent_at}, before the end of period {turn.checkpoint - 1}")
         if faults:
             findings[position] = "; ".join(faults)
-    findings.note = _share(examined, exposed, "exposed values")
+    findings.note = _examined_share(examined, exposed, "exposed values")
     return findings
 
 
@@ -125,7 +125,7 @@ class _User:
         return {latest[name] for name in names}
 
 
-def _users(reader: Reader, turns: Sequence[Turn], variables: Sequence[Variable]) -> dict[str, _User]:
+def _read_users(reader: Reader, turns: Sequence[Turn], variables: Sequence[Variable]) -> dict[str, _User]:
     schemas: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
     for row in variables:
         schemas[row.user_id][row.variable] = row.choices
@@ -140,7 +140,7 @@ def _read_user(reader: Reader, schema: Schema, turns: Iterable[Turn]) -> _User:
     user, state, stated_by = _User(schema), State(), dict[str, str]()
     for turn in sorted(turns, key=lambda turn_: (turn_.checkpoint, turn_.sent_at or "", turn_.event)):
         # The probes of a quarantined message are quarantined, so its values stay unknown.
-        stated = reader(turn, schema, state) if _is_read(turn) else dict.fromkeys(exposed_values(turn))
+        stated = reader(turn, schema, state) if _states_values(turn) else dict.fromkeys(exposed_values(turn))
         user.before[turn.message_id], user.read[turn.message_id] = state, stated
         stated_by = stated_by | dict.fromkeys(
             (name for name in stated if name in exposed_values(turn) or stated[name] != state.get(name)),
@@ -191,11 +191,11 @@ def _parsed(variant: str) -> Any:
     return json.loads(variant)
 
 
-def _is_read(turn: Turn) -> bool:
+def _states_values(turn: Turn) -> bool:
     return turn.position == 0 and turn.reason is None
 
 
-def _share(examined: int, total: int, items: str) -> str:
+def _examined_share(examined: int, total: int, items: str) -> str:
     if not total:
         return f"no {items} to examine"
     return f"examined {examined:,} of {total:,} {items}; not examined: {1 - examined / total:.1%}"

@@ -42,17 +42,17 @@ def stated_values(text: str, schema: Schema) -> dict[str, tuple[str, ...]]:
             start = match.end() if is_ambiguous else 0
             end = matches[index + 1].start() if index + 1 < len(matches) else len(sentence)
             search_text = sentence[start:end] if is_ambiguous else sentence.replace(match[0], " | ", 1)
-            stated.setdefault(variable, {}).update(dict.fromkeys(_values_in(search_text, schema[variable])))
+            stated.setdefault(variable, {}).update(dict.fromkeys(_stated_in(search_text, schema[variable])))
     return {variable: tuple(values) for variable, values in stated.items() if values}
 
 
 def mentioned_values(text: str, values: Sequence[str]) -> tuple[str, ...]:
     """Return the distinct values of one variable that occur anywhere in the text, whether or not it is named."""
-    distinct = dict.fromkeys(value for sentence in _sentences(text) for value in _values_in(sentence, values))
+    distinct = dict.fromkeys(value for sentence in _sentences(text) for value in _stated_in(sentence, values))
     return tuple(distinct)
 
 
-def _values_in(sentence: str, values: Sequence[str]) -> Iterator[str]:
+def _stated_in(sentence: str, values: Sequence[str]) -> Iterator[str]:
     by_words = {_in_words(value): value for value in values}
     for match in _phrases(tuple(by_words)).finditer(sentence):
         if not _OVER.search(sentence[: match.start()]):

@@ -76,7 +76,7 @@ async def generate_schema(
         },
         DraftQuestions.fault,
     )
-    names = await _names(drafts.questions, profile, simulator)
+    names = await _unify_names(drafts.questions, profile, simulator)
     merged = _merge_variables(drafts.questions, names)
     conflicts = {
         name: uses for name, uses in merged.items() if len({frozenset(use) for use in uses.values()}) > 1
@@ -105,7 +105,9 @@ async def generate_schema(
     )
 
 
-async def _names(drafts: Sequence[DraftQuestion], profile: str, simulator: UserSimulator) -> dict[str, str]:
+async def _unify_names(
+    drafts: Sequence[DraftQuestion], profile: str, simulator: UserSimulator
+) -> dict[str, str]:
     questions = [[variable.name for variable in draft.variables] for draft in drafts]
     old = tuple(dict.fromkeys(name for names in questions for name in names))
     refined: Refinement = await simulator(

@@ -77,10 +77,12 @@ def invent_personas(traits: TraitLists, seed: int) -> Iterator[dict[str, Any]]:
             template.replace("$given", given).replace("$family", family)
             for template in (traits.name, traits.called)
         )
-        yield {"id": f"p{number:04}", "name": name, **_person(traits, seed, number, sex, called)}
+        yield {"id": f"p{number:04}", "name": name, **_person_traits(traits, seed, number, sex, called)}
 
 
-def _person(traits: TraitLists, seed: int, number: int, gender: GenderNames, called: str) -> dict[str, Any]:
+def _person_traits(
+    traits: TraitLists, seed: int, number: int, gender: GenderNames, called: str
+) -> dict[str, Any]:
     rng = random.Random(seeded(seed, "person", number))
     occupation = rng.choice(traits.lives)
     age = rng.randint(*occupation.ages)
