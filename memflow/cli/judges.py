@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
 from memflow.chat.scripted import LABEL
 from memflow.cli.front import front_of
@@ -71,7 +72,7 @@ def check(
                 return await run_injection_test(chat, cases, injections(), fenced=fences)
 
             results[name] = models.run(RequestContext(run="judges", stage="judges"), work)
-    shown = []
+    shown: list[RenderableType] = []
     for name, of_judge in results.items():
         total = sum(case.injections for case in of_judge)
         moved = sum(len(case.moved) for case in of_judge)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.memory_servers import memory_server_notes, planned_checks
 from memflow.cli.output import FittedTable, Format, FormatOption, Text, answer, duration, note, table
+from memflow.cli.required_checks import memory_server_notes, planned_checks
 from memflow.cli.selection import Selection, with_selection
 from memflow.records import TABLES
 
