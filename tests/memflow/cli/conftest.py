@@ -2,17 +2,20 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
+from rich.console import Console
 from typer.testing import CliRunner
 
 from assets.fingerprints import Fingerprints
 from memflow.cli import app
+from memflow.cli.summary import Summary
 from memflow.pipeline import Step, partition_key, steps_of
 from resources.data.library import Library
 from resources.lake.lake import Lake
@@ -63,6 +66,19 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])  # memflow adds the folder that it is called in
+
+
+@pytest.fixture
+def printed() -> Callable[..., str]:
+    """Return a function that prints the summary of a run at a width."""
+
+    def text(summary: Summary, width: int = 160) -> str:
+        console = Console(file=StringIO(), width=width)
+        for part in summary.shown():
+            console.print(part)
+        return console.file.getvalue()  # type: ignore[attr-defined]
+
+    return text
 
 
 @pytest.fixture

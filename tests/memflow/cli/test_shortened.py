@@ -1,9 +1,6 @@
 """The summary of a run with many assistants, domains and gaps."""
 
-from io import StringIO
-
 import factories
-from rich.console import Console
 
 from memflow.cli.planned_runs import Outcome, PlannedRun
 from memflow.cli.summary import Summary
@@ -30,17 +27,10 @@ def summary_of(found: list[Score], failed: int = 0) -> Summary:
     return Summary(Outcome(failed=reasons), found, found)
 
 
-def lines_of(summary: Summary, width: int) -> list[str]:
-    console = Console(file=StringIO(), width=width)
-    for part in summary.shown():
-        console.print(part)
-    return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
-
-
-def test_large_domain_shows_its_best_assistants_and_the_command_for_all() -> None:
+def test_large_domain_shows_its_best_assistants_and_the_command_for_all(printed) -> None:
     summary = summary_of(scores(1, 1000, gaps=True))
     for width in (80, 140):
-        lines = lines_of(summary, width)
+        lines = printed(summary, width).splitlines()
         shown = "\n".join(lines)
         assert len(lines) < 80
         assert "memory999" in shown and "memory980" in shown and "memory979" not in shown
@@ -51,6 +41,6 @@ def test_large_domain_shows_its_best_assistants_and_the_command_for_all() -> Non
     assert len(summary.data()["leaderboard"]) == 1000
 
 
-def test_failures_are_never_shortened() -> None:
-    said = "\n".join(lines_of(summary_of([], failed=100), 140))
+def test_failures_are_never_shortened(printed) -> None:
+    said = printed(summary_of([], failed=100), 140)
     assert all(f"reason {number}" in said for number in range(100))
