@@ -26,7 +26,13 @@ def list_models(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         return
     settings = front_of(ctx).load()
     rows = [_row(settings, name, model) for name, model in settings.models.items()]
-    shown = [(*(row[name] for name in _COLUMNS[:-1]), _prices(row)) for row in rows]
+    shown = [
+        [
+            *(row[name] for name in _COLUMNS[:-1]),
+            f"{row['price_in']:g} / {row['price_out']:g}" if row["price_in"] or row["price_out"] else "",
+        ]
+        for row in rows
+    ]
     answer(
         form,
         rows,
@@ -61,10 +67,6 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
         "price_out": model.price_out,
         "profile": {} if scripted else model.profile.model_dump(mode="json", exclude_defaults=True),
     }
-
-
-def _prices(row: dict[str, Any]) -> str:
-    return f"{row['price_in']:g} / {row['price_out']:g}" if row["price_in"] or row["price_out"] else ""
 
 
 @models.command()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.memory_servers import memory_server_notes, planned_checks
 from memflow.cli.output import FittedTable, Format, FormatOption, Text, answer, duration, note, table
+from memflow.cli.required_checks import memory_server_notes, planned_checks
 from memflow.cli.selection import Selection, with_selection
 from memflow.records import TABLES
 
@@ -54,22 +54,22 @@ def plan(
     of_assistants = [step for step in planned.steps if step.assistant]
     assistants = _totals(of_assistants, settings, ("domain", "assistant"))
     total = {name: known_sum(row[name] for row in stages) for name in (*NUMBERS, "cost", "most_cost")}
-    seconds: dict[str, float] = {}
-    for step in planned.steps:
-        seconds[step.stage] = seconds.get(step.stage, 0) + step.seconds
+    seconds = _seconds(planned.steps, ("stage",))
+    whole = sum(seconds.values())
     assumptions = _assumptions(planned, settings, latency)
     unpriced = [*dict.fromkeys(row["model"] for row in stages if row["cost"] is None)]
     by_assistant: list[RenderableType] = []
     if assistants:
-        by_assistant = [Text(), _table("By assistant", ("domain", "assistant"), assistants, planned.steps)]
+        by = ("domain", "assistant")
+        by_assistant = [Text(), _table("By assistant", by, assistants, _seconds(of_assistants, by))]
     answer(
         form,
         {
             "stages": stages,
-            "seconds_by_stage": seconds,
+            "seconds_by_stage": {stage: value for (stage,), value in seconds.items()},
             "assistants": assistants,
             "steps": [asdict(step) for step in planned.steps],
-            "total": {**total, "seconds": sum(seconds.values())},
+            "total": {**total, "seconds": whole},
             "up_to_date": planned.up_to_date,
             "left_out": planned.left_out,
             "failing": planned.failing,
@@ -80,7 +80,12 @@ def plan(
             "checks": planned_checks(settings, planned.assistants),
             "assumptions": assumptions,
         },
-        _table("By stage", ("stage", "role", "model"), [*stages, total], planned.steps),
+        _table(
+            "By stage",
+            ("stage", "role", "model"),
+            [*stages, {"stage": "total", **total}],
+            {**seconds, ("total",): whole},
+        ),
         *by_assistant,
         *_notes(planned, unpriced, assumptions),
     )
@@ -128,22 +133,26 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> l
     ]
 
 
+def _seconds(steps: Iterable["StepForecast"], by: Sequence[str]) -> dict[tuple[str, ...], float]:
+    """Return the seconds of steps, summed by the attributes in `by`."""
+    seconds: dict[tuple[str, ...], float] = {}
+    for step in steps:
+        group = tuple(getattr(step, name) for name in by)
+        seconds[group] = seconds.get(group, 0) + step.seconds
+    return seconds
+
+
 def _table(
-    title: str, by: Sequence[str], rows: Iterable[dict[str, Any]], steps: Sequence["StepForecast"]
+    title: str, by: Sequence[str], rows: Iterable[dict[str, Any]], seconds: dict[tuple[str, ...], float]
 ) -> FittedTable:
-    """Return a table of sums. Rows of the same steps, such as those of a stage, show their time once."""
+    """Return a table of sums. `seconds` has the time of rows by their first columns; it stands in the first of them."""
     shown: list[list[Any]] = []
-    timed: set[tuple[str, ...]] = set()
+    left = dict(seconds)
     for row in rows:
-        attributes = [name for name in by if name in ("stage", "domain", "assistant")]
-        of_steps = tuple(row.get(name, "") for name in attributes)
-        same = [step for step in steps if all(getattr(step, name) == row.get(name) for name in attributes)]
-        of_row = same if any(of_steps) else steps
-        time = "" if of_steps in timed else duration(sum(step.seconds for step in of_row))
-        timed.add(of_steps)
+        names = [row.get(name, "") for name in by]
+        times = [left.pop(group) for group in [*left] if list(group) == names[: len(group)]]
         costs = ["unknown" if row[name] is None else f"{row[name]:,.2f}" for name in ("cost", "most_cost")]
-        names = [row.get(name, "") for name in by] if any(of_steps) else ["total", *("" for _ in by[1:])]
-        shown.append([*names, *(row[name] for name in NUMBERS), time, *costs])
+        shown.append([*names, *(row[name] for name in NUMBERS), duration(times[0]) if times else "", *costs])
     numbers = ("calls", "prompt", "answers", "at most", "time", "cost", "cost at most")
     return table(title, (*by, *numbers), shown, right=numbers)
 

@@ -1,10 +1,11 @@
-"""The checks of memory servers that `memflow run` requires: which are missing, and what a failed one says."""
+"""Memory servers in a run and its plan: the checks that `memflow run` requires, and requests that are not counted."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from memflow.cli.output import message
 from memflow.errors import BadSettings
+from memflow.memories.server.config import OWN_MODELS
 from memflow.repeats import memory_name
 
 if TYPE_CHECKING:
@@ -54,6 +55,42 @@ def run_required_checks(selection: "Selection", force: bool, budget: Any) -> Non
                 f"the memory server {name} is not measured, because its check found a fault. {faults} After a fix, "
                 f"rerun; `memflow memories check {name}` shows all lines, and --unchecked runs it as it is."
             )
+
+
+def servers_with_own_models(settings: "Settings") -> list[str]:
+    """Return the memory servers of the settings that call models at their own addresses, as they last declared."""
+    own = settings.own_memories()
+    return [name for name, each in own.items() if each.server is not None and each.server.has_own_models]
+
+
+def memory_server_notes(settings: "Settings", assistants: Iterable[str]) -> list[str]:
+    """Return a note for each memory server of the assistants: why its requests are not in the forecast."""
+    own, notes = settings.own_memories(), []
+    for name in dict.fromkeys(memory_name(assistant) for assistant in assistants):
+        server = own[name].server if name in own else None
+        if server is None or (server.hello is not None and server.hello.can.models == "none"):
+            continue
+        if server.hello is None:
+            notes.append(f"{name} is a memory server that was not started yet, so its requests are not known")
+        elif server.has_own_models:
+            notes.append(f"{name}: {OWN_MODELS}")
+        else:
+            notes.append(f"requests of the memory server {name} through the model proxy are not counted here")
+    return notes
+
+
+def planned_checks(settings: "Settings", assistants: Iterable[str]) -> dict[str, str]:
+    """Return the writes of the check of each memory server of assistants that a run would check first, in words."""
+    from resources.memory_servers.declaration import read_hello
+    from resources.memory_servers.server_checks import planned_writes
+    from resources.memory_servers.stored_checks import has_passed
+
+    planned = {}
+    for name in memory_servers_of(settings, assistants):
+        own, hello = settings.memories[name], read_hello(name, settings.home)
+        if not own.unchecked and not has_passed(name, own, settings.home, hello):
+            planned[name] = planned_writes(None if hello is None else hello.can)
+    return planned
 
 
 def _played(selection: "Selection", force: bool) -> Iterator[str]:

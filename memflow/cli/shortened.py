@@ -12,13 +12,14 @@ MOST_ASSISTANTS = 20
 """How many assistants of a domain are shown. The demo has 11."""
 MOST_LINES = 20
 """How many lines of a list are shown."""
-ALL = "`--format json` lists all."
 
 
 def first_lines(lines: Sequence[str], style: str = "") -> list[Text]:
     """Return the first lines of a list, indented, and a line with the number of the others."""
     shown = [Text(f"  {line}", style=style) for line in lines[:MOST_LINES]]
-    return [*shown, *_others(len(lines) - MOST_LINES)]
+    if (others := len(lines) - MOST_LINES) > 0:
+        shown.append(Text(f"  and {others:,} others; `--format json` lists all.", style="dim"))
+    return shown
 
 
 def first_names(names: Sequence[str]) -> str:
@@ -39,7 +40,3 @@ def best_assistants(domain: str, primary: Sequence[Score]) -> tuple[set[str], li
             )
         )
     return {*ranked[:MOST_ASSISTANTS]}, shown
-
-
-def _others(number: int) -> list[Text]:
-    return [Text(f"  and {number:,} others; {ALL}", style="dim")] if number > 0 else []

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.memory_servers import servers_with_own_models
 from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.required_checks import servers_with_own_models
 from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS
 

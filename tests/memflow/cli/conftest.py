@@ -3,7 +3,7 @@
 import csv
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from assets.fingerprints import Fingerprints
 from memflow.cli import app
 from memflow.cli.output import TerminalConsole
+from memflow.cli.summary import Summary
 from memflow.pipeline import Step, partition_key, steps_of
 from resources.data.library import Library
 from resources.lake.lake import Lake
@@ -62,7 +63,7 @@ class Home:
         return result.stderr
 
 
-def printed(parts: Iterable[RenderableType], width: int) -> str:
+def printed_parts(parts: Iterable[RenderableType], width: int) -> str:
     """Return parts of a result as a terminal of a width shows them."""
     console = TerminalConsole(width=width, highlight=False)
     with console.capture() as captured:
@@ -81,6 +82,16 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])  # memflow adds the folder that it is called in
+
+
+@pytest.fixture
+def printed() -> Callable[..., str]:
+    """Return a function that prints the summary of a run at a width."""
+
+    def text(summary: Summary, width: int = 160) -> str:
+        return printed_parts(summary.shown(), width)
+
+    return text
 
 
 @pytest.fixture

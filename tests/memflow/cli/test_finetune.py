@@ -1,74 +1,32 @@
 """`memflow finetune`: counting examples, training with a fake program, and the settings of the trained model."""
 
-import asyncio
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from generated import generate
+from training_program import LEARNS
 
-from memflow.benchmarks import registry
-from memflow.benchmarks.api import States
-from memflow.benchmarks.registry import find_dataset
-from memflow.chat.scripted import ScriptedChat
-from memflow.memories.memory import Tools
-from resources.data.library import Library
-from resources.lake.lake import Lake
 from resources.settings.settings import load
 from resources.training.adapter import read_manifest
 
 DOMAIN = "memorybench_demo"
-LEARNS = """\
-import json, pathlib, sys
-folder = pathlib.Path(sys.argv[-1])
-job = json.loads((folder / "job.json").read_text())
-examples = [json.loads(line) for line in (folder / "examples.jsonl").read_text().splitlines()]
-(folder / "adapter").mkdir()
-(folder / "adapter" / "adapter_model.safetensors").write_text(json.dumps([job, examples]))
-(folder / "adapter" / "adapter_config.json").write_text("{}")
-print(json.dumps({"event": "step", "step": 1, "of": 1, "loss": 2.0}))
-print(json.dumps({
-    "event": "done", "examples": len(examples), "too_long": [], "cut_short": [], "longest": 9, "steps": 1,
-    "first_loss": 2.0, "last_loss": 2.0, "trained_parameters": 64, "adapted_modules": ["q_proj"], "schedule": {},
-    "seconds": 0.5, "device": "cpu", "precision": "float32", "base_files": {}, "versions": {"trl": "1"},
-}))
-"""
 
 
 @pytest.fixture
-def home_with_feedback(empty: Any) -> Callable[..., Any]:
-    """Return a function that writes the demo's feedback, in which `liked` first answers have a like."""
-
-    def prepare(liked: int = 3) -> Any:
-        settings = load(over={"home": empty.folder})
-        domain, lake = settings.domain(DOMAIN), Lake(settings.lake_root)
-        benchmark = registry.benchmark(domain.benchmark)
-        chat = ScriptedChat(benchmark.handlers())
-        records = [
-            row
-            for name in domain.datasets
-            for row in benchmark.records(find_dataset(name), Library(None).paths(find_dataset(name)))
-        ]
-
-        async def walk() -> Any:
-            states = States([], [], [])
-            turns = await benchmark.turns(domain, records, states, chat)
-            probes = await benchmark.probes(domain, records, states, turns, chat)
-            return probes, await benchmark.feedback(domain, turns, probes, chat, chat, Tools())
-
-        probes, feedback = asyncio.run(walk())
-        firsts = [row.case_id for row in feedback if row.round == 0][:liked]
-        rows = [
-            replace(row, liked=row.round == 0 and row.case_id in firsts, copied=False) for row in feedback
-        ]
-        lake.write("question.probes", DOMAIN, probes, fingerprint="test")
-        lake.write("feedback.sessions", DOMAIN, rows, fingerprint="test")
-        return empty
-
-    return prepare
+def home(empty: Any) -> Any:
+    """Return a home with the demo's feedback, in which three first answers have a like."""
+    demo = generate(DOMAIN)
+    firsts = [row.case_id for row in demo.feedback if row.round == 0][:3]
+    rows = [
+        replace(row, liked=row.round == 0 and row.case_id in firsts, copied=False) for row in demo.feedback
+    ]
+    empty.write("question.probes", DOMAIN, demo.probes)
+    empty.write("feedback.sessions", DOMAIN, rows)
+    return empty
 
 
 @pytest.fixture
@@ -83,25 +41,22 @@ def finetune_settings(tmp_path: Path) -> None:
     )
 
 
-def test_finetune_count_option_needs_no_training_environment(home_with_feedback: Any) -> None:
-    said = json.loads(
-        home_with_feedback()("finetune", DOMAIN, "--model", "scripted", "--count", "--format", "json").stdout
-    )
+def test_finetune_count_option_needs_no_training_environment(home: Any) -> None:
+    said = json.loads(home("finetune", DOMAIN, "--model", "scripted", "--count", "--format", "json").stdout)
     assert said["action"] == "like" and said["left_out"] == []
     assert sum(row["examples"] for row in said["counts"]) == 3
     assert sum(row["first_answers"] for row in said["counts"]) > 3
 
 
 @pytest.mark.usefixtures("finetune_settings")
-def test_finetune_trains_an_adapter_and_prints_valid_model_settings(home_with_feedback: Any) -> None:
-    home = home_with_feedback()
+def test_finetune_trains_an_adapter_and_prints_valid_model_settings(home: Any) -> None:
     result = home("finetune", DOMAIN, "--model", "small", "--epochs", "2", "--format", "json")
     assert result.exit_code == 0, result.stderr
     said = json.loads(result.stdout)
     folder = home.folder / "adapters" / f"{DOMAIN}_like_small"
-    assert said["folder"] == str(folder) and "step 1 of 1: loss 2.0000" in result.stderr
+    assert said["folder"] == str(folder) and "step 1 of 2: loss 2.0000" in result.stderr
     manifest = read_manifest(folder)
-    assert manifest.trained.examples == len(manifest.cases) == 3 and manifest.scripted
+    assert len(manifest.cases) == 3 and manifest.scripted
     assert manifest.base == "/weights/small" and manifest.parameters["epochs"] == 2
     assert manifest.parameters["learning_rate"] == 1e-4 and manifest.parameters["targets"] == "all-linear"
     with Path("memflow.toml").open("a", encoding="utf-8") as file:
@@ -113,8 +68,7 @@ def test_finetune_trains_an_adapter_and_prints_valid_model_settings(home_with_fe
 
 
 @pytest.mark.usefixtures("finetune_settings")
-def test_finetune_skips_equal_training_and_overwrites_only_with_force(home_with_feedback: Any) -> None:
-    home = home_with_feedback()
+def test_finetune_skips_equal_training_and_overwrites_only_with_force(home: Any) -> None:
     command = ("finetune", DOMAIN, "--model", "small", "--out", "liked")
     assert home(*command).exit_code == 0
     before = Path("liked/manifest.json").read_bytes()
@@ -141,9 +95,8 @@ def test_finetune_skips_equal_training_and_overwrites_only_with_force(home_with_
     ],
 )
 def test_finetune_rejects_a_model_or_action_that_cannot_be_trained(
-    home_with_feedback: Any, arguments: tuple[str, ...], match: str
+    home: Any, arguments: tuple[str, ...], match: str
 ) -> None:
-    home = home_with_feedback()
     assert match in home.error("finetune", DOMAIN, *arguments)
     wrong = home.error("finetune", "amemgym_demo", "--model", "scripted")
     assert "whose users never like an answer" in wrong

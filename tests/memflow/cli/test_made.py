@@ -1,10 +1,7 @@
 """`show made` and the run summary: counts of generated and quarantined rows, with reasons."""
 
-from io import StringIO
-
 import factories
 import pytest
-from rich.console import Console
 
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.summary import Summary
@@ -58,28 +55,22 @@ def test_show_made_rejects_a_domain_that_was_not_generated(made, empty):
     )
 
 
-def test_run_summary_lists_quarantined_rows_with_reasons():
+def test_run_summary_lists_quarantined_rows_with_reasons(printed):
     lost = {"domain": MINE, "table_name": "state.profiles", "n": 4, "quarantined": 3}
     lost |= {"reasons": [LATE], "times": [3]}
     summary = Summary(Outcome(), [], [], made=[lost])
     assert summary.data()["quarantined"] == [lost]
-    console = Console(file=StringIO(), width=160)
-    for part in summary.shown():
-        console.print(part)
-    said = console.file.getvalue()
+    said = printed(summary)
     assert "mine: valid rows" in said and "25%" in said and f"3 x: {LATE}" in said
 
 
-def test_run_summary_states_failed_requests_and_cut_answers_with_the_next_step():
+def test_run_summary_states_failed_requests_and_cut_answers_with_the_next_step(printed):
     usage = {"stage": "memory", "role": "assistant", "requests": 3, "cache_hits": 1, "failed": 2, "cut": 1}
     usage |= {"prompt_tokens": 9, "cached_tokens": 0, "completion_tokens": 9, "latency_s": 1.0}
     outcome = Outcome(usage=[usage], failed_requests={"evaluate_memory d · full": 2})
     summary = Summary(outcome, [], [])
     assert summary.data()["failed_requests"] == {"evaluate_memory d · full": 2}
-    console = Console(file=StringIO(), width=160)
-    for part in summary.shown():
-        console.print(part)
-    said = " ".join(console.file.getvalue().split())
+    said = " ".join(printed(summary).split())
     assert "failed requests; rerun the command to send them again, and only them" in said
     assert "evaluate_memory d · full: 2" in said
     assert "1 answers (25.0%) of the role assistant were cut at the token limit" in said

@@ -8,8 +8,7 @@ import pytest
 from echo_servers import ECHO, http_echo
 
 from memflow.cli.front import Front
-from memflow.cli.memory_servers import planned_checks
-from memflow.cli.required_checks import run_required_checks, skip_checks, unchecked
+from memflow.cli.required_checks import planned_checks, run_required_checks, skip_checks, unchecked
 from memflow.cli.selection import Selection, select
 from memflow.errors import BadSettings
 from resources.memory_servers.declaration import read_hello

@@ -5,7 +5,6 @@ import factories
 from memflow.cli.planned_runs import Outcome, PlannedRun
 from memflow.cli.summary import Summary
 from memflow.records import Score
-from tests.memflow.cli.conftest import printed
 
 
 def scores(domains: int, assistants: int, gaps: bool = False) -> list[Score]:
@@ -28,10 +27,10 @@ def summary_of(found: list[Score], failed: int = 0) -> Summary:
     return Summary(Outcome(failed=reasons), found, found)
 
 
-def test_large_domain_shows_its_best_assistants_and_the_command_for_all() -> None:
+def test_large_domain_shows_its_best_assistants_and_the_command_for_all(printed) -> None:
     summary = summary_of(scores(1, 1000, gaps=True))
     for width in (80, 140):
-        lines = printed(summary.shown(), width).splitlines()
+        lines = printed(summary, width).splitlines()
         shown = "\n".join(lines)
         assert len(lines) < 80
         assert "memory999" in shown and "memory980" in shown and "memory979" not in shown
@@ -42,6 +41,6 @@ def test_large_domain_shows_its_best_assistants_and_the_command_for_all() -> Non
     assert len(summary.data()["leaderboard"]) == 1000
 
 
-def test_failures_are_never_shortened() -> None:
-    said = printed(summary_of([], failed=100).shown(), 140)
+def test_failures_are_never_shortened(printed) -> None:
+    said = printed(summary_of([], failed=100), 140)
     assert all(f"reason {number}" in said for number in range(100))

@@ -15,7 +15,7 @@ from assets.fingerprints import Fingerprints
 from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
 from memflow.chat.scripted import LABEL
-from memflow.cli.memory_servers import memory_server_notes, servers_with_own_models
+from memflow.cli.required_checks import memory_server_notes, servers_with_own_models
 from memflow.errors import BudgetSpent
 from memflow.memories.server.protocol import Capabilities, Hello, SentMessage
 from resources.ledger.sql_ledger import SqlLedger
