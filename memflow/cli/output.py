@@ -176,6 +176,11 @@ def interval_text(low: float | None, high: float | None, form: str = ".3f", reas
     return f"{low:{form}} – {high:{form}}"
 
 
+def p_text(p: float) -> str:
+    """Return a p value with at most three decimals."""
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+
+
 def duration(seconds: float) -> str:
     """Return a duration as `2 h 05 min`, `3 min 20 s` or `4.2 s`."""
     if seconds < 60:
