@@ -75,8 +75,8 @@ def answer(form: Format, data: Any, *shown: RenderableType) -> None:
         typer.echo(json_escaped(json.dumps(data, ensure_ascii=False, indent=2, default=str)))
         return
     console = terminal_console()
-    for each in shown:
-        console.print(each)
+    for part in shown:
+        console.print(part)
 
 
 def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *shown: RenderableType) -> None:
