@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from memflow.cli.evidence import metric_name
 from memflow.cli.operands import differing_settings
-from memflow.cli.output import Text, heading, interval_text, note, records_table
+from memflow.cli.output import Text, heading, interval_text, note, p_text, records_table
 from memflow.metrics.paired import cannot_be_significant
 from memflow.metrics.power import MOST_EPISODES
 from memflow.records import Comparison
@@ -138,11 +138,6 @@ def family_note(rows: Sequence[Comparison]) -> str:
 
 def _comparisons(number: int) -> str:
     return f"{number:,} comparison{'s' * (number != 1)}"
-
-
-def p_text(p: float) -> str:
-    """Return a p value with at most three decimals."""
-    return f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
 def _where(row: Comparison) -> str:

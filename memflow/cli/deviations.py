@@ -23,16 +23,12 @@ if TYPE_CHECKING:
 
 VERDICTS = "score.verdicts"
 DomainArgument = Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain (`memflow domains`).")]
-AllOption = Annotated[
-    bool, typer.Option("--all", help="Also list the points that do not change memflow's scores.")
-]
 
 
 def deviations(
     ctx: typer.Context,
     domain: DomainArgument,
     assistant: AssistantFilter = None,
-    every: AllOption = False,
     form: FormatOption = Format.text,
 ) -> None:
     """List the points in which a domain differs from the protocol of its benchmark's published code.
@@ -61,7 +57,7 @@ def deviations(
         if point.concerns(of) and (not point.memories or systems & {*point.memories})
     ]
     rows = [row for point in points for row in _deviations(point, values)]
-    shown = [row for row in rows if every or row["changes_scores"]]
+    shown = [row for row in rows if row["changes_scores"]]
     hidden = len(rows) - len(shown)
     source = "the stored runs" if is_run else "the settings; the domain has no stored run"
     answer(
@@ -81,8 +77,8 @@ def deviations(
         ),
         note(
             f"\n{len(rows)} of {len(points)} points differ. Values: {source}."
-            + (f" {hidden} do not change scores; `--all` shows them." if hidden else "")
-            + " `--format json` has the sources."
+            + (f" {hidden} do not change scores." if hidden else "")
+            + " `--format json` has all of them, with their sources."
         ),
     )
 

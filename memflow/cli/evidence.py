@@ -15,7 +15,7 @@ from memflow.scoring.failure_attributions import NAMES, contradictions, failure_
 from memflow.scoring.judges import STANDARD
 from memflow.scoring.published_health import ADVICE, FAULTY, SUSPECT, flagged, health_alarms
 
-TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
+TITLES = {metric.name: metric.title.lower().replace(" ", "\n", 1) for metric in (*EVIDENCE, *FAILURES)}
 """The metrics of the failure tables, in order, and their columns."""
 NUMBERS = (*TITLES.values(), "probes", "tokens\nper probe", "k", "budget")
 OPTIONAL = ("budget", "k", "embedder", "tokens\nper probe", "probes", "reason")
@@ -37,7 +37,7 @@ def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
     whole = [score for score in scores if score.slice == "all" and is_evidence_score(score)]
     if whole:
         yield note("\nFailures by evidence: what happens to the messages that an answer rests on")
-        yield _failure_table([{**row, **_recall(found)} for row, found in _rows(whole, TITLES)])
+        yield _failure_table([{**row, **_recall(by_metric)} for row, by_metric in _rows(whole, TITLES)])
     differing = dict.fromkeys(
         f"{score.assistant}: {score.differing_settings}" for score in whole if score.differing_settings
     )
@@ -71,23 +71,25 @@ def _rows(
     by_assistant: dict[str, dict[str, Score]] = {}
     for score in scores:
         by_assistant.setdefault(score.assistant, {})[score.metric] = score
-    first = next(metric for metric in TITLES if any(metric in found for found in by_assistant.values()))
+    first = next(
+        metric for metric in TITLES if any(metric in by_metric for by_metric in by_assistant.values())
+    )
 
-    def rank(found: Mapping[str, Score]) -> float:
-        return sort_key(first, found[first].value if first in found else None)
+    def rank(by_metric: Mapping[str, Score]) -> float:
+        return sort_key(first, by_metric[first].value if first in by_metric else None)
 
-    for assistant, found in sorted(by_assistant.items(), key=lambda item: rank(item[1])):
-        values = {TITLES[name]: found[name].value if name in found else None for name in metrics}
-        yield {"assistant": flagged(assistant, found.values()), **values}, found
+    for assistant, by_metric in sorted(by_assistant.items(), key=lambda item: rank(item[1])):
+        values = {TITLES[name]: by_metric[name].value if name in by_metric else None for name in metrics}
+        yield {"assistant": flagged(assistant, by_metric.values()), **values}, by_metric
 
 
 def _recall(scores: Mapping[str, Score]) -> dict[str, Any]:
     """Return the cells on what an assistant recalled, beside its failures by evidence."""
     score = next(iter(scores.values()))
     # A memory that ranks nothing has an empty column, without a reason.
-    reasons = [each.reason for each in scores.values() if each.metric != RECALL_AT_10 and each.value is None]
+    reasons = [row.reason for row in scores.values() if row.metric != RECALL_AT_10 and row.value is None]
     return {
-        "probes": max(each.n for each in scores.values()),
+        "probes": max(row.n for row in scores.values()),
         "tokens\nper probe": None if score.injected_tokens is None else round(score.injected_tokens),
         "k": score.k,
         "budget": score.budget,
@@ -101,7 +103,7 @@ def warnings(scores: Sequence[Score]) -> Iterator[RenderableType]:
     yield from health(scores)
     yield from gaps(scores)
     uncounted = (
-        f"{each.domain}: {each.assistant}: {each.memory_models}" for each in scores if each.memory_models
+        f"{score.domain}: {score.assistant}: {score.memory_models}" for score in scores if score.memory_models
     )
     yield from _listed(UNCOUNTED, [*dict.fromkeys(uncounted)])
     judged: dict[tuple[str, str], list[str]] = {}

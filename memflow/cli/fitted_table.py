@@ -60,7 +60,8 @@ class FittedTable:
         if _width(column.least for column in columns) > room and len(self.rows) > 1:
             others = [column for column in columns if column.name in self.optional and not column.is_name]
             shared = [column for column in others if len({cell.plain for cell in column.cells}) == 1]
-        for number, block in enumerate(_blocks([each for each in columns if each not in shared], room)):
+        columns = [column for column in columns if column not in shared]
+        for number, block in enumerate(_blocks(columns, room)):
             if number:
                 yield ""
             yield _drawn(block, room, self.title if not number else "")

@@ -1,11 +1,12 @@
 """What `memflow gate` compares: the run and the baseline, whether they are comparable, and the decisions."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memflow.cli.export import evaluated_of
+from memflow.cli.gate import Gated
 from memflow.cli.operands import Stored, missing_reasons, parse_operand, read_operands, same_probes, values_of
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
@@ -27,18 +28,6 @@ COMPARABLE = ("simulator", "annotators", "backbone", "judge", "parameters", "dat
 """The inputs of verdicts that must be equal. The others, such as the memory, may be what is tested."""
 SETTINGS = ("k", "budget", "window")
 """The settings that are named where they differ; the inputs have the others."""
-
-
-@dataclass(frozen=True)
-class Gated:
-    """The run and the baseline as the user named them, the decisions, and the label of the compared results."""
-
-    domain: str
-    assistant: str
-    baseline: str
-    options: GateOptions
-    label: str | None = None
-    result: GateResult = field(default_factory=GateResult)
 
 
 def gated(settings: "Settings", lake: "Lake", request: Gated) -> Gated:

@@ -75,8 +75,8 @@ def answer(form: Format, data: Any, *shown: RenderableType) -> None:
         typer.echo(json_escaped(json.dumps(data, ensure_ascii=False, indent=2, default=str)))
         return
     console = terminal_console()
-    for each in shown:
-        console.print(each)
+    for part in shown:
+        console.print(part)
 
 
 def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *shown: RenderableType) -> None:
@@ -174,6 +174,11 @@ def interval_text(low: float | None, high: float | None, form: str = ".3f", reas
     if low is None or high is None:
         return f"none: {reason}" if reason else ""
     return f"{low:{form}} – {high:{form}}"
+
+
+def p_text(p: float) -> str:
+    """Return a p value with at most three decimals."""
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
 def duration(seconds: float) -> str:

@@ -195,8 +195,8 @@ def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., 
 
 def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
     """Return a function that a benchmark declares, which may be given by its import path."""
-    found: Callable[..., Any] = load_object(function) if isinstance(function, str) else function
-    return found
+    declared: Callable[..., Any] = load_object(function) if isinstance(function, str) else function
+    return declared
 
 
 def option_parameter(option: Option) -> inspect.Parameter:
@@ -222,5 +222,5 @@ def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty
 def with_signature(run: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
     every = [parameter("ctx", typer.Context), *parameters]
     run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in every}
+    run.__annotations__ = {option.name: option.annotation for option in every}
     return run

@@ -21,7 +21,7 @@ from memflow.scoring.published_health import ALARMS, FAULTY, NOT_MEASURED, flagg
 SLICE = re.compile(r"(period|checkpoint|cycle) (\d+)")
 CYCLE = "cycle"
 """The slices of an evolution by episode, which are drawn by themselves."""
-FAILURES = {each.name: each.title.lower().removesuffix(" failure") for each in RATES}
+FAILURES = {rate.name: rate.title.lower().removesuffix(" failure") for rate in RATES}
 """The failure rates in the order in which they are stacked, and their names in a legend."""
 
 DRAWN = (
@@ -36,7 +36,7 @@ VARIANTS = {
 }
 """The variants that are drawn, the first that there is, and what captions say of them."""
 
-BOUNDS = {each.name: each.title.lower() for each in (RANDOM, UPPER_BOUND)}
+BOUNDS = {bound.name: bound.title.lower() for bound in (RANDOM, UPPER_BOUND)}
 """The dashed lines beside the accuracy: bounds that are the same for all memories of a model."""
 
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLACK = "#000000"
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK)
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 PARTS = ("#D55E00", "#56B4E9", "#F0E442")
-"""The colours of the parts of bars, from below: they differ in lightness as well."""
+"""The colors of the parts of bars, from below: they differ in lightness as well."""
 GREY = "#555555"
 EDGE: Any = {"edgecolor": "#666666", "linewidth": 0.4}
 WIDTH, HEIGHT, DOTS = 7.6, 4.2, 110
@@ -99,13 +99,13 @@ def _figure(chart: Drawable, height: float) -> "Figure":
 def _chart(chart: Chart) -> "Figure":
     figure = _figure(chart, HEIGHT)
     axes = figure.subplots()
-    styles = zip(cycle(COLOURS), cycle(MARKERS), strict=False)
+    styles = zip(cycle(COLORS), cycle(MARKERS), strict=False)
     count = len(chart.curves)
     step = min((after - before for before, after in pairwise(sorted(chart.at))), default=1)
-    for place, (curve, (colour, marker)) in enumerate(zip(chart.curves, styles, strict=False)):
+    for place, (curve, (color, marker)) in enumerate(zip(chart.curves, styles, strict=False)):
         aside = (place - (count - 1) / 2) * min(0.09, 0.5 / max(1, count)) * step
-        dashed = place >= len(COLOURS)
-        style: Any = {"color": colour, "marker": marker, "linestyle": "--" if dashed else "-"}
+        dashed = place >= len(COLORS)
+        style: Any = {"color": color, "marker": marker, "linestyle": "--" if dashed else "-"}
         _line(axes, curve, chart.at, aside, **style)
     for curve, dots in zip(chart.beside, cycle((":", (0, (6, 3)), "-.")), strict=False):
         _line(axes, curve, chart.at, 0.0, color=GREY, linestyle=dots, linewidth=1.2, bare=True)
@@ -153,7 +153,7 @@ def _bars(bars: Bars) -> "Figure":
             axes.set_ylabel(bars.y)
     grid.flat[0].set_ylim(0, 1.05 * highest or 1)
     names = [f"{name} {bars.what}".strip() for name in bars.panels[0].parts]
-    handles = [Patch(facecolor=colour, **EDGE) for _, colour in zip(names, PARTS, strict=False)]
+    handles = [Patch(facecolor=color, **EDGE) for _, color in zip(names, PARTS, strict=False)]
     figure.legend(
         handles,
         names,
@@ -169,15 +169,15 @@ def _bars(bars: Bars) -> "Figure":
 def _stack(axes: "Axes", panel: Panel, what: str) -> float:
     """Draw the stacked bars of one panel and return the height of the highest bar."""
     below: dict[int, float] = {}
-    for values, colour in zip(panel.parts.values(), PARTS, strict=False):
+    for values, color in zip(panel.parts.values(), PARTS, strict=False):
         there = sorted(values)
         heights, bottoms = [values[at] for at in there], [below.get(at, 0.0) for at in there]
-        axes.bar(there, heights, bottom=bottoms, width=0.8, color=colour, **EDGE)
+        axes.bar(there, heights, bottom=bottoms, width=0.8, color=color, **EDGE)
         below |= {at: below.get(at, 0.0) + values[at] for at in there}
     axes.set_title(panel.name, fontsize=10, loc="left")
     axes.grid(axis="x", visible=False)
     axes.tick_params(axis="both", labelsize=8)
     if not any(below.values()):
-        said = f"no {what}s" if what else "nothing measured"
-        axes.text(0.5, 0.5, said, ha="center", transform=axes.transAxes, color=GREY, fontsize=9)
+        text = f"no {what}s" if what else "nothing measured"
+        axes.text(0.5, 0.5, text, ha="center", transform=axes.transAxes, color=GREY, fontsize=9)
     return max(below.values(), default=0.0)

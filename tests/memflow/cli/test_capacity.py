@@ -51,11 +51,3 @@ def test_show_capacity_prints_the_knee_or_the_reason_for_its_absence(measured) -
     assert (recent["low"], recent["high"], recent["before"], recent["beyond"]) == (3950.0, 4200.0, 0.9, 0.25)
     shown = measured("show", "capacity", "--domain", DOMAIN).stdout
     assert "4,096" in shown and "3,950 – 4,200" in shown and "0.250" in shown and NONE in shown
-
-
-def test_plot_command_writes_the_capacity_chart_as_svg_and_png(measured, tmp_path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
-    measured("plot", DOMAIN, "--metric", "capacity", "--out", str(tmp_path / "out"))
-    drawn = (tmp_path / "out" / "capacity.svg").read_text()
-    assert "4,096" in drawn and "no knee" in drawn  # the caption is broken into lines
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"capacity.svg", "capacity.png"}

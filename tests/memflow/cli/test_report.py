@@ -12,26 +12,11 @@ from urllib.parse import urlsplit
 import pytest
 from report_home import read_data
 
-ASSISTANTS = ["none", "oracle", "full", "awi"]
-
-
-def test_report_has_the_scores_of_show_leaderboard(measured, tmp_path: Path) -> None:
-    written = measured.json("report", str(tmp_path / "report"))
-    assert written["page"] == str(tmp_path / "report/index.html") and Path(written["page"]).is_file()
-    assert written["assistants"] == ASSISTANTS
-    board = read_data(tmp_path / "report", "scores")
-    rows = [dict(zip(board["columns"], row, strict=True)) for row in board["rows"]]
-    shown = measured.json("show", "leaderboard", "--slices", "--variants")["scores"]
-
-    def keys(row):
-        return tuple(row[name] for name in ("domain", "assistant", "metric", "variant", "slice"))
-
-    assert {keys(row): row for row in rows} == {keys(row): row for row in shown}
-
 
 def test_report_is_written_below_the_home_by_default(measured) -> None:
     written = measured.json("report")
-    assert written["folder"] == str(measured.folder / "report")
+    assert written["folder"] == str(measured.folder / "report") and Path(written["page"]).is_file()
+    assert written["assistants"] == ["none", "oracle", "full", "awi"]
     assert measured.json("report")["written"] == 0
 
 
