@@ -252,7 +252,8 @@ def sort_key(name: str, value: float | None) -> float:
 def catalog_rows() -> list[dict[str, Any]]:
     """Return the rows of the table score.metrics, one per metric.
 
-    `direction` is higher, lower or neither: which value is better. `low` and `high` are null where the range has no end.
+    `direction` is higher, lower or neither: which value is better. `low` and `high` are null where the range has no
+    end.
     """
     return [_row(each) for each in catalog().values()]
 

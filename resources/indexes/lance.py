@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from resources.deferred_imports import empty_package
-from resources.files.plain_paths import plain_path
 from resources.indexes.file_hashes import IndexHashes, index_name
 
 NOT_RETIRED = 2**62
@@ -31,7 +30,6 @@ class LanceIndex:
     def __init__(self, root: str | Path) -> None:
         self.root = str(root)
         self._hashes = IndexHashes(self.root)
-        self._address = self.root if "://" in self.root else str(plain_path(Path(self.root)))
 
     def rebuild(
         self, domain: str, assistant: str, read: Callable[[], Iterable[pa.RecordBatch]], content: str = ""
@@ -58,7 +56,7 @@ class LanceIndex:
         with self._hashes.writing(name):
             is_damaged = self._hashes.damage(name) is not None
             self._hashes.discard(name)
-            database = lancedb.connect(self._address)
+            database = lancedb.connect(self.root)
             try:
                 mode = "create" if is_damaged or _opened(database, name) is None else "overwrite"
             except (ValueError, RuntimeError, OSError):  # an index that cannot be opened
@@ -116,7 +114,7 @@ class LanceIndex:
                 f"the search index of {assistant} in {domain} ({self.root}) is damaged: {reason}. Delete this "
                 "folder, then rebuild it with `memflow run`."
             )
-        table = _opened(_lancedb().connect(self._address), name)
+        table = _opened(_lancedb().connect(self.root), name)
         if table is None:
             raise MissingData(
                 f"the entries of {assistant} in {domain} are not indexed at {self.root}. Run `memflow run`, or "

@@ -1,6 +1,6 @@
 """The outputs that are copies of the lake: memflow.duckdb and the search indexes. Missing ones are rebuilt.
 
-A run writes them with the tables. Here they come back if somebody deleted or changed them, without requests.
+A run writes them with the tables. Here they come back if somebody deleted them, without requests.
 """
 
 from collections.abc import Iterable
@@ -8,7 +8,6 @@ from functools import partial
 
 from resources.indexes.file_hashes import IndexHashes, index_name
 from resources.lake.lake import Lake
-from resources.publishing.record import is_intact
 from resources.settings.settings import Settings
 
 INDEXES = "memory.indexes"
@@ -27,8 +26,10 @@ def restore_outputs(
     for name in names:
         rebuild_index(settings, lake, name)
     restored = [f"search index of {name}" for name in names]
-    if is_published and not is_intact(settings.warehouse_path):
-        publish(settings, lake)
+    if is_published and not settings.warehouse_path.is_file():
+        from resources.publishing.database import publish_database  # noqa: PLC0415  (only where it is rebuilt)
+
+        publish_database(lake, settings.warehouse_path)
         restored.append(str(settings.warehouse_path))
     return restored
 
@@ -57,10 +58,3 @@ def rebuild_index(settings: Settings, lake: Lake, partition: str) -> None:
     index.rebuild(
         domain, assistant, partial(lake.batches, INDEXES, partition), facts.content if facts else ""
     )
-
-
-def publish(settings: Settings, lake: Lake) -> None:
-    """Write memflow.duckdb."""
-    from resources.publishing.warehouse import Warehouse  # noqa: PLC0415  (only where something is rebuilt)
-
-    Warehouse(lake, settings.warehouse_path).publish()
