@@ -14,7 +14,6 @@ from resources.data.downloads.record import read_records
 from resources.lake.damage import rebuild_command
 from resources.lake.lake import Lake
 from resources.lake.versions import kept_files
-from resources.publishing.record import is_intact
 from resources.publishing.score_cache import NAME as SCORES
 from resources.settings.settings import Settings
 
@@ -81,12 +80,16 @@ def _ledger(settings: Settings, whole: bool) -> Iterator[Damage]:
 
 
 def _database(settings: Settings, lake: Lake, whole: bool) -> Iterator[Damage]:
-    path = settings.warehouse_path
-    if "all" not in lake.partitions("score.leaderboard") or is_intact(path, whole=whole):
-        return
-    reason = "it changed since it was written" if path.exists() else "it is missing"
-    fix = f"Delete {path}, then run `memflow run`, which publishes it again."
-    yield Damage("database", str(path), reason, fix)
+    path, reason = settings.warehouse_path, None
+    if not path.exists():
+        reason = "it is missing" if "all" in lake.partitions("score.leaderboard") else None
+    elif whole:
+        from resources.publishing.database import database_damage  # noqa: PLC0415  (only where all is read)
+
+        reason = database_damage(path)
+    if reason is not None:
+        fix = f"Delete {path}, then run `memflow run`, which publishes it again."
+        yield Damage("database", str(path), reason, fix)
 
 
 def _caches(settings: Settings) -> Iterator[Damage]:

@@ -113,7 +113,7 @@ def _targets(
 
     name = (of_table or "").replace("/", ".")
     if name and name not in TABLES:
-        raise BadInput(unknown_name("table", name, TABLES, "memflow sql --help"))
+        raise BadInput(unknown_name("table", name, TABLES, 'memflow sql "SHOW ALL TABLES"'))
     stored = [(each, partition) for each in TABLES for partition in lake.partitions(each)]
     if not any(not name or each == name for each, _ in stored):
         raise BadInput(

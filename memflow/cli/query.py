@@ -22,10 +22,7 @@ StatementArgument = Annotated[
 def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = Format.text) -> None:
     """Run an SQL query over the tables of the lake: memflow sql "SELECT * FROM score.leaderboard".
 
-    Tables are stage.name: raw.records, state.profiles, state.variables, state.changes, state.entities, utterance.turns,
-    question.keys, question.probes, feedback.sessions, memory.transcripts, memory.indexes, memory.policies,
-    memory.feedback, answer.replies, score.verdicts, score.attributions, score.claims, score.health,
-    score.leaderboard, score.history. Nothing can be changed.
+    Tables are stage.name; "SHOW ALL TABLES" lists them with their columns. Nothing can be changed.
     """
     from resources.publishing.warehouse import Warehouse
 

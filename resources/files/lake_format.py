@@ -25,7 +25,12 @@ def mark_lake(folder: Path) -> None:
 
 
 def check_format(home: Path, lake: Path) -> None:
-    """Raise OtherVersion if a lake has tables and another format than this version's, or none."""
+    """Raise OtherVersion if a lake has tables and another format than this version's, or none.
+
+    Raises BadSettings for a path that SQLAlchemy and DuckDB, which read `?` as the start of parameters, cannot open.
+    """
+    if "?" in str(home):
+        raise BadSettings(f"the home {home} contains `?`. Choose a path without it with `home` or --home.")
     try:
         if (lake / FORMAT_FILE).read_bytes() == FORMAT:
             return

@@ -25,7 +25,6 @@ from memflow.records import Entry
 from memflow.run.context import EntrySearch
 from memflow.words import search_words
 from resources.deferred_imports import empty_package
-from resources.files.plain_paths import plain_path
 from resources.lake.columns import schema, to_arrays
 
 APPROXIMATE_FROM = 100_000
@@ -54,7 +53,7 @@ class LanceIndex:
 
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
-        self._address = str(plain_path(self.root))
+        self._address = str(self.root)
 
     def rebuild(
         self, domain: str, assistant: str, read: Callable[[], Iterable[pa.RecordBatch]], content: str = ""

@@ -194,7 +194,7 @@ def from_array(array: pa.Array) -> list[Any]:
 
 def unknown_table(table: str) -> BadInput:
     """Return the exception for an unknown table name."""
-    return BadInput(unknown_name("table", table, TABLES, "memflow sql --help"))
+    return BadInput(unknown_name("table", table, TABLES, 'memflow sql "SHOW ALL TABLES"'))
 
 
 def _type_error(table: str, column: Column, number: int, row: Any, value: Any) -> BadInput:

@@ -1,15 +1,14 @@
 """The lake: one Parquet file per table and partition, replaced atomically.
 
 The rows are defined in memflow.records. Queries over tables are in resources/publishing/warehouse.py, column types in
-columns.py. storage/ stores the files, in a folder or in an object store. versions.py describes replaced versions,
-past.py has the lake of an earlier moment, and snapshots.py has copies for DuckDB.
+columns.py. partition_files.py finds and verifies the files, which storage/ stores. versions.py describes replaced
+versions, past.py the lake of an earlier moment, and snapshots.py has copies for DuckDB.
 """
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from random import uniform
@@ -19,17 +18,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from memflow.errors import BadInput, DamagedFile, MissingData, StoreBusy
-from memflow.records import ACCUMULATED, APPEND_ONLY, TABLES, columns
+from memflow.records import ACCUMULATED, APPEND_ONLY, columns
 from resources.files.file_cache import FileState, RowCache
-from resources.files.local_files import partition_of, stem_of
-from resources.lake.columns import from_array, has_vectors, schema, unknown_table
-from resources.lake.damage import damaged_file, rebuild_command
+from resources.lake.columns import from_array, has_vectors, schema
+from resources.lake.damage import damaged_file
 from resources.lake.facts import Facts, time_text
-from resources.lake.file_hash import WrongHash, change_time
+from resources.lake.file_hash import change_time
+from resources.lake.partition_files import PartitionFiles
 from resources.lake.row_groups import RowGroupWriter, read_batches, read_rows
-from resources.lake.storage.opening import open_storage
-from resources.lake.storage.storage import LakeStorage
-from resources.lake.verification import VERIFIED, FileKey, verify_metadata, verify_rows
+from resources.lake.storage.opening import LakeStorage, open_storage
+from resources.lake.verification import VERIFIED
 from resources.lake.versions import (
     KeptFile,
     Version,
@@ -40,35 +38,23 @@ from resources.lake.versions import (
     versions_of,
 )
 
-Partition = tuple[str, str]
-"""A table and a partition of it."""
 REPLACE_ATTEMPTS = 100
 """Attempts to replace a partition that other hosts replace at the same time."""
 
 
-class Lake:
+class Lake(PartitionFiles):
     """Tables as Parquet files below a folder or an address such as s3://bucket/path."""
 
     def __init__(
         self,
-        root: str | Path | LakeStorage,
+        root: "str | Path | LakeStorage",
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self.storage = open_storage(root) if isinstance(root, str | Path) else root
+        super().__init__(open_storage(root) if isinstance(root, str | Path) else root)
         self._rows = RowCache()
         self._clock = clock
         self.left_out: dict[str, dict[str, str]] = {}
         """Of a snapshot: by table, the partitions that it lacks, and why their files cannot be used."""
-
-    @property
-    def root(self) -> str:
-        """The lake's folder or address."""
-        return self.storage.root
-
-    @property
-    def local(self) -> bool:
-        """Whether other programs can read the current files at `path`."""
-        return self.storage.local
 
     def listing_view(self, *, fresh: bool = False) -> "Lake":
         """Return a view for decisions over many partitions.
@@ -275,103 +261,6 @@ class Lake:
         """Return the rows of several partitions, concatenated in the given order."""
         return [row for partition in partitions for row in self.read(table, partition)]
 
-    def facts(self, table: str, partition: str) -> Facts | None:
-        """Return the metadata of a partition; None if it was never materialized. Raises DamagedFile."""
-        key = self._key(table, partition)
-        try:
-            return self.facts_of(table, key, self.storage.state(key))
-        except FileNotFoundError:
-            return None
-
-    def facts_of(self, table: str, key: str, state: FileState | None = None) -> Facts:
-        """Return the metadata of the file with a key. Raises DamagedFile and FileNotFoundError.
-
-        On first use, a local file is verified whole, and of an object in a store its metadata.
-        """
-        state = state or self.storage.state(key)
-        if reason := VERIFIED.reason(self._file_key(key, state)):
-            raise damaged_file(self.root, table, key, reason)
-        address = f"{self.root}/{key}"
-        cached = self.storage.facts_cache.get(address, state)
-        if cached is not None:
-            return Facts(*cached)
-        try:
-            file, state = self.storage.open_end(key, state)
-            with file:
-                facts = verify_rows(table, file) if self.local else verify_metadata(table, file)
-        except WrongHash as wrong:
-            raise self._found_damaged(table, key, state, str(wrong)) from None
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            raise BadInput(f"{address} cannot be read ({error}). Fix or move it, then rerun.") from error
-        if self.local:
-            VERIFIED.put(state, "")
-        self.storage.facts_cache.put(address, state, list(asdict(facts).values()))
-        return facts
-
-    def state(self, table: str, partition: str) -> FileState | None:
-        """Return a value that differs for every version of a partition; None if it is missing or of the past."""
-        return self.storage.state(self._key(table, partition))
-
-    def _file_key(self, key: str, state: FileState | None) -> FileKey | None:
-        """Return what identifies a verified file: its state, for an object in a store with its key."""
-        return state if self.local or state is None else (f"{self.root}/{key}", state)
-
-    @contextmanager
-    def _opened(
-        self, table: str, key: str, state: FileState | None = None
-    ) -> Iterator[tuple[pa.NativeFile, FileState | None]]:
-        """Open a file that is verified, now or earlier in this state. Raises DamagedFile and FileNotFoundError."""
-        reason = ""
-        for _ in range(2):
-            file, state = self.storage.open(key, state)
-            with file:
-                reason = self._verify(table, key, file, state)
-                if not reason:
-                    file.seek(0)
-                    yield file, state
-                    return
-            if not self.storage.discard(key, state):  # the copy in a local cache may be what is damaged
-                break
-            VERIFIED.forget(self._file_key(key, state))
-        raise self._found_damaged(table, key, state, reason)
-
-    def _verify(self, table: str, key: str, file: pa.NativeFile, state: FileState | None) -> str:
-        """Return why an open file cannot be used; "" if it is intact. Each state is read once in a process."""
-        reason = VERIFIED.reason(self._file_key(key, state))
-        if reason is None:
-            try:
-                verify_rows(table, file)
-                reason = ""
-            except WrongHash as wrong:
-                reason = str(wrong)
-            VERIFIED.put(self._file_key(key, state), reason)
-        return reason
-
-    def _found_damaged(self, table: str, key: str, state: FileState | None, reason: str) -> DamagedFile:
-        """Remember that a file is damaged, so that its partition is not up to date. Return the error."""
-        VERIFIED.put(self._file_key(key, state), reason)
-        self.storage.facts_cache.put(f"{self.root}/{key}", state, None)
-        return damaged_file(self.root, table, key, reason)
-
-    def damage(self, table: str, partition: str) -> str | None:
-        """Return why the file of a partition cannot be used, as far as is known; None if it is intact or missing."""
-        try:
-            self.facts(table, partition)
-        except MissingData:
-            return None
-        except BadInput as wrong:
-            return str(wrong)
-        return None
-
-    def intact_facts(self, table: str, partition: str) -> Facts | None:
-        """Return the metadata of a partition; None if it is missing or damaged."""
-        try:
-            return self.facts(table, partition)
-        except BadInput:
-            return None
-
     def verify(self, table: str, partition: str) -> bool:
         """Compare the file of a partition with its hashes, unless this was done. Return whether it is intact."""
         try:
@@ -389,7 +278,7 @@ class Lake:
         """
         key = self._key(table, partition)
         state = self.storage.state(key)
-        VERIFIED.forget(self._file_key(key, state))
+        VERIFIED.pop(self._file_key(key, state), None)
         self.storage.discard(key, state)
         with self._reading(table, partition, vectors=False):
             facts = self.facts(table, partition)
@@ -404,48 +293,6 @@ class Lake:
             else:
                 with self._opened(table, file.key):
                     return
-
-    def partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table that exist in the lake, sorted."""
-        folder = self._folder_key(table)
-        return sorted(
-            partition_of(key.removeprefix(f"{folder}/").removesuffix(".parquet"))
-            for key in self.storage.files(folder)
-            if key.endswith(".parquet")
-        )
-
-    def current_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table, sorted, without those whose file cannot be used."""
-        return [name for name in self.partitions(table) if self.intact_facts(table, name) is not None]
-
-    def place(self, files: Mapping[Partition, Path]) -> None:
-        """Place copies of the files of partitions at these paths, in existing folders, unless they are missing."""
-        self.storage.place([(self._key(*partition), at) for partition, at in files.items()])
-
-    def remember_damage(self, table: str, partition: str, state: FileState | None, reason: str) -> None:
-        """Remember why a copy that was placed in this state is damaged, so that its partition is not up to date."""
-        key = self._key(table, partition)
-        self._found_damaged(table, key, state if self.local else self.storage.state(key), reason)
-
-    def folder(self, table: str) -> str:
-        """Return the folder or address of a table's files."""
-        return f"{self.root}/{self._folder_key(table)}"
-
-    def _folder_key(self, table: str) -> str:
-        if table not in TABLES:
-            raise unknown_table(table)
-        return table.replace(".", "/")
-
-    def path(self, table: str, partition: str) -> str:
-        """Return the path or address of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
-        return f"{self.root}/{self._key(table, partition)}"
-
-    def _key(self, table: str, partition: str) -> str:
-        if not partition:
-            raise BadInput(
-                f"the partition name for the table {table} is empty. Pass `domain` or `domain/assistant`."
-            )
-        return f"{self._folder_key(table)}/{stem_of(partition)}.parquet"
 
     @contextmanager
     def _reading(
@@ -467,17 +314,3 @@ class Lake:
             except (pa.ArrowException, OSError) as wrong:
                 reason = f"is damaged: it cannot be read as Parquet: {wrong}"
                 raise damaged_file(self.root, table, self._key(table, partition), reason) from wrong
-
-    @contextmanager
-    def _open(
-        self, table: str, partition: str, state: FileState | None = None
-    ) -> Iterator[tuple[pa.NativeFile, FileState | None]]:
-        with ExitStack() as stack:
-            try:
-                opened = stack.enter_context(self._opened(table, self._key(table, partition), state))
-            except FileNotFoundError:
-                raise MissingData(
-                    f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
-                    f"{table.replace('.', '/')} for this partition, or run {rebuild_command(table, partition)}."
-                ) from None
-            yield opened

@@ -14,7 +14,8 @@ from memflow.records import APPEND_ONLY
 from resources.files.file_cache import FileState
 from resources.lake.facts import Facts
 from resources.lake.file_hash import WrongHash
-from resources.lake.lake import Lake, Partition
+from resources.lake.lake import Lake
+from resources.lake.partition_files import Partition
 from resources.lake.verification import verify_metadata
 from resources.lake.versions import KeptFile, Version, kept_facts, kept_files
 

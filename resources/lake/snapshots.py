@@ -14,7 +14,8 @@ from resources.files.file_cache import FileState
 from resources.files.local_files import stem_of
 from resources.lake.damage import damaged_file
 from resources.lake.file_hash import WrongHash
-from resources.lake.lake import Lake, Partition
+from resources.lake.lake import Lake
+from resources.lake.partition_files import Partition
 from resources.lake.verification import VERIFIED, verify_rows
 
 ATTEMPTS = 10
@@ -88,13 +89,13 @@ def _damage(lake: Lake, table: str, partition: str, at: Path) -> str:
         state = FileState.of(at.stat())
     except FileNotFoundError:  # removed meanwhile, or of a past moment
         return ""
-    reason = VERIFIED.reason(state)
+    reason = VERIFIED.get(state)
     if reason is None:
         reason = ""
         with pa.OSFile(str(at)) as file:
             try:
                 verify_rows(table, file)
-                VERIFIED.put(state, "")
+                VERIFIED[state] = ""
             except WrongHash as wrong:
                 reason = str(wrong)
                 lake.remember_damage(table, partition, state, reason)

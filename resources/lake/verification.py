@@ -6,7 +6,6 @@ file_hash.py defines the hashes.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,45 +15,13 @@ from resources.lake.columns import column_changes
 from resources.lake.facts import Facts
 from resources.lake.file_hash import OtherColumns, WrongHash, check_footer, content_hash, read_footer
 
-MOST_STATES = 200_000
-"""Files whose verification a process remembers; each takes about 200 bytes."""
-
-
 FileKey = FileState | tuple[str, FileState]
 """What identifies the content of a file: its state, with its address if it is in an object store."""
+VERIFIED: dict[FileKey | None, str] = {}
+"""The files that this process has verified, and why each of them cannot be used, "" for an intact one.
 
-
-class VerifiedFiles:
-    """The files that were read and verified, and the reason of each that cannot be used."""
-
-    def __init__(self) -> None:
-        self._reasons: dict[FileKey, str] = {}
-        self._lock = Lock()
-
-    def reason(self, key: FileKey | None) -> str | None:
-        """Return why a file cannot be used, "" if it was found intact, None if it was not verified."""
-        return None if key is None else self._reasons.get(key)
-
-    def forget(self, key: FileKey | None) -> None:
-        """Forget the result of a verification, so that the file is read again."""
-        if key is not None:
-            self._reasons.pop(key, None)
-
-    def clear(self) -> None:
-        """Forget all results."""
-        self._reasons.clear()
-
-    def put(self, key: FileKey | None, reason: str) -> None:
-        """Remember the result of a verification."""
-        if key is not None:
-            with self._lock:
-                if len(self._reasons) >= MOST_STATES:
-                    self._reasons.clear()
-                self._reasons[key] = reason
-
-
-VERIFIED = VerifiedFiles()
-"""The files that this process has verified."""
+A file without a state (None) is missing, and never among them.
+"""
 
 
 def verify_rows(table: str, file: pa.NativeFile) -> Facts:

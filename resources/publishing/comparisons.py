@@ -5,7 +5,7 @@ values are adjusted afterwards, because they depend on all pairs.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from resources.publishing.leaderboard import (
     damaged_partitions,
     without_damaged,
 )
-from resources.publishing.score_cache import DomainCache
+from resources.publishing.score_cache import DomainCache, plain_values, rows_of
 from resources.settings.settings import Settings
 
 PROBES, VERDICTS = "question.probes", "score.verdicts"
@@ -35,7 +35,6 @@ KIND = "comparisons"
 MOST_BY_SLICE = 24
 """Above this number of assistants in a domain, pairs are compared over all probes only: the number of pairs grows with
 its square. `memflow compare` computes the slices of any pair."""
-NAMES = tuple(field.name for field in fields(Comparison))
 
 
 def comparison_rows(settings: Settings, lake: Lake, cached: CachedScores | None = None) -> list[Comparison]:
@@ -186,11 +185,9 @@ def _domain_rows(
     for (a, b), key in keys.items():
         if (a, b) in stale:
             of_pair = computed.get((names[a], names[b]), [])
-            cache.put(cached[a, b], KIND, key, [[getattr(row, name) for name in NAMES] for row in of_pair])
+            cache.put(cached[a, b], KIND, key, plain_values(of_pair))
         else:
-            of_pair = [
-                Comparison(**dict(zip(NAMES, each, strict=True))) for each in cache.get(cached[a, b], KIND)
-            ]
+            of_pair = rows_of(Comparison, cache.get(cached[a, b], KIND))
         rows += of_pair
     cache.save([*cached.values(), *names])
     rows = with_pair_health(rows, health)

@@ -6,10 +6,6 @@ copied too. The file is built under a temporary name and then renamed, so reader
 """
 
 import secrets
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -21,7 +17,6 @@ from resources.files.disks import explained_writes, failed_write
 from resources.lake.damage import UNPARTITIONED
 from resources.lake.lake import Lake
 from resources.lake.snapshots import snapshot_of
-from resources.publishing.record import hash_of, write_record
 from resources.publishing.sql_files import VIEWS, view_text
 from resources.publishing.table_sql import comments, escaped, file_rows, partition_rows
 
@@ -37,11 +32,8 @@ def publish_database(lake: Lake, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(f".{path.name}.{secrets.token_hex(8)}.writing")
     try:
-        with _file_to_build(written) as built:
-            _build(lake, built)
-        hashed = hash_of(written)
+        _build(lake, written)
         written.replace(path)
-        write_record(path, hashed)
     except duckdb.Error as wrong:
         if failed := failed_write(wrong, path.parent):
             raise failed from wrong
@@ -52,19 +44,18 @@ def publish_database(lake: Lake, path: Path) -> None:
         written.unlink(missing_ok=True)
 
 
-@contextmanager
-def _file_to_build(written: Path) -> Iterator[Path]:
-    """Yield the path at which DuckDB writes: `written`, or a temporary file that is moved there.
-
-    DuckDB reads `?` in a path, also behind a symbolic link, as the start of parameters.
-    """
-    if "?" not in str(written):
-        yield written
-        return
-    with tempfile.TemporaryDirectory(prefix="memflow-") as folder:
-        built = Path(folder) / "memflow.duckdb"
-        yield built
-        shutil.move(built, written)
+def database_damage(path: Path) -> str | None:
+    """Read the tables of a published file, whose blocks have checksums. Return why it is damaged; None if it is not."""
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            tables = connection.execute(
+                "SELECT schema_name || '.' || table_name FROM duckdb_tables()"
+            ).fetchall()
+            for (table,) in tables:
+                connection.execute(f"SELECT bit_xor(hash(rows)) FROM {table} AS rows").fetchall()
+    except (duckdb.Error, UnicodeDecodeError) as wrong:
+        return f"DuckDB cannot read it: {str(wrong).splitlines()[0]}"
+    return None
 
 
 def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:

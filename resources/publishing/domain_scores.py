@@ -6,7 +6,7 @@ hash of all its inputs: versions of partitions, parameters, code, and for `own` 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -36,7 +36,7 @@ from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog
 from resources.publishing.completeness import all_gaps
 from resources.publishing.health import cached_health
-from resources.publishing.score_cache import DomainCache
+from resources.publishing.score_cache import DomainCache, plain_values, rows_of
 from resources.publishing.warehouse import WarehouseSession
 
 QUERIED = ("score.verdicts", "answer.replies", "memory.transcripts", "question.probes")
@@ -134,17 +134,17 @@ class DomainScorer:
     def _own(self, name: str, population: Any, version: str) -> Sequence[Score]:
         key = self._key(OWN, name, version)
         if self._cache.has(name, OWN, key):
-            return _rows(Score, self._cache.get(name, OWN))
+            return rows_of(Score, self._cache.get(name, OWN))
         scores = own_scores(self._benchmark, self._domain_rows, name, population)
-        self._cache.put(name, OWN, key, _plain(scores))
+        self._cache.put(name, OWN, key, plain_values(scores))
         return scores
 
     def _shared(self, name: str) -> tuple[Sequence[Score], MeasuredSettings]:
         if name not in self._stale[SHARED]:
             scores, settings = self._cache.get(name, SHARED)
-            return _rows(Score, scores), MeasuredSettings(**settings)
+            return rows_of(Score, scores), MeasuredSettings(**settings)
         computed, measured = shared_scores(self._domain_rows, name, self._slices)
-        self._cache.put(name, SHARED, self._key(SHARED, name), [_plain(computed), asdict(measured)])
+        self._cache.put(name, SHARED, self._key(SHARED, name), [plain_values(computed), asdict(measured)])
         return computed, measured
 
     @cached_property
@@ -154,11 +154,11 @@ class DomainScorer:
             return {}
         for name in self._stale[GROUPS]:
             rows = self._sums[0].get(name, [])
-            self._cache.put(name, GROUPS, self._key(GROUPS, name), _plain(rows))
+            self._cache.put(name, GROUPS, self._key(GROUPS, name), plain_values(rows))
         return {
             name: self._sums[0].get(name, [])
             if name in self._stale[GROUPS]
-            else _rows(Group, self._cache.get(name, GROUPS))
+            else rows_of(Group, self._cache.get(name, GROUPS))
             for name in self._meta
         }
 
@@ -258,14 +258,3 @@ def _by_assistant(row: type[Row], found: Iterable[Mapping[str, Any]]) -> dict[st
     for each in found:
         by_assistant.setdefault(each["assistant"], []).append(row(**each))
     return by_assistant
-
-
-def _plain(rows: Sequence[Any]) -> list[list[Any]]:
-    """Return dataclass rows of one type as lists of their field values."""
-    names = [field.name for field in fields(rows[0])] if rows else []
-    return [[getattr(row, name) for name in names] for row in rows]
-
-
-def _rows(row: Any, plain: Iterable[Sequence[Any]]) -> list[Any]:
-    names = [field.name for field in fields(row)]
-    return [row(**dict(zip(names, values, strict=True))) for values in plain]

@@ -1,17 +1,17 @@
-"""The output that is a copy of the lake: memflow.duckdb. If somebody deleted or changed it, it is written again.
+"""The output that is a copy of the lake: memflow.duckdb. If somebody deleted it, it is written again.
 
 A search index of entries is built again when it is searched (resources/indexes/search.py).
 """
 
 from resources.lake.lake import Lake
-from resources.publishing.record import is_intact
 from resources.settings.settings import Settings
 
 
 def restore_outputs(settings: Settings, lake: Lake) -> list[str]:
-    """Write memflow.duckdb again if it is missing or changed. Return what was written."""
-    if is_intact(settings.warehouse_path):
+    """Write memflow.duckdb again if it is missing. Return what was written."""
+    if settings.warehouse_path.is_file():
         return []
-    from resources.publishing.warehouse import Warehouse  # noqa: PLC0415  (only where something is rebuilt)
+    from resources.publishing.database import publish_database  # noqa: PLC0415  (only where it is rebuilt)
 
-    return [str(Warehouse(lake, settings.warehouse_path).publish())]
+    publish_database(lake, settings.warehouse_path)
+    return [str(settings.warehouse_path)]

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from resources.files.plain_paths import plain_path
-
 LOCKS = "processes"
 """The folder of the locks of `memflow run`, below that of the instance."""
 DEV = "dev.lock"
@@ -20,7 +18,7 @@ DEV = "dev.lock"
 
 def instance_folder(home: Path) -> Path:
     """Return the folder of Dagster's instance, which may not exist yet. DAGSTER_HOME overrides `home`."""
-    return plain_path(Path(os.environ.get("DAGSTER_HOME") or home / "dagster").absolute())
+    return Path(os.environ.get("DAGSTER_HOME") or home / "dagster").absolute()
 
 
 def lock(path: Path) -> IO[str] | None:

@@ -1,4 +1,1 @@
-"""Where the lake's files are: a folder, or an object store.
-
-storage.py declares what a lake needs of either. local.py and object_store.py implement it.
-"""
+"""Where the lake's files are: a folder (local.py) or an object store (object_store.py), with the same methods."""

@@ -22,7 +22,10 @@ LOCKS = ".locks"
 
 
 class LocalStorage:
-    """The files of a lake in a folder."""
+    """The files of a lake in a folder: whole files by key, such as score/verdicts/domain,full.parquet.
+
+    A file's state differs for each of its versions. ObjectStorage has the same methods.
+    """
 
     local = True
 

@@ -10,18 +10,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from math import inf
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir, mkdtemp
 from threading import Lock
 
-from memflow.errors import BadSettings
 from resources.files.file_cache import FileState
 from resources.files.local_files import can_link
 
-FOLDER_VARIABLE, SIZE_VARIABLE = "MEMFLOW_CACHE", "MEMFLOW_CACHE_GB"
-MOST_GB = 10.0
+FOLDER_VARIABLE = "MEMFLOW_CACHE"
+MOST_BYTES = 10_000_000_000
 EVICT_EVERY = 50
 """Stored files between two measurements of the folder."""
 
@@ -29,9 +27,9 @@ EVICT_EVERY = 50
 class ObjectCache:
     """A folder of cached versions of objects, and snapshots as links to them."""
 
-    def __init__(self, folder: Path, most_bytes: int | None = None) -> None:
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self.folder = folder
-        self.most_bytes = _most_bytes() if most_bytes is None else most_bytes
+        self.most_bytes = most_bytes
         self._stored = 0
         self._lock = Lock()
 
@@ -111,17 +109,3 @@ def cache_folder(address: str) -> Path:
             above = Path(gettempdir()) / f"cache-{os.getuid()}"
         base = above / "memflow"
     return base.absolute() / "lake" / sha256(address.encode()).hexdigest()[:16]
-
-
-def _most_bytes() -> int:
-    given = os.environ.get(SIZE_VARIABLE, "").strip()
-    try:
-        size = float(given or MOST_GB)
-    except ValueError:
-        size = -1.0
-    if not 0 <= size < inf:
-        raise BadSettings(
-            f"the variable {SIZE_VARIABLE} is {given!r}, which is no number of gigabytes. Set it to a number, such as "
-            f"{MOST_GB:g}, or remove it, then rerun."
-        )
-    return int(size * 1e9)

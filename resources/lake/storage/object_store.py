@@ -6,9 +6,9 @@ write a partition, the later one is current and the earlier one is a kept versio
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import copy
 from hashlib import sha256
 from pathlib import Path
@@ -20,12 +20,12 @@ import pyarrow as pa
 
 from memflow.errors import StoreFailed
 from resources.files.file_cache import FileCache, FileState
+from resources.files.local_files import partition_of
 from resources.lake.columns import facts_cache_name
 from resources.lake.file_hash import footer_length
 from resources.lake.storage.client import ListedObject, StoredObject
 from resources.lake.storage.object_cache import ObjectCache
 from resources.lake.storage.obstore_client import probe_conditions
-from resources.lake.storage.storage import errors_named_by
 
 if TYPE_CHECKING:
     from resources.lake.storage.obstore_client import ObstoreClient
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class ObjectStorage:
-    """The files of a lake in an object store."""
+    """The files of a lake in an object store, with the methods of LocalStorage."""
 
     local = False
 
@@ -184,6 +184,18 @@ class ObjectStorage:
             raise FileNotFoundError(f"{self.root}/{key}")
         state = self._state(found.tag, found.size)
         return self.cache.store(key, state, found.content) or found.content, state
+
+
+@contextmanager
+def errors_named_by(key: str, verb: str) -> Iterator[None]:
+    """Name the table and the partition of a key in the error of a failed request."""
+    try:
+        yield
+    except StoreFailed as failed:
+        *folders, name = key.removesuffix(".parquet").split("/")
+        if folders[0].startswith("."):  # of a replaced version
+            folders, name = folders[1:-1], folders[-1]
+        raise StoreFailed(f"{'.'.join(folders)} of {partition_of(name)} cannot be {verb}: {failed}") from None
 
 
 class ListedObjects(ObjectStorage):

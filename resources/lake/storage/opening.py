@@ -4,12 +4,18 @@ import os
 from pathlib import Path
 from tempfile import mkdtemp
 from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
 from memflow.errors import BadSettings
 from resources.lake.storage.client import check_address
 from resources.lake.storage.local import LocalStorage
-from resources.lake.storage.storage import LakeStorage
+
+if TYPE_CHECKING:
+    from resources.lake.storage.object_store import ObjectStorage
+
+LakeStorage: TypeAlias = "LocalStorage | ObjectStorage"
+"""The files of a lake, by key."""
 
 VARIABLES = ("AWS_", "GOOGLE_", "AZURE_", "MEMFLOW_CACHE", "XDG_CACHE_HOME", "HOME")
 """The first letters of the environment variables that configure object stores and their cache."""

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.errors import BadInput
 from resources.data.library import Library
 from resources.files import file_cache
 from resources.files.file_cache import FileCache, FileState
@@ -181,19 +180,11 @@ def lake(tmp_path) -> Lake:
 
 def test_lake_reads_the_facts_of_an_unchanged_partition_file_once(lake, monkeypatch) -> None:
     first = lake.facts("question.keys", "d")
-    monkeypatch.setattr("resources.lake.lake.verify_rows", lambda *_: pytest.fail("the file was read again"))
+    monkeypatch.setattr(
+        "resources.lake.partition_files.verify_rows", lambda *_: pytest.fail("the file was read again")
+    )
     assert lake.facts("question.keys", "d") == first == Lake(lake.root).facts("question.keys", "d")
     assert lake.facts("question.keys", "other") is None
-
-
-@pytest.mark.parametrize("size", [0, 1, 300])
-def test_lake_facts_rejects_a_truncated_partition_file(lake, size) -> None:
-    path = Path(lake.path("question.keys", "d"))
-    lake.facts("question.keys", "d")
-    path.write_bytes(path.read_bytes()[:size])
-    age(path)
-    with pytest.raises(BadInput, match="is damaged"):
-        lake.facts("question.keys", "d")
 
 
 def test_lake_rereads_partition_metadata_if_an_older_file_replaces_the_partition(lake) -> None:

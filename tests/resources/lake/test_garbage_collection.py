@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lake_stores import memory_lake
+from lake_stores import START, hour, timed_lake
 from valid_rows import valid_rows
 
 from memflow.errors import MissingData
@@ -21,36 +21,14 @@ from resources.lake.past import PastLake
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]
-START = datetime(2026, 1, 1, tzinfo=UTC)
 ALL = 10**12
 """More bytes than any lake of these tests."""
-
-
-class Clock:
-    """A clock that advances by one hour with each write."""
-
-    def __init__(self):
-        self.now = START
-
-    def __call__(self):
-        self.now += timedelta(hours=1)
-        return self.now
-
-
-def hour(number):
-    """Return the moment half an hour after the write with this number."""
-    return START + timedelta(hours=number + 0.5)
-
-
-def new_lake(kind, folder):
-    """Return an empty lake. In the object store, rows may be removed at once."""
-    return Lake(folder / "lake", Clock()) if kind == "local" else memory_lake(folder / "cache", Clock())
 
 
 @pytest.fixture(params=["local", "store"])
 def lake(request, tmp_path):
     """Return a lake with one partition that was written four times with different rows."""
-    lake = new_lake(request.param, tmp_path)
+    lake = timed_lake(request.param, tmp_path)
     for number in (1, 2, 3, 4):
         lake.write(TABLE, "d/a", ROWS[:number], fingerprint="")
     return lake
@@ -113,7 +91,7 @@ STEPS = st.lists(
 @settings(max_examples=60, deadline=None)
 def test_every_moment_shows_what_was_written_or_reports_what_was_removed(kind, tmp_path_factory, steps):
     folder = tmp_path_factory.mktemp("lake")
-    lake = new_lake(kind, folder)
+    lake = timed_lake(kind, folder)
     states = [{}]
     for step, first, second in steps:
         if step == "gc":

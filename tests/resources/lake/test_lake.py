@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lake_stores import memory_lake
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, DamagedFile, MissingData
@@ -50,14 +49,6 @@ def test_lake_returns_the_rows_of_every_table_as_written(lake, table):
     assert lake.read(table, "d") == Lake(f"file://{lake.root}").read(table, "d") == rows
 
 
-def test_lake_stores_a_partition_without_rows(lake):
-    facts = lake.write("score.verdicts", "d/none", [], fingerprint="r")
-    assert lake.read("score.verdicts", "d/none") == []
-    assert lake.facts("score.verdicts", "d/none") == facts
-    assert facts.rows == 0
-    assert lake.partitions("score.verdicts") == ["d/none"]
-
-
 def test_lake_facts_contain_digest_fingerprint_row_count_and_metadata(lake):
     rows = [verdict(1, 1.0), verdict(2, None)]
     lake.write("score.verdicts", "d/full", rows, fingerprint="made from x", meta={"licence": "CC BY é"})
@@ -75,12 +66,6 @@ def test_time_scores_do_not_change_the_leaderboard_digest(lake):
     facts = [lake.write("score.leaderboard", "all", board, fingerprint="") for board in boards]
     assert facts[0].digest == facts[1].digest != facts[2].digest
     assert facts[0].rows == 2
-
-
-def test_lake_write_replaces_all_rows_of_the_partition(lake):
-    lake.write("memory.indexes", "d/a", [entry(n) for n in range(5)], fingerprint="")
-    lake.write("memory.indexes", "d/a", [entry(9)], fingerprint="")
-    assert [row.entry_id for row in lake.read("memory.indexes", "d/a")] == ["e9"]
 
 
 @pytest.mark.parametrize(
@@ -165,39 +150,34 @@ def test_missing_partition_error_names_the_asset_to_materialize(lake):
         lake.read("question.probes", "amemgym_demo")
 
 
-def test_lake_reports_a_truncated_parquet_file(lake):
-    lake.write("score.verdicts", "d/a", [verdict(n, 0.5) for n in range(50)], fingerprint="")
-    path = Path(lake.path("score.verdicts", "d/a"))
-    path.write_bytes(path.read_bytes()[:-20])
-    for look in (lake.read, lake.facts):
-        with pytest.raises(
-            DamagedFile,
-            match=r"d,a\.parquet is damaged: its end is missing\. Run `memflow run --domain d --memory a`",
-        ):
-            look("score.verdicts", "d/a")
-
-
-def test_lake_reports_a_parquet_file_that_memflow_did_not_write(lake):
-    lake.write("score.verdicts", "d/a", [], fingerprint="")
-    pq.write_table(pa.table({"x": [1]}), lake.path("score.verdicts", "d/a"))
-    for look in (lake.read, lake.facts):
-        with pytest.raises(DamagedFile, match=r"memflow did not write it.*Run `memflow run --domain d"):
-            look("score.verdicts", "d/a")
-
-
 @pytest.mark.parametrize(
-    ("table", "partition", "command"),
+    ("table", "partition", "damage", "reason", "command"),
     [
-        ("memory.transcripts", "d/rag_2_4_30", "`memflow run --domain d --memory rag_2_4_30`"),
-        ("score.attributions", "d/a@m", "`memflow run --domain d --assistant a@m`"),
-        ("score.leaderboard", "all", "`memflow run`"),
+        (
+            "memory.transcripts",
+            "d/a",
+            "truncated",
+            "its end is missing",
+            "`memflow run --domain d --memory a`",
+        ),
+        ("score.verdicts", "d/a@m", "foreign", "memflow did not", "`memflow run --domain d --assistant a@m`"),
+        ("score.leaderboard", "all", "no Parquet", "its end is missing", "`memflow run`"),
     ],
 )
-def test_damaged_file_error_names_the_command_that_rebuilds_the_partition(lake, table, partition, command):
-    lake.write(table, partition, [], fingerprint="")
-    Path(lake.path(table, partition)).write_bytes(b"PAR1")
-    with pytest.raises(DamagedFile, match=rf"{table} of {partition} in .* is damaged: .*{command}"):
-        lake.read(table, partition)
+def test_damaged_file_error_names_the_command_that_rebuilds_the_partition(
+    lake, table, partition, damage, reason, command
+):
+    lake.write(table, partition, [row_of(table, nulls=True)], fingerprint="")
+    path = Path(lake.path(table, partition))
+    if damage == "foreign":
+        pq.write_table(pa.table({"x": [1]}), path)
+    else:
+        path.write_bytes(b"PAR1" if damage == "no Parquet" else path.read_bytes()[:-20])
+    for look in (lake.read, lake.facts):
+        with pytest.raises(
+            DamagedFile, match=rf"{table} of {partition} in .* is damaged: {reason}.*{command}"
+        ):
+            look(table, partition)
 
 
 def test_failed_lake_write_keeps_the_old_partition_file(lake, monkeypatch):
@@ -246,19 +226,6 @@ def test_lake_snapshot_returns_the_lake_itself_if_hard_links_fail(lake, monkeypa
     with snapshot_of(lake) as still:
         assert still is lake
     assert list((Path(lake.root) / ".snapshots").iterdir()) == []
-
-
-def test_lake_on_an_object_store_returns_the_last_written_rows(tmp_path):
-    lake = memory_lake(tmp_path)
-    assert not lake.local
-    assert lake.partitions("memory.indexes") == []
-    assert lake.facts("memory.indexes", "d/a") is None
-    rows = [entry(1, vector=[0.5, 0.25]), entry(2)]
-    lake.write("memory.indexes", "d/a", rows, fingerprint="old")
-    facts = lake.write("memory.indexes", "d/a", rows[:1], fingerprint="new")
-    assert lake.read("memory.indexes", "d/a") == rows[:1]
-    assert lake.facts("memory.indexes", "d/a") == facts
-    assert lake.partitions("memory.indexes") == ["d/a"]
 
 
 def test_lake_accepts_missing_and_integer_vectors_and_rejects_nan(lake) -> None:

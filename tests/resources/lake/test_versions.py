@@ -1,17 +1,13 @@
 """Kept versions of the lake: earlier moments, shared files, killed writers and object stores."""
 
-import shutil
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from lake_stores import memory_lake
+from lake_stores import START, hour, timed_lake
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
-from resources.lake.lake import Lake
 from resources.lake.past import PastLake
 from resources.lake.snapshots import snapshot_of
 from resources.lake.versions import kept_files
@@ -19,34 +15,11 @@ from resources.publishing.warehouse import Warehouse
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]
-START = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class Clock:
-    """A clock that advances by one hour with each write."""
-
-    def __init__(self):
-        self.now = START
-
-    def __call__(self):
-        self.now += timedelta(hours=1)
-        return self.now
 
 
 @pytest.fixture(params=["local", "store"])
 def lake(request, tmp_path):
-    return new_lake(request.param, tmp_path)
-
-
-def new_lake(kind, folder):
-    if kind == "local":
-        return Lake(folder / "lake", clock=Clock())
-    return memory_lake(folder / "cache", Clock())
-
-
-def hour(number):
-    """Return the moment half an hour after the write with this number."""
-    return START + timedelta(hours=number + 0.5)
+    return timed_lake(request.param, tmp_path)
 
 
 def test_lake_as_of_returns_rows_and_metadata_of_that_moment(lake):
@@ -128,7 +101,7 @@ def test_past_view_does_not_change_when_the_partition_is_replaced_while_it_is_op
 
 
 def test_writer_killed_before_the_rename_leaves_the_old_state_and_no_second_version(tmp_path, monkeypatch):
-    lake = new_lake("local", tmp_path)
+    lake = timed_lake("local", tmp_path)
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
 
     def killed(self, target):
@@ -153,30 +126,7 @@ def test_kept_rows_are_copied_on_a_disk_without_hard_links(tmp_path, monkeypatch
         raise PermissionError("operation not permitted")
 
     monkeypatch.setattr("resources.lake.storage.local.os.link", cannot)
-    lake = new_lake("local", tmp_path)
+    lake = timed_lake("local", tmp_path)
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
     lake.write(TABLE, "d/a", ROWS, fingerprint="")
     assert PastLake(lake, hour(1)).read(TABLE, "d/a") == ROWS[:1]
-
-
-PARTITIONS = st.sampled_from(["d/a", "d/b", "e"])
-WRITES = st.lists(st.tuples(PARTITIONS, st.integers(0, 3), st.sampled_from("xy")), max_size=12)
-
-
-@pytest.mark.parametrize("kind", ["local", "store"])
-@given(writes=WRITES)
-@settings(max_examples=60, deadline=None)
-def test_every_moment_shows_what_was_written_before_it(kind, tmp_path_factory, writes):
-    folder = tmp_path_factory.mktemp("lake")
-    lake, states = new_lake(kind, folder), [{}]
-    for partition, count, fingerprint in writes:
-        lake.write(TABLE, partition, ROWS[:count], fingerprint=fingerprint)
-        states.append({**states[-1], partition: (ROWS[:count], fingerprint)})
-    for number, state in enumerate(states):
-        past = PastLake(lake, hour(number))
-        found = {
-            name: (past.read(TABLE, name), past.facts(TABLE, name).fingerprint)
-            for name in past.partitions(TABLE)
-        }
-        assert found == state
-    shutil.rmtree(folder)

@@ -16,8 +16,7 @@ from python_path import PYTHONPATH
 from memflow.errors import BadInput
 from resources.lake.lake import Lake
 from resources.publishing import database as published_database
-from resources.publishing.database import publish_database
-from resources.publishing.record import RECORD, is_intact
+from resources.publishing.database import database_damage, publish_database
 
 COUNT = "SELECT count(*), sum(value) FROM score.leaderboard"
 
@@ -68,16 +67,12 @@ def test_changed_and_removed_partitions_are_those_of_the_next_file(lake: Lake, p
     assert rows(path) == [(0, None)]
 
 
-def test_changed_file_is_not_intact_and_a_copy_of_it_is(lake: Lake, path: Path, tmp_path: Path) -> None:
-    assert is_intact(path) and is_intact(path, whole=True)
-    shutil.copyfile(path, tmp_path / "copy")
-    (tmp_path / "copy").replace(path)
-    assert is_intact(path)
-    with duckdb.connect(path) as connection:
-        connection.execute("DELETE FROM score.leaderboard")
-    assert not is_intact(path)
-    (path.parent / RECORD).write_text("[]")
-    assert is_intact(path) and not is_intact(path, whole=True)
+def test_damaged_blocks_of_a_published_file_are_found(path: Path) -> None:
+    assert database_damage(path) is None
+    with path.open("r+b") as file:
+        file.seek(9000)
+        file.write(b"damaged")
+    assert "DuckDB cannot read it" in (database_damage(path) or "")
 
 
 def test_error_that_would_occur_again_is_not_retried(

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from secrets import token_hex
@@ -13,8 +12,7 @@ import pytest
 from s3_server import BUCKET, bucket_client
 from valid_rows import valid_rows
 
-from memflow.errors import BadSettings, DamagedFile, MissingData, StoreFailed
-from resources.lake.garbage_collection import collect, collectable, kept_bytes
+from memflow.errors import BadSettings, DamagedFile, StoreFailed
 from resources.lake.lake import Lake
 from resources.lake.partition_catalog import PartitionCatalog
 from resources.lake.past import PastLake
@@ -176,21 +174,6 @@ def test_metadata_of_a_large_object_costs_the_end_of_it(lake, tmp_path, monkeypa
     assert other.facts(TABLE, "d/a") == facts
     assert len(read[0].content) == END_BYTES < read[0].size
     assert other.read(TABLE, "d/a") == rows
-
-
-def test_removed_rows_are_reported_and_others_stay(lake):
-    for number in (1, 2, 3, 4):
-        lake.write(TABLE, "d/a", ROWS[:number], fingerprint="")
-    before = kept_bytes(lake)
-    removed = collect(lake, collectable(lake, datetime.now(UTC), 0))
-    assert [each.table for each in removed] == [TABLE] * 2
-    assert kept_bytes(lake) == before - sum(each.bytes for each in removed)
-    first, second, third, last = reversed(lake.versions(TABLE, "d/a"))
-    assert len(PastLake(lake, third.since).read(TABLE, "d/a")) == 3
-    assert len(PastLake(lake, last.since).read(TABLE, "d/a")) == 4
-    assert PastLake(lake, first.since).removed_partitions(TABLE) == ["d/a"]
-    with pytest.raises(MissingData, match="was removed"):
-        PastLake(lake, second.since).read(TABLE, "d/a")
 
 
 def test_damaged_object_is_named_and_replaced_by_a_write(lake, s3_environment, tmp_path, monkeypatch):
