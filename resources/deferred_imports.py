@@ -76,9 +76,7 @@ def empty_package(name: str) -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(finder)
-        for module_name, module in list(
-            sys.modules.items()
-        ):  # a copy, because other threads import meanwhile
+        for module_name, module in list(sys.modules.items()):  # a copy, because other threads import meanwhile
             if isinstance(module, _EmptyModule) and module_name.partition(".")[0] == name:
                 del sys.modules[module_name]
 
