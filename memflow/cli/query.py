@@ -24,8 +24,8 @@ def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = F
 
     Tables are stage.name: raw.records, state.profiles, state.variables, state.changes, state.entities, utterance.turns,
     question.keys, question.probes, feedback.sessions, memory.transcripts, memory.indexes, memory.policies,
-    memory.feedback, answer.replies, score.verdicts, score.attributions, score.claims, score.health, score.retrieval,
-    score.leaderboard, score.history. Nothing can be changed.
+    memory.feedback, answer.replies, score.verdicts, score.attributions, score.claims, score.health,
+    score.retrieval, score.leaderboard, score.history. Nothing can be changed.
     """
     from resources.publishing.warehouse import Warehouse
 
