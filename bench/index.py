@@ -26,7 +26,7 @@ from resources.indexes.lance import FIELDS, EntryTable, LanceIndex, Moment
 
 DIMENSIONS, CENTERS, SPREAD = 256, 5_000, 0.8
 BATCH = 50_000
-QUERIES, K = 50, 10
+QUERIES, K = 25, 10
 REQUIRED = 0.9
 WORDS = np.array([f"word{number}" for number in range(20_000)])
 SENTENCES = np.array([" ".join(words) for words in np.random.default_rng(4).choice(WORDS, (50_000, 8))])

@@ -29,7 +29,7 @@ from resources.lake.columns import schema, to_arrays
 
 APPROXIMATE_FROM = 100_000
 """Vectors from which a table has an approximate index, which a search over all episodes uses."""
-PROBED, REFINED = 50, 10
+PROBED, REFINED = 50, 30
 """Partitions of the approximate index that a search reads, and candidates for each result that are compared exactly."""
 NOT_RETIRED = 2**62
 """`until` of an entry that is not retired, so that one comparison filters by time."""
