@@ -19,22 +19,25 @@ from resources.publishing.health import stored_health
 from resources.publishing.partition_scores import partition_scores
 from resources.settings.protocol_values import protocol_meta
 
+VERDICTS, ATTRIBUTIONS, CLAIMS = "score.verdicts", "score.attributions", "score.claims"
+HEALTH, RETRIEVAL = "score.health", "score.retrieval"
+
 
 def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
     """Return the assets score/verdicts, score/attributions, score/claims, score/health and score/retrieval.
 
     Nothing but its own job requests score/retrieval.
     """
-    metadata_of: dict[str, dict[str, Any]] = {
-        "score.verdicts": {"stored": verdict_inputs, "shown": shown_gaps},
-        "score.attributions": {},
-        "score.claims": {"stored": claim_judges},
-        "score.health": {"shown": health_metadata},
-    }
+    build_asset = factory.of_partitions
     return [
-        factory.of_partitions(table, when_inputs_settle(upstream_of(table)), **metadata)
-        for table, metadata in metadata_of.items()
-    ] + [factory.of_partitions("score.retrieval", None, kinds=("lancedb", "parquet", "duckdb"))]
+        build_asset(
+            VERDICTS, when_inputs_settle(upstream_of(VERDICTS)), stored=verdict_inputs, shown=shown_gaps
+        ),
+        build_asset(ATTRIBUTIONS, when_inputs_settle(upstream_of(ATTRIBUTIONS))),
+        build_asset(CLAIMS, when_inputs_settle(upstream_of(CLAIMS)), stored=claim_judges),
+        build_asset(HEALTH, when_inputs_settle(upstream_of(HEALTH)), shown=health_metadata),
+        build_asset(RETRIEVAL, None, kinds=("lancedb", "parquet", "duckdb")),
+    ]
 
 
 def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
