@@ -122,7 +122,10 @@ class Lake(PartitionFiles):
                     names = [column.name for column in columns(table)]
                     return list(read_rows(table, pq.ParquetFile(opened), names))
             if isinstance(wrong, DamagedFile):
-                raise
+                raise DamagedFile(
+                    f"{str(wrong).partition(' Run `')[0]} No version before it can be read. Move the file away, then "
+                    "run `memflow run`: the table begins again, without earlier rows."
+                ) from wrong
             return []
 
     def _write(

@@ -48,11 +48,9 @@ def database_damage(path: Path) -> str | None:
     """Read the tables of a published file, whose blocks have checksums. Return why it is damaged; None if it is not."""
     try:
         with duckdb.connect(path, read_only=True) as connection:
-            tables = connection.execute(
-                "SELECT schema_name || '.' || table_name FROM duckdb_tables()"
-            ).fetchall()
-            for (table,) in tables:
-                connection.execute(f"SELECT bit_xor(hash(rows)) FROM {table} AS rows").fetchall()
+            tables = connection.table_function("duckdb_tables").project("schema_name || '.' || table_name")
+            for (table,) in tables.fetchall():
+                connection.table(table).aggregate("bit_xor(hash(COLUMNS(*)))").fetchall()
     except (duckdb.Error, UnicodeDecodeError) as wrong:
         return f"DuckDB cannot read it: {str(wrong).splitlines()[0]}"
     return None

@@ -9,10 +9,12 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+
+import sqlalchemy as sa
 
 from memflow.errors import BadInput, StoreBusy
 from resources.files.disks import failed_write
@@ -24,10 +26,16 @@ BUSY_TIMEOUT_S = 30.0
 CHECK_BYTES = 16
 """Bytes of the hash in front of each value."""
 
-_TABLE = """CREATE TABLE IF NOT EXISTS cached (
-    domain TEXT, assistant TEXT, kind TEXT, key TEXT NOT NULL, value BLOB NOT NULL,
-    PRIMARY KEY (domain, assistant, kind)
-) WITHOUT ROWID"""
+_CACHED = sa.Table(
+    "cached",
+    sa.MetaData(),
+    sa.Column("domain", sa.Text, primary_key=True),
+    sa.Column("assistant", sa.Text, primary_key=True),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("value", sa.LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
 
 
 class DomainCache:
@@ -37,15 +45,17 @@ class DomainCache:
         self.domain = domain
         self._path = path
         self._found: dict[tuple[str, str], tuple[str, bytes]] = {}
-        self._new: list[tuple[Any, ...]] = []
+        self._new: list[dict[str, Any]] = []
         if path is not None:
             with _opened(path) as connection:
-                rows = connection.execute(
-                    "SELECT assistant, kind, key, value FROM cached WHERE domain = ?", [domain]
-                )
-                self._found = {row[:2]: row[2:] for row in rows if self._is_intact(*row)}
+                rows = connection.execute(sa.select(_CACHED).where(_CACHED.c.domain == domain))
+                self._found = {
+                    (row.assistant, row.kind): (row.key, row.value)
+                    for row in rows
+                    if self._is_intact(row.assistant, row.kind, row.key, row.value)
+                }
 
-    def _is_intact(self, assistant: str, kind: str, key: str, value: Any) -> bool:
+    def _is_intact(self, assistant: str, kind: str, key: str, value: bytes) -> bool:
         """Return whether a value is as it was written; a damaged one is computed again."""
         return isinstance(value, bytes) and value[:CHECK_BYTES] == self._check(
             assistant, kind, key, value[CHECK_BYTES:]
@@ -71,40 +81,46 @@ class DomainCache:
         if self._path is not None:
             compressed = zlib.compress(json.dumps(value).encode(), 1)
             content = self._check(assistant, kind, key, compressed) + compressed
-            self._new.append((self.domain, assistant, kind, key, content))
+            row = {"domain": self.domain, "assistant": assistant, "kind": kind, "key": key, "value": content}
+            self._new.append(row)
 
     def save(self, assistants: Collection[str]) -> None:
         """Write the added values, and delete the values of all assistants except `assistants`."""
         gone = {name for name, _ in self._found} - set(assistants)
         if self._path is not None and (self._new or gone):
             with _opened(self._path) as connection:
-                connection.executemany(
-                    "DELETE FROM cached WHERE domain = ? AND assistant = ?",
-                    [(self.domain, name) for name in gone],
-                )
-                connection.executemany("INSERT OR REPLACE INTO cached VALUES (?, ?, ?, ?, ?)", self._new)
+                for name in gone:
+                    of_assistant = (_CACHED.c.domain == self.domain) & (_CACHED.c.assistant == name)
+                    connection.execute(sa.delete(_CACHED).where(of_assistant))
+                if self._new:
+                    connection.execute(sa.insert(_CACHED).prefix_with("OR REPLACE"), self._new)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _opened(path: Path) -> Iterator[sa.Connection]:
     """Open the cache file.
 
     Raises StoreBusy if another process locks it for too long, StoreFailed for a full disk, and else BadInput.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(
+        sa.URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": BUSY_TIMEOUT_S},
+        poolclass=sa.NullPool,
+    )
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(path, BUSY_TIMEOUT_S)) as connection, connection:
-            connection.execute(_TABLE)
+        with engine.begin() as connection:
+            connection.execute(sa.schema.CreateTable(_CACHED, if_not_exists=True))
             yield connection
-    except (sqlite3.Error, OSError) as wrong:
-        if getattr(wrong, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    except sa.exc.DatabaseError as wrong:
+        if getattr(wrong.orig, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise StoreBusy(
                 f"another process locks the cache of scores {path}. Rerun when no other program uses it."
             ) from wrong
         if failed := failed_write(wrong, path.parent):
             raise failed from wrong
         raise BadInput(
-            f"the cache of scores {path} cannot be used ({wrong}). Delete the file, then rerun: scores are "
+            f"the cache of scores {path} cannot be used ({wrong.orig}). Delete the file, then rerun: scores are "
             "computed again without requests."
         ) from wrong
 

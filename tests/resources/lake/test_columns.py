@@ -98,3 +98,19 @@ def test_other_change_of_a_column_names_table_column_partition_and_what_to_rerun
     warehouse.publish()
     lake.write(TABLE, OLD, [], fingerprint="f")
     assert lake.current_partitions(TABLE) == [OLD]
+
+
+def test_accumulated_table_with_other_columns_begins_again_once_its_file_is_moved_away(
+    lake: Lake, patch: pytest.MonkeyPatch
+) -> None:
+    table = "score.history"
+    rows = [factories.row(TABLES[table], publication=number) for number in (1, 2)]
+    lake.write(table, "all", rows[:1], fingerprint="f")
+    lake.write(table, "all", rows, fingerprint="f")
+    change_columns(patch, table, judge=None)
+    lake = Lake(lake.storage)
+    sentence = r"score\.history of all in .* `judge` was removed\. No version before it .* Move the file away"
+    with pytest.raises(DamagedFile, match=sentence):
+        lake.accumulated(table, "all")
+    lake.storage.delete("score/history/all.parquet")
+    assert lake.accumulated(table, "all") == []

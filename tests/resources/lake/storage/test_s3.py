@@ -119,22 +119,6 @@ def test_snapshot_has_the_partitions_of_one_moment_as_local_files(lake, tmp_path
     assert Warehouse(lake, tmp_path / "m.duckdb").sql(f"SELECT count(*) AS n FROM {TABLE}") == [{"n": 5}]
 
 
-def test_snapshot_is_taken_again_if_a_partition_is_replaced_while_it_is_copied(lake, monkeypatch):
-    for partition in ("d/a", "d/b"):
-        lake.write(TABLE, partition, ROWS[:1], fingerprint="old")
-    place, other = ObjectStorage.place, Lake(lake.root)
-
-    def disturbed(self, files):
-        monkeypatch.setattr(ObjectStorage, "place", place)
-        place(self, files)
-        for partition in ("d/a", "d/b"):
-            other.write(TABLE, partition, ROWS[:2], fingerprint="new")
-
-    monkeypatch.setattr(ObjectStorage, "place", disturbed)
-    with snapshot_of(lake, [TABLE]) as still:
-        assert still.read(TABLE, "d/a") == still.read(TABLE, "d/b") == ROWS[:2]
-
-
 def test_reading_costs_one_request_and_a_view_lists_each_table_once(lake):
     partitions = [f"d/a{number}" for number in range(60)]
     for number, partition in enumerate(partitions):
