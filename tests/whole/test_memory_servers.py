@@ -1,6 +1,5 @@
 """Runs with memory servers: in Python and in JavaScript, and with servers that are killed, hang or break rules."""
 
-import asyncio
 import os
 import re
 import shutil
@@ -18,9 +17,6 @@ from echo import FAULTS
 from echo_servers import ECHO, echo_command, http_echo
 
 from memflow.cli.planned_runs import Outcome
-from memflow.memories.server.memory import ServerMemory
-from memflow.memories.server.protocol import Found
-from memflow.memories.server.reading import StateReader
 from resources.lake.lake import Lake
 
 ROOT = Path(__file__).parents[2]
@@ -127,31 +123,6 @@ def test_run_with_each_fault_is_complete_and_failed_items_have_reasons(run: Call
             assert result.failures(f"with_{fault}", USER), fault
         if fault in HARMLESS:
             assert result.replies(f"with_{fault}", USER) == good, fault
-
-
-def test_late_read_that_answers_with_the_present_fails(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Reads wait for the end of the episode here; otherwise it depends on the load which of them are late."""
-    read, end, ended = StateReader.read, ServerMemory.on_end, asyncio.Event()
-
-    async def read_late(reader: StateReader, *request: Any) -> Found:
-        await ended.wait()
-        return await read(reader, *request)
-
-    async def on_end(memory: ServerMemory, is_base: bool) -> None:
-        await end(memory, is_base)
-        ended.set()
-
-    monkeypatch.setattr(StateReader, "read", read_late)
-    monkeypatch.setattr(ServerMemory, "on_end", on_end)
-    result = run({"present": echo_command("no_time_travel")}, USER)
-    assert failed(result) == []
-    replies = result.rows("answer.replies", "present", USER)
-    last = max(row.checkpoint for row in replies)
-    for row in replies:
-        late = row.checkpoint < last
-        assert ("which is no message that was sent to its space" in (row.reason or "")) == late, row
 
 
 @pytest.mark.parametrize(

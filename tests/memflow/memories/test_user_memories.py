@@ -13,7 +13,6 @@ from memflow.memories.registry import MemoryConfig, find, fingerprint, handlers,
 from memflow.memories.user_memories import (
     UserMemory,
     installed_memories,
-    load_memory,
     memory_name,
     source_files,
 )
@@ -95,22 +94,6 @@ def test_memory_name_defined_by_two_packages_is_unusable(place: Path) -> None:
     package(place, "two", "shelf = b:Shelf")
     with pytest.raises(BadSettings, match=r"packages? (one|two) 1\.2 and (one|two) 1\.2: several packages"):
         find("shelf", installed_memories())
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("async def read", "async def reed", "does not define the methods read"),
-        ("@dataclass\n", "", r"so k cannot be a parameter. Put @dataclass above"),
-        ("@dataclass", "raise OSError('the disk')\n@dataclass", "cannot be imported: OSError: the disk"),
-        ("class Shelf", "class Shelf(", "cannot be imported: SyntaxError"),
-        ("k: int", "k", "cannot be imported: TypeError"),
-    ],
-)
-def test_load_memory_rejects_an_invalid_memory_class(place: Path, old: str, new: str, said: str) -> None:
-    (place / "some_shelf.py").write_text(WHOLE.replace(old, new))
-    with pytest.raises(BadSettings, match=said):
-        load_memory("some_shelf:Shelf")
 
 
 def test_user_memory_fingerprint_covers_its_source_code(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,21 +27,3 @@ async def test_checklist_score_is_mean_of_item_scores(judge, probe_of, marks_of,
             "checklist": "1. Is it long?\n2. Is it true?\n3. Is it kind?",
         }
     ]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        items(1, 1),
-        items(1, 1, 1, 1),
-        items(1, 1, 1, first=2),
-        items(1, 1, 0.6),
-        items(1, 1, 2),
-        {"items": []},
-        "no",
-        {"items": [*items(1, 1)["items"], {"number": 1, "reason": "r", "score": 1}]},
-    ],
-)
-async def test_invalid_checklist_reply_of_judge_gives_null_score(judge, probe_of, marks_of, wrong) -> None:
-    found = await marks_of(probe_of("hellobench_qa", GOLD), "A text.", judge(checklist=wrong))
-    assert found[ROW].value is None and "no usable answer" in found[ROW].reason

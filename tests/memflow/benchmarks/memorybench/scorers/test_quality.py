@@ -23,9 +23,3 @@ async def test_published_code_judge_prompt_has_question_with_task_prompt(judge, 
 
     found = await marks_of(probe, "It scatters.", judge(quality=by_question), published=True)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: 4.0, PUBLISHED: 2.0}
-
-
-@pytest.mark.parametrize("wrong", [{"score": 6}, {"score": 0}, "5", "", {"score": "great"}])
-async def test_invalid_quality_score_of_judge_gives_null_score(judge, probe_of, marks_of, wrong) -> None:
-    found = await marks_of(probe_of("nfcats"), "It scatters.", judge(quality=wrong))
-    assert found[STANDARD].value is None and "quality" in found[STANDARD].reason
