@@ -19,8 +19,11 @@ from resources.publishing.health import stored_health
 from resources.publishing.partition_scores import partition_scores
 from resources.settings.protocol_values import protocol_meta
 
-VERDICTS, ATTRIBUTIONS, CLAIMS = "score.verdicts", "score.attributions", "score.claims"
-HEALTH, RETRIEVAL = "score.health", "score.retrieval"
+VERDICTS = "score.verdicts"
+ATTRIBUTIONS = "score.attributions"
+CLAIMS = "score.claims"
+HEALTH = "score.health"
+RETRIEVAL = "score.retrieval"
 
 
 def build(factory: StepAssets) -> list[dg.AssetsDefinition]:

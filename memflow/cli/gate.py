@@ -5,7 +5,7 @@ memflow/scoring/gate.py decides; gate_operands.py reads what is compared.
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 from xml.etree import ElementTree
@@ -28,25 +28,20 @@ from memflow.cli.output import (
 )
 from memflow.control_characters import visible
 from memflow.errors import BadInput
-from memflow.scoring.decisions import CANNOT_TELL, MARGIN, REGRESSION, GateDecision, GateOptions, GateResult
+from memflow.scoring.decisions import (
+    CANNOT_TELL,
+    MARGIN,
+    REGRESSION,
+    Gated,
+    GateDecision,
+    GateOptions,
+)
 
 COLORS = {REGRESSION: "bold red", CANNOT_TELL: "bold yellow"}
 NUMBERS = ("new", "old", "new - old", "95 % interval", "p", "pairs")
 NOT_XML = re.compile("[\ufffe\uffff]")
 """Characters that XML forbids and that `visible` leaves; it replaces the others."""
 SETTINGS_CASE = "comparable"
-
-
-@dataclass(frozen=True)
-class Gated:
-    """The run and the baseline as the user named them, the decisions, and the label of the compared results."""
-
-    domain: str
-    assistant: str
-    baseline: str
-    options: GateOptions
-    label: str | None = None
-    result: GateResult = field(default_factory=GateResult)
 
 
 def gate(

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memflow.cli.export import evaluated_of
-from memflow.cli.gate import Gated
 from memflow.cli.operands import Stored, missing_reasons, parse_operand, read_operands, same_probes, values_of
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 from memflow.labels import meta_label
 from memflow.records import Probe
-from memflow.scoring.decisions import WHOLE, GateOptions, GateResult
+from memflow.scoring.decisions import WHOLE, Gated, GateOptions, GateResult
 from memflow.scoring.gate import gate
 from memflow.scoring.measures import MeanMeasure
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, SUSPECT

@@ -7,7 +7,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memflow.cli.health import PATIENCE, Finding, checked
+from memflow.cli.finding import PATIENCE, Finding, checked
 from memflow.errors import BadSettings, MissingData
 
 if TYPE_CHECKING:

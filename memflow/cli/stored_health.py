@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from memflow.cli.health import Finding
+from memflow.cli.finding import Finding
 from memflow.cli.output import Format, answer, note, table
 from memflow.suggestions import MOST_NAMES
 

@@ -1,7 +1,7 @@
 """The decisions of the gate, and the exit code that they amount to. gate.py computes them."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 REGRESSION, NO_REGRESSION, CANNOT_TELL = "regression", "no regression", "cannot tell"
 EXIT_CODES = {NO_REGRESSION: 0, REGRESSION: 1, CANNOT_TELL: 2}
@@ -96,3 +96,15 @@ class GateOptions:
     def required(self, slice_name: str) -> bool:
         """Return whether exit code 0 depends on a slice."""
         return slice_name in (self.slices or {WHOLE})
+
+
+@dataclass(frozen=True)
+class Gated:
+    """The run and the baseline as the user named them, the decisions, and the label of the compared results."""
+
+    domain: str
+    assistant: str
+    baseline: str
+    options: GateOptions
+    label: str | None = None
+    result: GateResult = field(default_factory=GateResult)

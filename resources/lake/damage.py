@@ -2,7 +2,7 @@
 
 from memflow.errors import DamagedFile
 from resources.files.local_files import partition_of
-from resources.lake.versions import VERSIONS
+from resources.lake.facts import VERSIONS
 
 UNPARTITIONED = ("score.comparisons", "score.leaderboard", "score.history", "score.drift")
 """The tables with one partition over all domains."""

@@ -9,19 +9,14 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from memflow.errors import DamagedFile
 from resources.files.checked_json import with_check, without_check
 from resources.files.local_files import partition_of, stem_of
-from resources.lake.facts import Facts
+from resources.lake.facts import VERSIONS, Facts
+from resources.lake.partition_files import PartitionFiles
 from resources.lake.storage.opening import LakeStorage
 
-if TYPE_CHECKING:
-    from resources.lake.lake import Lake
-
-VERSIONS = ".versions"
-"""The folder of kept versions, below the lake's root."""
 TIME = "%Y%m%dT%H%M%S.%fZ"
 ROWS, REMOVED = ".parquet", ".removed"
 """The endings of kept rows, and of the metadata of removed ones."""
@@ -86,7 +81,7 @@ def kept_files(storage: LakeStorage, table: str, partition: str = "") -> dict[st
     return {name: sorted(files.values(), key=lambda file: file.since) for name, files in found.items()}
 
 
-def kept_facts(lake: "Lake", table: str, file: KeptFile) -> Facts:
+def kept_facts(lake: PartitionFiles, table: str, file: KeptFile) -> Facts:
     """Return the metadata of a replaced version. Raises DamagedFile, or FileNotFoundError if it was removed now."""
     if not file.is_removed:
         return lake.facts_of(table, file.key)
@@ -108,13 +103,13 @@ def keep_metadata(storage: LakeStorage, key: str, facts: Facts) -> None:
     storage.create(f"{key.removesuffix(ROWS)}{REMOVED}", record.encode())
 
 
-def remove_rows(lake: "Lake", table: str, file: KeptFile) -> None:
+def remove_rows(lake: PartitionFiles, table: str, file: KeptFile) -> None:
     """Replace the rows of a kept version by its metadata."""
     keep_metadata(lake.storage, file.key, lake.facts_of(table, file.key))
     lake.storage.delete(file.key)
 
 
-def versions_of(lake: "Lake", table: str, partition: str) -> list[Version]:
+def versions_of(lake: PartitionFiles, table: str, partition: str) -> list[Version]:
     """Return the versions of a partition, newest first. The first is the current one."""
     files, now = kept_files(lake.storage, table, partition).get(partition, []), lake.facts(table, partition)
     current = "" if now is None else version_key(table, partition, now)

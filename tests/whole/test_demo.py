@@ -29,8 +29,8 @@ from memflow.records import BY_EVIDENCE, MEASURED, RECALL_AT_10, TABLES, columns
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.instance.instance import open_instance
+from resources.lake.facts import VERSIONS
 from resources.lake.lake import Lake
-from resources.lake.versions import VERSIONS
 from resources.report.example import write_example
 
 DEMO = AMEMGYM, MEMORYBENCH = demo_domains()
