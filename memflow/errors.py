@@ -155,7 +155,7 @@ class ServerFailed(MemflowError):
 
 
 class ReportedError(ServerFailed):
-    """The exception for a request for which a memory server reported an error: the space is as it was before."""
+    """The exception for an error that a memory server reports for a request, which changes nothing in its memory."""
 
 
 class ServerDown(MemflowError):

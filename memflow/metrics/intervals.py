@@ -188,7 +188,7 @@ def cluster_error(units: Units, mean: float) -> tuple[float, float]:
 
 
 def statistic_interval(statistic: Callable[[Array], Array], episodes: int, *, seed: int = 0) -> Interval:
-    """Return a score of sums over episodes with the interval that paired differences have (`resampled`).
+    """Return a statistic of sums over episodes with its 95 % confidence interval, resampled over episodes.
 
     `statistic` maps weights of episodes, shape (m, episodes), to m values; weights of 1 give the value itself.
     """

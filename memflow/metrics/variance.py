@@ -93,11 +93,11 @@ class _Sums:
 
 
 def components(assistants: Iterable[RepeatedValues], *, judged: bool = True) -> list[Component]:
-    """Return the components of variance, pooled over assistants, in the order of UNMEASURED.
+    """Return the variance components, pooled over assistants: episodes, questions, play, answers, judge.
 
     `judged` states whether a judge gives the values; otherwise judging has no variance to measure.
-    A component that the repeats do not measure has no deviation, and is part of another, whose note names it; a
-    negative estimate is 0 with a note. Without questions, no component is measured.
+    If the repeats cannot separate a component, it has no `deviation`, and its variance is in another one, whose `note`
+    names it. A negative estimate becomes 0, with a note. Without questions, no component is measured.
     """
     sums = _Sums()
     for assistant in assistants:

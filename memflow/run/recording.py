@@ -90,14 +90,18 @@ class RecordedMessage(_Shape):
 def recording_text(run: RecordedRun, transcript: Iterable[TranscriptMessage]) -> str:
     """Return the text of a recorded run's file. Raises BadInput if the transcript has no message."""
     transcript = list(transcript)
-    lines = [_recorded_message(row) for row in transcript if row.reason is None]
+    lines = [_recorded_message(row) for row in transcript if row.reason is None]  # others have no message
     if not lines:
         raise BadInput(
             f"the assistant {run.assistant} has no messages in the domain {run.domain}. Rerun the domain with a "
             "memory that plays episodes."
         )
-    first_ids = {(row.episode_id, row.event): row.message_id for row in transcript if row.position == 0}
-    cut = [first_ids[row.episode_id, row.event] for row in transcript if row.reason is not None]
+    first_message_ids = {
+        (row.episode_id, row.event): row.message_id for row in transcript if row.position == 0
+    }
+    cut_session_ids = [
+        first_message_ids[row.episode_id, row.event] for row in transcript if row.reason is not None
+    ]
     header = Header(
         format="memflow transcript",
         version=1,
@@ -105,7 +109,7 @@ def recording_text(run: RecordedRun, transcript: Iterable[TranscriptMessage]) ->
         episodes=len({line.episode_id for line in lines}),
         messages=len(lines),
         digest=_digest(lines),
-        cut=list(dict.fromkeys(cut)),
+        cut=list(dict.fromkeys(cut_session_ids)),
     )
     return "".join(f"{_json(line)}\n" for line in (header, *lines))
 

@@ -124,22 +124,24 @@ def shared_scores(
 
 
 def combine_scores(
-    benchmark: Benchmark, found: Mapping[str, AssistantScores], health: Mapping[str, AssistantHealth]
+    benchmark: Benchmark,
+    scores_by_assistant: Mapping[str, AssistantScores],
+    health_by_assistant: Mapping[str, AssistantHealth],
 ) -> list[Score]:
     """Return the scores of all assistants in a domain, each with the settings that differ between assistants.
 
     A faulty assistant has scores without values, with the fault as their reason. Raises BadInput for a metric that is
     not in the catalog, or has another definition in the catalog.
     """
-    scores = [score for scores_of_assistant in found.values() for score in scores_of_assistant.all]
+    scores = [score for assistant_scores in scores_by_assistant.values() for score in assistant_scores.all]
     published = {score.metric for score in scores}
     for metric in published:
         find_metric(metric)
     for clash in unusable_metrics():
         if clash.declared_by == benchmark.name and clash.name in published:
             raise BadInput(f"the metric {clash.name} of {benchmark.name} cannot be used: {clash.reason}")
-    settings = {assistant: scores_of_assistant.settings for assistant, scores_of_assistant in found.items()}
-    columns = {assistant: health_columns(of_assistant) for assistant, of_assistant in health.items()}
+    settings = {name: assistant_scores.settings for name, assistant_scores in scores_by_assistant.items()}
+    columns = {name: health_columns(health) for name, health in health_by_assistant.items()}
     return compare_settings(scores, settings, columns)
 
 

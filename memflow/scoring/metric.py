@@ -62,10 +62,12 @@ class Metric:
     """Return the value of a reply, or None without one; only for metrics that no benchmark computes."""
 
     def __post_init__(self) -> None:
-        if not self.name or self.direction not in get_args(Direction):
+        if not self.name:
+            raise BadSettings("a metric has an empty name. Set `name`.")
+        if self.direction not in get_args(Direction):
             known = ", ".join(get_args(Direction))
             raise BadSettings(
-                f"metric {self.name!r}: unknown direction {self.direction!r}. Use one of: {known}"
+                f"metric {self.name!r}: unknown direction {self.direction!r}. Use one of: {known}."
             )
         low, high = self.range
         if not low < high:

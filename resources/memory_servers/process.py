@@ -1,6 +1,7 @@
 """The process of a memory server: its own process group, a list of allowed environment variables, and its log.
 
-guard.py ends the process group with memflow, also after SIGKILL. stdio_transport.py exchanges the messages.
+guard.py ends the process group when memflow exits, even if memflow is killed with SIGKILL. stdio_transport.py
+exchanges the messages.
 """
 
 import asyncio

@@ -12,12 +12,12 @@ LEVEL = 6
 
 
 def json_script(name: str, value: Any) -> bytes:
-    """Return a script that passes a value as a JSON literal; it is safe inside an HTML script element."""
+    """Return JavaScript that passes a value to the page under a name, as JSON safe inside an HTML script element."""
     return _call(name, _literal(value))
 
 
 def gzip_script(name: str, value: Any) -> bytes:
-    """Return a script that passes a value as base64 of gzip-compressed JSON in UTF-8.
+    """Return JavaScript that passes a value to the page under a name, as base64 of gzip-compressed JSON in UTF-8.
 
     Equal values have equal bytes. A lone surrogate, which UTF-8 cannot represent, is written as a JSON escape.
     """

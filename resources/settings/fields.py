@@ -139,7 +139,9 @@ class SettingsFields(BaseSettings):
                 )
             if model and model not in self.models:
                 what = unknown_name("model", model, self.models, "memflow models")
-                raise ValueError(f"assistants: {assistant}: {what}. [models.{model}] adds it")
+                raise ValueError(
+                    f"assistants: {assistant}: {what}. Fix it, or add [models.{model}] to memflow.toml."
+                )
         return self
 
     @model_validator(mode="after")

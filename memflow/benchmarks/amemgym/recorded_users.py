@@ -161,11 +161,11 @@ class _RebuiltUser:
 
     def _question(self, number: int, variables: Sequence[str]) -> dict[str, Any]:
         """Return a question with each option that was gold or chosen in some period, ordered by option number."""
-        results = [result for (_, index), result in self.results.choices.items() if index == number]
+        results = [result for (_, question), result in self.results.choices.items() if question == number]
         options: dict[int, list[Any]] = {}
-        for index, *option in (option for result in results for option in result.options()):
-            if options.setdefault(index, option) != option:
-                raise BadInput(f"option {index} of question {number} has several texts or states")
+        for option_number, *option in (row for result in results for row in result.options()):
+            if options.setdefault(option_number, option) != option:
+                raise BadInput(f"option {option_number} of question {number} has several texts or states")
         if len({result.query for result in results}) != 1:
             raise BadInput(f"question {number} has no text or several texts in {OVERALL}")
         return {

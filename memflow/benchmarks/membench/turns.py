@@ -17,10 +17,10 @@ NOISE = "noise"
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a trajectory: a round in participation, a message in observation. Times have the data set's format.
+    """A step of a trajectory: an exchange in the scenario participation, one message in the scenario observation.
 
-    `exposes` is gold: the fact in the step, such as {"entity": ..., "attribute": ..., "value": ...}. The `session` of a
-    noise step is the number of its noise unit.
+    Times have the data set's format. `exposes` is gold: the fact in the step, such as {"entity": ..., "attribute": ...,
+    "value": ...}. For a noise step, `session` is the number of its noise unit, a short unrelated dialogue.
     """
 
     user: str

@@ -61,7 +61,7 @@ def population_of(group: Group, populations: Sequence[Population]) -> Population
     if own is None:
         raise BadInput("there are no reference scores of the data set")
     if own.spread.mean is None:
-        raise BadInput(f"no assistant has a value of {group.metric}; use the variant substituted")
+        raise BadInput(f"no assistant has a value of {group.metric}. Use the variant `substituted`.")
     return own
 
 

@@ -57,13 +57,13 @@ class LibMem0(ModelWrittenMemory):
             sources: The ids of these messages.
             date: The simulated date of the last message, if known.
         """
-        library = await self._opened(messages[0]["content"])
+        library = await self._open_library(sample_text=messages[0]["content"])
         bridge, changes = library.bridge, list[LibraryChange]()
         try:
             changes = await bridge.run_in_thread(lambda: library.add(messages, date))
         except BadSettings:
             raise
-        except Exception as error:  # noqa: BLE001  (whatever the package raises: the memory goes on)
+        except Exception as error:  # noqa: BLE001  (any exception of the package is recorded)
             if not bridge.errors:
                 bridge.errors.append(f"mem0: {type(error).__name__}: {error}")
         if bridge.fatal_error is not None:
@@ -85,15 +85,18 @@ class LibMem0(ModelWrittenMemory):
         if not self.store.live(MEMORY):
             return Recall()
         [vector] = await self.embed([query])
-        library = await self._opened(query)
+        library = await self._open_library(sample_text=query)
         library.bridge.vectors[query] = vector
         numbers = library.search(query, self.k)
         library.bridge.vectors.clear()
         entries = self._memory_entries()
         return recalled([entries[number] for number in numbers])
 
-    async def _opened(self, text: str) -> Library:
-        """Return the package's store of the live memories, which is rebuilt if the entries have changed."""
+    async def _open_library(self, sample_text: str) -> Library:
+        """Return the package's store of the live memories, which is rebuilt if the entries have changed.
+
+        The vector of `sample_text` tells the number of dimensions if nothing else does.
+        """
         if self._library is not None and not any(
             change.kind == MEMORY for change in self.store.changes(self._mirrored_version)
         ):
@@ -104,12 +107,11 @@ class LibMem0(ModelWrittenMemory):
             for number, item in self._memory_entries().items()
             if item.vector is not None
         }
-        length = self.tools.embedder.dimensions if self.tools.embedder else 0
-        length = next((len(vector) for _, vector in memories.values()), length) or len(
-            (await self.embed([text]))[0]
-        )
-        created = sum(item.kind == MEMORY and item.previous is None for item in self.store)
-        self._library = Library(Bridge(self._chat(), self.embed, vars(self)), length, created)
+        declared = self.tools.embedder.dimensions if self.tools.embedder else 0
+        dimensions = next((len(vector) for _, vector in memories.values()), declared)
+        dimensions = dimensions or len((await self.embed([sample_text]))[0])
+        created_count = sum(item.kind == MEMORY and item.previous is None for item in self.store)
+        self._library = Library(Bridge(self._chat(), self.embed, vars(self)), dimensions, created_count)
         self._library.restore(memories)
         self._mirrored_version = self.store.version
         return self._library

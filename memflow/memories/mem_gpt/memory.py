@@ -1,8 +1,8 @@
 """MemGPT: a main context of `budget` tokens and two searchable storages (Packer et al. 2023; MemBench, 4.1).
 
 Above `warning_threshold` the model may save facts; above `flush_threshold` the oldest messages move to the summary and
-to recall storage. A call may request a heartbeat, another round of calls that shows its result (2.4). Frozen reads
-offer search functions only. Deviations are in docs/fidelity.md.
+to recall storage. A call may request a heartbeat, another round of calls that shows its result (2.4). A read
+as of a checkpoint may only call search functions, so that it changes nothing. Deviations are in docs/fidelity.md.
 """
 
 import asyncio

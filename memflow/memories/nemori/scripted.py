@@ -15,7 +15,7 @@ from memflow.memories.nemori.answers import (
 )
 from memflow.memories.script_helpers import statements, subject, word_overlap
 
-ONE_EPISODE = 0.5
+MERGE_THRESHOLD = 0.5
 """The share of common words from which two episodes are one."""
 
 _DATE = re.compile(r"^\[[^\]]*\] ")
@@ -42,12 +42,16 @@ def _narrate(request: ChatRequest) -> Narration:
 
 
 def _merge(request: ChatRequest) -> MergeChoice:
-    """Return the number of the first candidate with at least half of its words in the new episode, or 0."""
+    """Return the number of the first candidate whose words overlap with the new episode's by at least half, or 0.
+
+    The overlap is the Jaccard similarity.
+    """
     new = _DATE.sub("", request.fields["new"])
-    parts = _HEADING.split(request.fields["candidates"])[1:]
-    for position, (number, text) in enumerate(zip(parts[::2], parts[1::2], strict=True), 1):
+    numbers_and_texts = _HEADING.split(request.fields["candidates"])[1:]
+    candidates = zip(numbers_and_texts[::2], numbers_and_texts[1::2], strict=True)
+    for position, (number, text) in enumerate(candidates, 1):
         # A heading with another number is part of a message.
-        if int(number) == position and word_overlap(_DATE.sub("", text), new) >= ONE_EPISODE:
+        if int(number) == position and word_overlap(_DATE.sub("", text), new) >= MERGE_THRESHOLD:
             return MergeChoice(episode=position)
     return MergeChoice(episode=0)
 

@@ -67,7 +67,7 @@ class Mirror:
     reserved_kinds: frozenset[str]
     writes: list[SentWrite] = field(default_factory=list)
     _messages: dict[str, int] = field(default_factory=dict)
-    _of_write: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _message_ids_by_write: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _entries: dict[str, str] = field(default_factory=dict)
     _contents: dict[tuple[Any, ...], str] = field(default_factory=dict)
     _reported: set[str] = field(default_factory=set)
@@ -82,7 +82,7 @@ class Mirror:
     def add_write(self, write: SentWrite) -> None:
         """Add a write, whose messages may be sources of items from now on."""
         self.writes.append(write)
-        self._of_write[str(write.number)] = write.ids
+        self._message_ids_by_write[str(write.number)] = write.ids
         for message in write.messages:
             self._messages.setdefault(message.id, len(self._messages))
 
@@ -160,7 +160,7 @@ class Mirror:
                 f"the server declares `sources: {unit!r}`, but the item {item.id!r} has none. Return the sources, or "
                 "declare 'none'."
             )
-        sendable = self._messages if unit == "message" else self._of_write
+        sendable = self._messages if unit == "message" else self._message_ids_by_write
         unknown = [source for source in item.sources if source not in sendable]
         if unknown:
             return (
@@ -246,7 +246,9 @@ class Mirror:
         if self.can.sources == "message":
             return item.sources
         return tuple(
-            dict.fromkeys(message_id for source in item.sources for message_id in self._of_write[source])
+            dict.fromkeys(
+                message_id for source in item.sources for message_id in self._message_ids_by_write[source]
+            )
         )
 
     def _meta(self, item: WireItem) -> Mapping[str, Any]:

@@ -34,15 +34,15 @@ class StateReader:
     async def read(self, mode: str, query: str, k: int) -> Found:
         """Return the answer to a query in a mode. Raises ServerFailed, and RecallFailed if the state is gone."""
         if not self.writes:
-            return await self._read_filled("empty", query, k, self._replay)
+            return await self._read_rebuilt_space("empty", query, k, self._replay)
         if mode == RESTORE:
             key = f"{self._state} {self.store.sequence}"
-            return await self._read_filled(key, query, k, self._restore)
+            return await self._read_rebuilt_space(key, query, k, self._restore)
         if mode == REPLAY:
-            return await self._read_filled(self._state, query, k, self._replay)
+            return await self._read_rebuilt_space(self._state, query, k, self._replay)
         space = self.session.find(self._state if mode == AS_OF else fork_state(self._state))
         if space is None:
-            return await self._read_filled(self._state, query, k, self._replay_lost)
+            return await self._read_rebuilt_space(self._state, query, k, self._replay_missing_space)
         if mode == FORK and not self.capabilities.pure_reads:
             return await self.read_copy(space, query, k)
         as_of = self.writes[-1].number if mode == AS_OF else None
@@ -51,9 +51,9 @@ class StateReader:
     async def read_copy(self, space: Space, query: str, k: int) -> Found:
         """Return the answer of a copy of a space, which is closed afterwards."""
         connection = self.session.connection
-        return await self._read_filled("", query, k, lambda to: connection.fork(space.name, to.name))
+        return await self._read_rebuilt_space("", query, k, lambda to: connection.fork(space.name, to.name))
 
-    async def _read_filled(
+    async def _read_rebuilt_space(
         self, key: str, query: str, k: int, fill: Callable[[Space], Awaitable[None]]
     ) -> Found:
         """Return the answer of a space that `fill` fills. Reads that change nothing share the space of a `key`."""
@@ -71,7 +71,7 @@ class StateReader:
     async def _replay(self, space: Space) -> None:
         await rewrite(self.session.connection, space, self.writes)
 
-    async def _replay_lost(self, space: Space) -> None:
+    async def _replay_missing_space(self, space: Space) -> None:
         """Send the writes again, because the space that had them is gone."""
         if not self.capabilities.deterministic:
             raise RecallFailed(

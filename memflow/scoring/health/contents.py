@@ -7,7 +7,7 @@ from memflow.memories.server.mirror import unstored
 from memflow.scoring.health.observations import EpisodeObservation, GivenMessage, MemoryTraits, ProbeRead
 from memflow.scoring.health.states import (
     FAULTY,
-    FEW,
+    MIN_OBSERVATIONS,
     OK,
     SUSPECT,
     Measurement,
@@ -46,7 +46,9 @@ def cut_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> M
         statement += (
             f": cut are messages of {shortest} characters or more, and whole ones have at most {longest}"
         )
-    return share_measurement("cut_texts", ids, len(messages), statement, suspect=CUT, at_least=FEW)
+    return share_measurement(
+        "cut_texts", ids, len(messages), statement, suspect=CUT, at_least=MIN_OBSERVATIONS
+    )
 
 
 def altered_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -154,7 +156,7 @@ def _verbatim(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> t
     texts = [message for message in stored if message.losses is not None]
     if memory.design.merges:
         return texts, "the memory writes texts of its own by design"
-    if len(texts) < max(FEW, VERBATIM * len(stored)):
+    if len(texts) < max(MIN_OBSERVATIONS, VERBATIM * len(stored)):
         return texts, f"only {len(texts)} of {len(stored)} stored messages have their text in an entry"
     return texts, ""
 

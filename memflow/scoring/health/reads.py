@@ -6,8 +6,8 @@ from dataclasses import replace
 from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
 from memflow.scoring.health.states import (
     FAULTY,
-    FEW,
-    NEARLY_ALL,
+    FAULTY_SHARE,
+    MIN_OBSERVATIONS,
     OK,
     SUSPECT,
     Measurement,
@@ -16,7 +16,7 @@ from memflow.scoring.health.states import (
     such_as,
 )
 
-FAILED = 0.1
+SUSPECT_FAILED_SHARE = 0.1
 """Share of failed reads from which on a score lacks too many answers."""
 SIDE = 20
 """Reads that must fail before they are compared with another search: statistics of fewer are noise."""
@@ -33,12 +33,14 @@ Reads without known evidence are missing.
 def failed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the reads that raised an error or timed out."""
     reads = [read for episode in episodes for read in episode.reads]
-    if len(reads) < FEW:
+    if len(reads) < MIN_OBSERVATIONS:
         return not_measurable("failed_reads", f"only {len(reads)} probes were read", len(reads))
     failed = [read.probe_id for read in reads if read.failure]
     reasons = [read.failure.partition("RecallFailed: ")[2] for read in reads if read.failure]
     statement = f"{len(failed)} of {len(reads)} reads failed{such_as(reasons)}"
-    return share_measurement("failed_reads", failed, len(reads), statement, faulty=NEARLY_ALL, suspect=FAILED)
+    return share_measurement(
+        "failed_reads", failed, len(reads), statement, faulty=FAULTY_SHARE, suspect=SUSPECT_FAILED_SHARE
+    )
 
 
 def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, search: Search) -> Measurement:
@@ -52,7 +54,7 @@ def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, se
     if any(episode.hides_items for episode in episodes):
         what = "messages had been written"
         reads = [read for episode in episodes for read in episode.reads if read.sequence and not read.failure]
-    if len(reads) < FEW:
+    if len(reads) < MIN_OBSERVATIONS:
         return not_measurable(measure, f"only {len(reads)} reads found the memory with content", len(reads))
     empty = [read for read in reads if read.empty]
     statement = f"{len(empty)} of {len(reads)} reads were empty although {what}"
@@ -61,7 +63,7 @@ def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, se
     )
     if memory.design.threshold:
         return replace(measurement, statement=f"{statement}; the memory has a threshold by design")
-    if len(empty) >= NEARLY_ALL * len(reads):
+    if len(empty) >= FAULTY_SHARE * len(reads):
         return replace(measurement, state=FAULTY)
     if len(empty) < SIDE:
         return measurement

@@ -16,9 +16,9 @@ NOT_MEASURABLE: State = "not measurable"
 STATES: tuple[State, ...] = (FAULTY, SUSPECT, OK, NOT_MEASURABLE)
 """The states, worst first. What is not measurable is better than nothing, and never reads as ok."""
 
-FEW = 5
+MIN_OBSERVATIONS = 5
 """Messages, reads or texts below which a share is no share: a domain of four messages shows nothing."""
-NEARLY_ALL = 0.9
+FAULTY_SHARE = 0.9
 """From this share of lost messages, or of failed or empty reads, what is scored is an assistant without memory."""
 EXAMPLES = 5
 """Ids that a measurement names: enough to look at, few enough for a line."""

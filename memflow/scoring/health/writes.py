@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from memflow.scoring.health.observations import EpisodeObservation, GivenMessage, MemoryTraits
 from memflow.scoring.health.states import (
     FAULTY,
-    FEW,
-    NEARLY_ALL,
+    FAULTY_SHARE,
+    MIN_OBSERVATIONS,
     OK,
     SUSPECT,
     Measurement,
@@ -16,7 +16,7 @@ from memflow.scoring.health.states import (
     such_as,
 )
 
-FAILED = 0.1
+SUSPECT_FAILED_SHARE = 0.1
 """Share of failed writes that the check `failed_writes_at_most_10_percent` warns of, too."""
 LOST = 0.05
 """Share of messages that a memory which keeps everything may lose before it is suspect. Healthy ones lose none."""
@@ -29,13 +29,13 @@ SILENT_MERGED, SILENT_MERGED_SHARE = 20, 0.5
 def failed_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the messages whose write failed and that no entry came from."""
     messages = [message for episode in episodes for message in episode.messages]
-    if len(messages) < FEW:
+    if len(messages) < MIN_OBSERVATIONS:
         return not_measurable("failed_writes", f"only {len(messages)} messages were given")
     failed = [message.message_id for message in messages if message.failed]
     reasons = [reason for episode in episodes for reason in episode.write_failures] if failed else []
     statement = f"the writes of {len(failed)} of {len(messages)} messages failed{such_as(reasons)}"
     return share_measurement(
-        "failed_writes", failed, len(messages), statement, faulty=NEARLY_ALL, suspect=FAILED
+        "failed_writes", failed, len(messages), statement, faulty=FAULTY_SHARE, suspect=SUSPECT_FAILED_SHARE
     )
 
 
@@ -48,7 +48,7 @@ def invalid_exports(episodes: Sequence[EpisodeObservation], memory: MemoryTraits
     invalid = [episode.episode_id for episode in played if episode.export_failures]
     statement = f"in {len(invalid)} of {len(played)} episodes an export failed or had invalid items"
     statement += such_as([reason for episode in played for reason in episode.export_failures])
-    return share_measurement(measure, invalid, len(played), statement, suspect=FAILED)
+    return share_measurement(measure, invalid, len(played), statement, suspect=SUSPECT_FAILED_SHARE)
 
 
 def stopped_storing(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -79,7 +79,7 @@ def stopped_storing(episodes: Sequence[EpisodeObservation], memory: MemoryTraits
     later = "" if len({moment for moment, _, _ in stopped.values()}) == 1 else " or a later one"
     return Measurement(
         "stopped_storing",
-        FAULTY if len(stopped) >= NEARLY_ALL * len(comparable) else SUSPECT,
+        FAULTY if len(stopped) >= FAULTY_SHARE * len(comparable) else SUSPECT,
         f"in {len(stopped)} of {len(comparable)} long episodes nothing is stored after message {first}{later}: "
         f"{kept} of {total} messages are stored",
         len(stopped) / len(comparable),
@@ -98,13 +98,17 @@ def unstored_role(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     for episode in episodes:
         for message in _expected(episode, memory):
             by_role[message.role].append(message)
-    if len(by_role) < 2 or min(map(len, by_role.values())) < FEW:
-        return not_measurable(measure, f"fewer than {FEW} messages of a second role should be stored")
+    if len(by_role) < 2 or min(map(len, by_role.values())) < MIN_OBSERVATIONS:
+        return not_measurable(
+            measure, f"fewer than {MIN_OBSERVATIONS} messages of a second role should be stored"
+        )
     shares = {
         role: sum(message.stored for message in of_role) / len(of_role) for role, of_role in by_role.items()
     }
     best = max(shares, key=lambda role: shares[role])
-    lost = [role for role, share in shares.items() if share <= 1 - NEARLY_ALL and shares[best] >= NEARLY_ALL]
+    lost = [
+        role for role, share in shares.items() if share <= 1 - FAULTY_SHARE and shares[best] >= FAULTY_SHARE
+    ]
     counts = ", ".join(
         f"{sum(message.stored for message in of_role)} of {len(of_role)} messages of the role {role}"
         for role, of_role in sorted(by_role.items())
@@ -133,14 +137,14 @@ def unstored_repeats(episodes: Sequence[EpisodeObservation], memory: MemoryTrait
     messages = [message for episode in episodes for message in _expected(episode, memory)]
     repeated = [message for message in messages if message.repeats]
     others = [message for message in messages if not message.repeats]
-    if len(messages) >= FEW and all(message.stored for message in messages):
+    if len(messages) >= MIN_OBSERVATIONS and all(message.stored for message in messages):
         return Measurement(measure, OK, f"all of {len(messages)} messages are stored", 0.0, len(messages))
-    if len(repeated) < FEW or not others:
+    if len(repeated) < MIN_OBSERVATIONS or not others:
         return not_measurable(measure, f"only {len(repeated)} messages nearly repeat an earlier one")
     lost = [message.message_id for message in repeated if not message.stored]
     stored_share = sum(message.stored for message in others) / len(others)
     share = len(lost) / len(repeated)
-    suspect = share >= 0.5 and stored_share >= NEARLY_ALL and len(lost) >= FEW
+    suspect = share >= 0.5 and stored_share >= FAULTY_SHARE and len(lost) >= MIN_OBSERVATIONS
     statement = (
         f"{len(lost)} of {len(repeated)} messages that nearly repeat an earlier one are not stored; "
         f"of the others, {stored_share:.0%} are"
@@ -160,13 +164,13 @@ def forgotten_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTra
         for message in _expected(episode, memory)[-window if window else 0 :]
         if message.stored
     ]
-    if len(stored) < FEW:
+    if len(stored) < MIN_OBSERVATIONS:
         return not_measurable(measure, f"only {len(stored)} messages are stored")
     gone = [message.message_id for message in stored if not message.live_at_end]
     statement = f"{len(gone)} of {len(stored)} stored messages are in no entry at the end of their episode"
     if window:
         statement += f" (of the newest {window}, which the memory keeps by design)"
-    return share_measurement(measure, gone, len(stored), statement, suspect=LOST, at_least=FEW)
+    return share_measurement(measure, gone, len(stored), statement, suspect=LOST, at_least=MIN_OBSERVATIONS)
 
 
 def unstored_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -175,18 +179,18 @@ def unstored_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTrai
     if reason := unseen(episodes):
         return not_measurable(measure, reason)
     messages = [message for episode in episodes for message in _expected(episode, memory)]
-    if len(messages) < FEW:
+    if len(messages) < MIN_OBSERVATIONS:
         return not_measurable(measure, f"only {len(messages)} messages should be stored")
     if not any(episode.entries for episode in episodes):
         ids = [message.message_id for message in messages]
         statement = f"none of {len(messages)} messages left an entry"
-        return share_measurement(measure, ids, len(ids), statement, faulty=NEARLY_ALL)
+        return share_measurement(measure, ids, len(ids), statement, faulty=FAULTY_SHARE)
     if reason := _merging(memory):
         return not_measurable(measure, reason)
     lost = [message.message_id for message in messages if not message.stored]
     statement = f"{len(lost)} of {len(messages)} messages are in no entry"
     return share_measurement(
-        measure, lost, len(messages), statement, faulty=NEARLY_ALL, suspect=LOST, at_least=FEW
+        measure, lost, len(messages), statement, faulty=FAULTY_SHARE, suspect=LOST, at_least=MIN_OBSERVATIONS
     )
 
 
