@@ -13,12 +13,9 @@ from memflow.memories.search import fuse, fusion_depth
 from memflow.records import Entry, FailureAttribution, Probe, ProbeRetrieval, Reply
 from memflow.run.answer import EpisodeHistory
 from memflow.run.context import EntrySearch, StepContext, Tables
-from memflow.run.transcripts import episode_histories
+from memflow.run.transcripts import episode_batches, episode_histories
 from memflow.scoring.attribution import given_messages, received_evidence
 from memflow.scoring.retrieval import HYBRID, TEXT, VECTOR, ProbeEntries, retrieval_rows, unmeasured_row
-
-EPISODES_AT_ONCE = 64
-"""Episodes whose entries are in memory and in one index."""
 
 
 async def measure_retrieval(context: StepContext) -> Tables:
@@ -30,10 +27,8 @@ async def measure_retrieval(context: StepContext) -> Tables:
     probes = {probe.probe_id: probe for probe in context.test_probes()}
     given = given_messages(context.stream("memory.transcripts")) if attributions else {}
     rows: list[ProbeRetrieval] = []
-    episodes = list(attributions)
-    for start in range(0, len(episodes), EPISODES_AT_ONCE):
-        some = {name: attributions[name] for name in episodes[start : start + EPISODES_AT_ONCE]}
-        rows += await _measure(context, some, probes, given)
+    for batch in episode_batches(attributions):  # the entries of a batch are in memory and in one index
+        rows += await _measure(context, {name: attributions[name] for name in batch}, probes, given)
     return {"score.retrieval": rows}
 
 

@@ -1,6 +1,6 @@
 """`memflow search`: a query to the stored entries of a memory, as of a checkpoint, by their words, vectors or both.
 
-found = search_entries(settings, lake, "amemgym_demo", "rag_2_4_30", "Which food?", episode="nora", checkpoint=2)
+found = search_entries(settings, lake, "DOMAIN", "rag_2_4_30", "Which food do I like?", episode="nora", checkpoint=2)
 """
 
 import json

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memflow.cli.planned_runs import Outcome
-from memflow.run import evaluation
+from memflow.run import evaluation, transcripts
 from memflow.run.early_answers import EarlyAnswers
 from memflow.run.play import PlayedEpisode
 from resources.lake.lake import Lake
@@ -32,7 +32,7 @@ def test_rows_are_equal_if_episodes_are_read_one_by_one(
     monkeypatch.setattr(evaluation, "episode_histories", recording)
     replies, others = [], []
     for folder, at_once in (("one", 1), ("all", 64)):
-        monkeypatch.setattr(evaluation, "EPISODES_AT_ONCE", at_once)
+        monkeypatch.setattr(transcripts, "EPISODES_AT_ONCE", at_once)
         histories.clear()
         assert run_in(tmp_path / folder, (DOMAIN,), (ASSISTANT,)).failed == []
         assert max(map(len, histories)) == min(at_once, 3)
