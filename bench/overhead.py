@@ -20,7 +20,6 @@ import tempfile
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,6 @@ from memflow.benchmarks.registry import find_dataset
 from memflow.cli.run import COLLECTION_THRESHOLDS
 from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import Scope, partition_key, steps_of
-from resources.indexes.lance import LanceIndex
 from resources.lake.facts import Facts
 from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
@@ -60,7 +58,7 @@ class Work:
         self.settings = settings
         self.fingerprints = Fingerprints.of(settings)
         self.lake = self.fingerprints.lake if stored else MemoryLake(settings.lake_root)
-        self.index = LanceIndex(str(settings.home / "lance")) if stored else None
+        self.stored = stored
         self.warehouse = Warehouse(self.lake, settings.warehouse_path)
         self.runner = StepRunner(
             settings,
@@ -84,7 +82,7 @@ class Work:
 
     def publish(self) -> None:
         """Write the leaderboard and memflow.duckdb."""
-        if self.index is not None:
+        if self.stored:
             for table, rows in publication(self.settings, self.lake, self.warehouse, "bench").items():
                 self.lake.write(table, ALL, rows, fingerprint="bench")
                 self._check(table, ALL)
@@ -96,15 +94,12 @@ class Work:
         for step in steps_of(scope):
             meta: dict[str, str] = {}
             tables = self.runner.run(step, "bench", **partition)
-            if self.index is not None and "domain" in partition:
+            if self.stored and "domain" in partition:
                 meta = self.fingerprints.provenance(step, partition["domain"], partition.get("assistant", ""))
             for table, rows in tables.items():
                 self.lake.write(table, key, rows, fingerprint="bench", meta=meta)
-                if self.index is not None:
+                if self.stored:
                     self._check(table, key)
-            if self.index is not None and "memory.indexes" in tables:
-                domain, assistant = key.split("/")
-                self.index.rebuild(domain, assistant, partial(self.lake.batches, "memory.indexes", key))
 
     def _check(self, table: str, key: str) -> None:
         results = check_partition(table, key, self.lake, CheckScope.of(table, key, self.settings))

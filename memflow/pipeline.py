@@ -129,7 +129,7 @@ STEPS: tuple[Step, ...] = (
         scope="domain x assistant",
         writes={
             "memory.transcripts": "Written by the player.",
-            "memory.indexes": "As Parquet, and as a LanceDB table for search.",
+            "memory.indexes": "Parquet; a LanceDB table is built from it when it is searched.",
             "memory.policies": "Empty for a memory without a policy, and for a benchmark without feedback.",
             "memory.feedback": "Empty unless users react to this assistant's own answers (on-policy).",
         },

@@ -21,7 +21,6 @@ from sqlalchemy.engine import make_url
 
 from memflow.errors import MemflowError
 from resources.data.library import CHECKSUMS, Library
-from resources.indexes.lance import LanceIndex
 from resources.lake.lake import Lake
 from resources.ledger.sql_ledger import SqlLedger
 from resources.models.models import Models
@@ -79,15 +78,6 @@ class WarehouseResource(SettingsResource[Warehouse]):
 
     def create_resource(self, context: dg.InitResourceContext) -> Warehouse:
         return Warehouse(self.lake, self.path)
-
-
-class IndexResource(SettingsResource[LanceIndex]):
-    """LanceDB tables to search the entries of memories."""
-
-    root: str = Field(description="The folder of the tables.")
-
-    def create_resource(self, context: dg.InitResourceContext) -> LanceIndex:
-        return LanceIndex(self.root)
 
 
 class DataResource(SettingsResource[Library]):
@@ -172,7 +162,6 @@ def configurable_resources(settings: Settings, lake: Lake | None = None) -> dict
         "io_manager": dg.mem_io_manager.configured({}, {}, "Unused: the assets read and write the lake."),
         "lake": stored,
         "warehouse": WarehouseResource(path=str(settings.warehouse_path), lake=stored),
-        "index": IndexResource(root=str(settings.home / "lance")),
         "data": DataResource(
             folder=str(settings.data),
             own_datasets={name: _plain(each) for name, each in settings.own_datasets.items()},

@@ -1,7 +1,7 @@
 """The search index of entries: LanceDB tables that can be searched after a run, as of any sequence number.
 
-Each domain and assistant has a table, which is built from the lake in one write. During a run, memories search in
-process instead.
+Each domain and assistant has a table, which is built from the lake in one write when it is first searched. During a
+run, memories search in process instead.
 """
 
 import fcntl
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
@@ -24,7 +23,6 @@ from memflow.memories.search import fuse, fusion_depth
 from memflow.records import Entry
 from memflow.run.context import EntrySearch
 from memflow.words import search_words
-from resources.deferred_imports import empty_package
 from resources.lake.columns import schema, to_arrays
 
 APPROXIMATE_FROM = 100_000
@@ -35,8 +33,6 @@ NOT_RETIRED = 2**62
 """`until` of an entry that is not retired, so that one comparison filters by time."""
 BUILT = ".built"
 """The folder of the content hashes of the indexed rows, below the folder of the indexes."""
-IMPORT_LOCK = Lock()
-"""Held during the import of LanceDB: runs in two threads would import it at the same time."""
 FIELDS = {
     **dict.fromkeys(("episode_id", "entry_id", "kind", "text"), pa.string()),
     "sources": pa.list_(pa.string()),
@@ -63,7 +59,7 @@ class LanceIndex:
         `read` returns the batches of the table memory.indexes and is called twice. `content` is the hash of its rows,
         which `content` returns later. Raises BadInput if vectors differ in length.
         """
-        lancedb = _lancedb()
+        import lancedb
         from lancedb.index import FTS, IvfPq
 
         number, vectors, lengths = 0, 0, set[int]()
@@ -104,14 +100,15 @@ class LanceIndex:
 
     def table(self, domain: str, assistant: str) -> "EntryTable":
         """Return the index of a domain and assistant. Raises MissingData if there is none."""
+        import lancedb
+
         name = _index_name(domain, assistant)
         if not self._folder(name).is_dir():
             raise MissingData(
-                f"the entries of {assistant} in {domain} are not indexed at {self.root}. Run `memflow run`, or "
-                "materialize the asset memory/indexes for this partition."
+                f"the entries of {assistant} in {domain} are not indexed at {self.root}. `memflow search` indexes them."
             )
         with _reading(self._folder(name)):
-            return EntryTable(_lancedb().connect(self._address).open_table(name), self._folder(name))
+            return EntryTable(lancedb.connect(self._address).open_table(name), self._folder(name))
 
     def _folder(self, name: str) -> Path:
         return self.root / f"{name}.lance"
@@ -244,13 +241,6 @@ def searchable(entries: Sequence[Entry]) -> Iterator[EntrySearch]:
             return [row["entry_id"] for row in table.by_vector(moment, query, k)]
 
         yield search
-
-
-def _lancedb() -> Any:
-    """Import LanceDB without the client of its catalog servers: 600 ms of CPU time, and 20 MB."""
-    with IMPORT_LOCK, empty_package("lance_namespace_urllib3_client"):
-        import lancedb
-    return lancedb
 
 
 @contextmanager

@@ -26,7 +26,7 @@ judge = "large"
 benchmark = "amemgym"
 files = ["mine.json"]
 """
-NAMES = {"data", "index", "io_manager", "lake", "ledger", "models", "vllm", "warehouse"}
+NAMES = {"data", "io_manager", "lake", "ledger", "models", "vllm", "warehouse"}
 
 
 @pytest.fixture

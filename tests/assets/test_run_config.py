@@ -30,7 +30,6 @@ ATTACKS: dict[str, dict[str, Any]] = {
     "ledger": {"url": "postgresql://attacker.example/x"},
     "lake": {"root": "/tmp/lake"},
     "warehouse": {"path": "/tmp/x.duckdb"},
-    "index": {"root": "/tmp/index"},
     "data": {"folder": "/etc", "checksums": "/tmp/x"},
     "io_manager": {"base_dir": {"env": "OPENAI_API_KEY"}},
 }

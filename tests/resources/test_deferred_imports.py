@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.deferred_imports import deferred_imports, empty_package
+from resources.deferred_imports import deferred_imports
 
 
 @pytest.fixture
@@ -53,16 +53,3 @@ def test_unknown_attribute_of_deferred_module_raises_attribute_error(module: str
         substitute = __import__(module)
     with pytest.raises(AttributeError, match="other"):
         _ = substitute.other
-
-
-def test_classes_of_an_empty_package_are_empty_until_it_is_imported_elsewhere(tmp_path, monkeypatch) -> None:
-    package = tmp_path / "heavy_client"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "models.py").write_text("class Table:\n    columns = 1\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    with empty_package("heavy_client"):
-        from heavy_client.models import Table as empty  # type: ignore[import-not-found]
-    from heavy_client.models import Table
-
-    assert not hasattr(empty, "columns") and Table.columns == 1
