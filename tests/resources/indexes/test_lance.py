@@ -131,7 +131,7 @@ def test_entry_index_rejects_invalid_searches_and_vectors(index, table):
         BadInput, match="the query vector has 2 numbers, but the vectors of the entries have 3"
     ):
         table.search(END, vector=[1.0, 0.0])
-    with pytest.raises(MissingData, match=r"the entries of recent in d are not indexed .* memflow search"):
+    with pytest.raises(MissingData, match=r"the entries of recent in d are not indexed .*`memflow search`"):
         index.table("d", "recent")
     with pytest.raises(BadInput, match=r"vectors of different lengths \(\[2, 3\]\)"):
         index.rebuild("d", "full", batches([ENTRIES[0], entry(9, "x", 1, vector=[1.0, 2.0])]))
