@@ -215,7 +215,7 @@ def test_pooled_score_without_bertscore_is_substituted_in_separate_variant() -> 
     found = scores([*lacking, *beside, verdict("lexeval_qa", 0.3, 0), verdict("lexeval_qa", 0.2, 1)])
     pooled = found["min_max", "pooled", "all"]
     assert pooled.value is None
-    assert pooled.reason == "judge: no assistant has a value of integrated; use the variant substituted"
+    assert pooled.reason == "judge: no assistant has a value of integrated. Use the variant `substituted`."
     assert found["min_max", "substituted", "all"].value == pytest.approx((0 + 1 + 0 + 1) / 4)
     assert found["integrated", "without_bertscore", "all"].value == 5.5
     assert not [key for key in scores(ROWS) if key[1] == "substituted"]
