@@ -21,10 +21,10 @@ run: $(READY)              ## run the pipeline on the two demo domains with the 
 test: $(READY)             ## tests without database server, browser, daemon or kill: 7 to 13 minutes on two cores
 	$(PYTEST) -m "not ($(NEEDS_MORE))" --ignore tests/browser --ignore tests/daemon
 
-test-rest: $(READY)        ## the other tests, and property tests with all examples: more than 25 minutes
+test-rest: $(READY)        ## the other tests, and property tests with all examples
 	$(PYTEST) -m "$(NEEDS_MORE) or hypothesis" --hypothesis-profile thorough
 
-test-all: $(READY)         ## every test that can run here, and property tests with all examples, in one session
+test-all: $(READY)         ## every test that can run here, property tests with all examples: 23 minutes on two cores
 	$(PYTEST) --hypothesis-profile thorough
 
 dev: $(READY)              ## the Dagster UI on http://127.0.0.1:3000, on the same instance as `memflow run`

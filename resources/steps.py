@@ -19,6 +19,7 @@ from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
 from resources.data.library import Library
 from resources.indexes.lance import searchable
+from resources.indexes.search import check_stored_embedder
 from resources.lake.lake import Lake
 from resources.metric_backends.backends import build_metric_backends
 from resources.models.chats import Chats
@@ -67,6 +68,8 @@ class StepRunner:
             memory = self.settings.memory_of(assistant) if assistant else None
             inputs = step.inputs_of(benchmark, domain, memory)
             calls_models = step.calls_models(benchmark, domain)
+            if step.on_request:  # it searches stored vectors
+                check_stored_embedder(self.settings, self.lake, domain.name, assistant)
             partition |= {
                 "benchmark": benchmark,
                 "domain": domain,

@@ -85,12 +85,14 @@ def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> No
     """Materialize score/retrieval of the assistants where it is missing or outdated. Raises BadInput for a failure."""
     from assets.fingerprints import Fingerprints
     from memflow.pipeline import RETRIEVAL_JOB, WRITERS, partition_key
+    from resources.indexes.search import check_stored_embedder
 
     fingerprints = Fingerprints.of(settings)
     step, stale = WRITERS["score.retrieval"], []
     for name in assistants:
         facts = fingerprints.lake.intact_facts("score.retrieval", partition_key(domain, name))
         if facts is None or facts.fingerprint != fingerprints.step(step, domain, name):
+            check_stored_embedder(settings, fingerprints.lake, domain, name)
             stale.append(name)
     if not stale:
         return

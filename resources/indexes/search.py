@@ -96,16 +96,24 @@ def open_table(settings: Settings, lake: Lake, domain: str, assistant: str) -> E
     return index.table(domain, name)
 
 
-def embed_query(settings: Settings, lake: Lake, domain: str, assistant: str, query: str) -> Sequence[float]:
-    """Return the vector of a query by the embedder of an assistant's memory. Raises BadInput if there is none."""
-    settings.check_embedder([assistant])
+def check_stored_embedder(settings: Settings, lake: Lake, domain: str, assistant: str) -> None:
+    """Raise BadInput if another embedder than that of the settings wrote the vectors of an assistant's entries.
+
+    Vectors of two embedders may have equal lengths: a search would return entries in a meaningless order.
+    """
     facts = lake.facts(ENTRIES, partition_key(domain, source_of(ENTRIES, assistant)))
     stored = facts.meta.get("embedder") if facts else None
     if stored not in (None, settings.embedder.name):
         raise BadInput(
             f"the entries of {assistant} in {domain} were embedded by {stored}, and the embedder of the settings is "
-            f"{settings.embedder.name}. Name the former with --embedder, or use --mode text."
+            f"{settings.embedder.name}. Name the former with --embedder (`memflow search --mode text` needs none)."
         )
+
+
+def embed_query(settings: Settings, lake: Lake, domain: str, assistant: str, query: str) -> Sequence[float]:
+    """Return the vector of a query by the embedder of an assistant's memory. Raises BadInput if there is none."""
+    settings.check_embedder([assistant])
+    check_stored_embedder(settings, lake, domain, assistant)
     models = Models(settings, SqlLedger(settings.ledger_url))
 
     async def embed(chats: Chats) -> Vector:

@@ -1,11 +1,17 @@
 """`memflow show headroom`: it searches the stored entries again on request, stores the result, and shows it."""
 
+import re
 import shutil
 
 import factories
 import pytest
 
+from memflow.errors import BadInput
+from memflow.pipeline import WRITERS
 from memflow.records import ProbeRetrieval
+from resources.data.library import Library
+from resources.settings.settings import load
+from resources.steps import StepRunner
 
 DOMAIN = "amemgym_demo~1"
 
@@ -41,6 +47,20 @@ def test_headroom_of_a_memory_without_export_has_a_reason_and_no_figure(home):
     assert f"hosted: Not measurable: {reason}." in shown
     sheet = home("show", "headroom", "--format", "csv").stdout.splitlines()
     assert sheet[0].startswith("domain,assistant,probes") and len(sheet) == 2
+
+
+def test_vectors_of_another_embedder_are_not_compared_with_those_of_the_queries(home):
+    rows = home.lake.read("memory.indexes", f"{DOMAIN}/full")
+    home.write("memory.indexes", f"{DOMAIN}/full", rows, embedder="bge-m3")
+    message = "the entries of full in .* were embedded by bge-m3, and the embedder of the settings is hashing"
+    assert re.search(message, home.error("show", "headroom", DOMAIN, "full").replace("\n", " "))
+    settings = load(over={"home": home.folder})
+    runner = StepRunner(
+        settings, home.lake, Library(None), models=None
+    )  # the UI has no command before the step
+    with pytest.raises(BadInput, match=message):
+        runner.run(WRITERS["score.retrieval"], "run", domain=settings.domain(DOMAIN), assistant="full")
+    assert not home.lake.partitions("score.retrieval")
 
 
 def test_headroom_of_an_unknown_name_lists_the_stored_ones(home):
